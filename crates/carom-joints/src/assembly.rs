@@ -31,11 +31,11 @@ const NEWTON_STEPS: usize = 12;
 /// Specified position, attitude and velocity of one body at the start of a motion; input of [`Multibody::assemble`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placed {
-    /// Position and attitude; `None` if a joint determines the place of the body.
+    /// Position of the center of mass (m) and attitude, body to space; `None` if a joint determines the place of the body.
     pub configuration: Option<Se3>,
-    /// Velocity of the center in space (m/s).
+    /// Velocity of the center of mass in space (m/s).
     pub velocity: Vector3<f64>,
-    /// Angular velocity in space (rad/s).
+    /// Angular velocity of the body in space (rad/s).
     pub angular_velocity: Vector3<f64>,
 }
 
@@ -43,9 +43,10 @@ pub struct Placed {
 /// solved.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Assembly {
-    /// Largest displacement of a body (m).
+    /// Largest displacement (m) by which the assembly moved a body.
     pub moved: f64,
-    /// Largest residual as a length: of lengths the residual itself, of cosines the residual times the size of the system (m).
+    /// Largest residual of a joint condition, as a length (m). The residual of a condition on an angle is a cosine; it is
+    /// multiplied by the size of the system.
     pub residual: f64,
 }
 
@@ -151,7 +152,7 @@ impl Multibody {
     }
 
     /// Computes the state and the velocity of the body `target` of a joint from those of the joint's other body. The values and
-    /// rates of the joint coordinates come from the specification of the joint.
+    /// rates of the joint coordinates are taken from the specification of the joint.
     fn place_by(
         &self,
         joint: &Joint,
@@ -323,9 +324,9 @@ impl Multibody {
         }
     }
 
-    /// Returns a compliance for every joint row with which only the joint conditions are part of the joint equations. A
-    /// compliance is the rate that a unit impulse gives to the row. It is 0 for conditions, and infinite for the rows of
-    /// coordinate rates, which are left out.
+    /// Returns compliances of all joint rows with which only the joint conditions are part of the joint equations. A compliance
+    /// is the rate that a unit impulse gives to the row. It is 0 for conditions. It is infinite for the rows of coordinate rates,
+    /// which leaves these rows out.
     pub(crate) fn conditions_only(&self) -> Vec<f64> {
         let mut compliance = vec![f64::INFINITY; self.n_rows()];
         for j in 0..self.joints().len() {

@@ -30,27 +30,30 @@ pub(crate) fn wrap(angle: f64) -> f64 {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoordinateSpec {
-    /// Coordinate at the start; `None` if not specified.
+    /// Value of the coordinate at the start (rad or m). `None` if not specified: the value then follows from the places of the
+    /// bodies, or is 0 if this joint places a body.
     pub position: Option<f64>,
-    /// Rate at the start; `None` if not specified.
+    /// Rate of the coordinate at the start (rad/s or m/s). `None` if not specified: the rate then follows from the velocities of
+    /// the bodies, or is 0 if this joint places a body.
     pub velocity: Option<f64>,
-    /// Lower limit; −∞ if there is no limit.
+    /// Lower limit of the coordinate (rad or m); −∞ if there is no limit.
     pub lower: f64,
-    /// Upper limit; ∞ if there is no limit.
+    /// Upper limit of the coordinate (rad or m); ∞ if there is no limit.
     pub upper: f64,
     /// Coefficient of restitution at both limits, in \[0, 1\].
     pub restitution: f64,
-    /// Stiffness of the spring.
+    /// Stiffness of the spring along the coordinate (N/m or N m/rad); 0 if there is no spring.
     pub stiffness: f64,
-    /// Coordinate at which the spring force is zero.
+    /// Value of the coordinate at which the spring force is zero (rad or m).
     pub rest: f64,
-    /// Viscous damping coefficient.
+    /// Viscous damping coefficient along the coordinate (N s/m or N m s/rad).
     pub damping: f64,
-    /// Dry friction force (or torque).
+    /// Largest force of dry friction along the coordinate (N or N m); 0 if there is no friction.
     pub friction: f64,
-    /// Inertia of a rotor that is geared to the coordinate, referred to the coordinate.
+    /// Inertia of a motor's rotor that is geared to the coordinate (kg or kg m²). It is referred to the coordinate: the rotor's
+    /// energy is half this inertia times the square of the coordinate's rate.
     pub armature: f64,
-    /// Actuator; `None` if there is no actuator.
+    /// Motor that drives the coordinate; `None` if there is no motor.
     pub actuator: Option<Actuator>,
 }
 
@@ -118,7 +121,7 @@ impl Table {
     }
 
     /// Returns the time derivative of this piecewise linear function at a time (s). At a breakpoint, `before` selects the
-    /// slope of the segment before it instead of that after it.
+    /// segment: true for the segment before the breakpoint, false for the segment after.
     pub fn slope(&self, time: f64, before: bool) -> f64 {
         let after = self
             .times
@@ -166,36 +169,36 @@ impl PartialEq for Signal {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rule {
-    /// A constant force.
+    /// A constant force (N or N m).
     Constant(f64),
-    /// A force tabulated over time.
+    /// A force (N or N m) tabulated over time (s).
     Table(Table),
     /// Proportional-derivative control: $k_p(\text{target} - q) + k_d(\dot{\text{target}} - \dot q)$ with the coordinate $q$.
     Pd {
-        /// Proportional gain $k_p$.
+        /// Proportional gain $k_p$ (N/m or N m/rad).
         proportional: f64,
-        /// Derivative gain $k_d$.
+        /// Derivative gain $k_d$ (N s/m or N m s/rad).
         derivative: f64,
-        /// Target of the coordinate over time.
+        /// Target value of the coordinate (rad or m), tabulated over time (s).
         target: Table,
     },
-    /// A force as a function of time.
+    /// A force (N or N m) as a function of time (s).
     Signal(Signal),
 }
 
 /// An actuator (motor) that drives one joint coordinate: a control law, and a limit of the force.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Actuator {
-    /// Control law of the force.
+    /// Control law that determines the force.
     pub rule: Rule,
-    /// Largest absolute value of the force; infinite if there is no limit.
+    /// Largest absolute value of the force (N or N m); infinite if there is no limit.
     pub limit: f64,
 }
 
 impl Actuator {
-    /// Returns the force of the actuator (N or N m) for a coordinate with value `q` and rate zero, without the limit of the
-    /// force. For proportional-derivative control it contains the derivative gain times the rate of the target. `before` selects,
-    /// at a breakpoint of the target, the slope before it.
+    /// Returns the force of the actuator (N or N m) for a coordinate with value `q` and rate zero; the limit of the force is not
+    /// applied. With proportional-derivative control, the force contains the derivative gain times the rate of the target. At a
+    /// breakpoint of the target, `before` selects its slope: true for the slope before the breakpoint, false for the slope after.
     pub(crate) fn drive(&self, q: f64, time: f64, before: bool) -> f64 {
         match &self.rule {
             Rule::Constant(value) => *value,
@@ -233,9 +236,9 @@ impl Actuator {
         }
     }
 
-    /// Returns the force of the actuator (N or N m), within its limit, at a value `q` of the coordinate (m or rad), its rate
-    /// and a time (s). If the target of the control law is piecewise linear, `before` selects the slope before a breakpoint
-    /// instead of that after it.
+    /// Returns the force of the actuator (N or N m), within its limit, at a value `q` of the coordinate (m or rad), its rate and
+    /// a time (s). At a breakpoint of a piecewise linear target, `before` selects the slope of the target: true for the slope
+    /// before the breakpoint, false for the slope after.
     pub fn force(&self, q: f64, rate: f64, time: f64, before: bool) -> f64 {
         let force = self.drive(q, time, before) - self.derivative() * rate;
         force.clamp(-self.limit, self.limit)

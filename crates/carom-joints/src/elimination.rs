@@ -93,9 +93,10 @@ struct Loops {
 /// layout of the joint rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
-    /// Spanning tree.
+    /// Spanning tree of the mobile bodies, with the joints as edges.
     pub tree: &'a Tree,
-    /// Mass matrices $\mathrm{diag}(mI, J)$ of the bodies; not used for fixed bodies.
+    /// Mass matrix $\mathrm{diag}(mI, J)$ of each body, with mass $m$ and inertia tensor $J$ in body axes; not used for fixed
+    /// bodies.
     pub masses: &'a [Matrix6<f64>],
     /// Parent and child of each joint; `None` for the ground or a fixed body.
     pub ends: &'a [[Option<usize>; 2]],

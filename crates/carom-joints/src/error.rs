@@ -7,37 +7,38 @@ use carom_variational::VariationalError;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JointError {
-    /// A number of the input is outside its allowed range.
+    /// A number of the joint's specification is outside its allowed range. The caller has to correct the number.
     #[error("joint `{joint}`: {what} {value} must be {allowed}")]
     InvalidValue {
         /// Name of the joint.
         joint: String,
-        /// Key of the number in the input.
+        /// Key of the number in the configuration file.
         what: &'static str,
         /// Value of the number.
         value: f64,
         /// Allowed range.
         allowed: String,
     },
-    /// Directions or lists of the input do not fit the type of the joint.
+    /// Directions or lists of the joint's specification do not fit the type of the joint.
     #[error("joint `{joint}`: {what} {problem}")]
     InvalidKey {
         /// Name of the joint.
         joint: String,
-        /// Key in the input.
+        /// Key of the faulty entry in the configuration file.
         what: &'static str,
         /// Description of the fault.
         problem: String,
     },
-    /// Neither a position nor a joint determines the place of a body.
+    /// Neither a position nor a joint determines the place of a body at the start.
     #[error(
         "body `{body}` has no position, and no joint places it: give its position, or a joint that connects it to a placed body"
     )]
     NotPlaced {
-        /// Name of the body.
+        /// Name of the body without a place.
         body: String,
     },
-    /// The bodies do not fit together at the start.
+    /// The bodies do not fit together at the start: their places or velocities contradict a joint. The caller has to correct
+    /// these, or leave out those that joints determine.
     #[error(
         "joint `{joint}` is not assembled: {what} {residual:e} {unit}, at most {allowed:e} is closed"
     )]
@@ -50,57 +51,59 @@ pub enum JointError {
         residual: f64,
         /// Unit of the value.
         unit: &'static str,
-        /// Largest value with which the start counts as closed.
+        /// Largest value that is accepted as closed.
         allowed: f64,
     },
-    /// The contact impulses of a step were not found.
+    /// The contact impulses of a time step were not found. A shorter time step may help.
     #[error("forces of the contacts not found at time {time}; a smaller time_step may help")]
     ContactForces {
         /// Time at the start of the step (s).
         time: f64,
     },
-    /// The rows of the joints are dependent, so that no finite impulses keep the joints closed.
+    /// The Jacobian rows of the joints are linearly dependent, so that no finite impulses keep the joints closed.
     #[error(
         "joint `{joint}` is singular at time {time}: no finite forces keep the joints together"
     )]
     SingularJoints {
-        /// Name of the joint.
+        /// Name of a joint with dependent rows.
         joint: String,
-        /// Time (s).
+        /// Time at which the joints are singular (s).
         time: f64,
     },
-    /// Dependent rows contradict each other.
+    /// The Jacobian rows of the joints in a loop are linearly dependent, and their conditions contradict each other.
     #[error(
         "joint `{joint}` contradicts the other joints of its loop at time {time}: residual {residual:e}"
     )]
     InconsistentJoints {
-        /// Name of the joint.
+        /// Name of the joint that contradicts the others.
         joint: String,
-        /// Time (s).
+        /// Time at which the contradiction was found (s).
         time: f64,
-        /// Residual of a row that the others should imply, divided by the size of the system for lengths.
+        /// Residual of a condition that the other conditions should imply; a residual that is a length is divided by the size of
+        /// the system.
         residual: f64,
     },
-    /// The time step is too large: the first kick does not converge, or a spring is too stiff.
+    /// The time step is too large: the iteration for the joint impulses at the start of the step does not converge, or a spring
+    /// is too stiff. The caller has to use a shorter time step.
     #[error("joint `{joint}`: step {step} s is too large at time {time}, {reason}")]
     StepTooLarge {
-        /// Name of the joint with the largest residual, or of the fastest spring.
+        /// Name of the joint with the largest residual, or of the joint whose spring is too stiff.
         joint: String,
         /// Length of the step (s).
         step: f64,
-        /// Time (s).
+        /// Time at the start of the step (s).
         time: f64,
         /// Reason, in words.
         reason: String,
     },
-    /// The force of an actuator is not finite.
+    /// The force of an actuator is not finite. The caller can limit the force with `limit`.
     #[error(
         "joint `{joint}`: its actuator has no finite force at time {time}; `limit` bounds large ones"
     )]
     ActuatorForce {
-        /// Name of the joint.
+        /// Name of the joint that the actuator drives.
         joint: String,
-        /// Time (s).
+        /// Time of the infinite or undefined force (s).
         time: f64,
     },
     /// The free flight of a body could not be computed.
@@ -108,15 +111,15 @@ pub enum JointError {
     Flight {
         /// Name of the body.
         body: String,
-        /// Reason.
+        /// Error of the integrator.
         source: VariationalError,
     },
-    /// The state of a body is not finite.
+    /// The state of a body is infinite or not a number.
     #[error("the state of `{body}` is not finite at time {time}")]
     NonFinite {
         /// Name of the body.
         body: String,
-        /// Time (s).
+        /// Time at which this was found (s).
         time: f64,
     },
 }

@@ -8,9 +8,10 @@ use nalgebra::{Matrix3, Vector3, Vector6};
 /// coordinates if it is fixed to the ground.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
-    /// Position of the origin relative to the center of mass, in body axes (m).
+    /// Position of the frame's origin (m): in body axes from the body's center of mass, or in world coordinates for a frame fixed
+    /// to the ground.
     pub position: Vector3<f64>,
-    /// Axes of the frame as columns, in body axes.
+    /// Unit vectors of the frame as columns: in body axes, or in world axes for a frame fixed to the ground.
     pub axes: Matrix3<f64>,
 }
 
@@ -27,13 +28,13 @@ impl Frame {
 /// Joint frame on one of the two bodies of a joint, and the center of mass of that body, both in world coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Side {
-    /// Center of mass $x$ (m).
+    /// Center of mass $x$ of the body in world coordinates (m); zero for the ground.
     pub center: Vector3<f64>,
-    /// Attitude $R$, body to space.
+    /// Attitude $R$ of the body, from body axes to world axes; the identity for the ground.
     pub rotation: Matrix3<f64>,
-    /// Origin $p = x + Ra$ of the frame (m), with $a$ the origin in body axes.
+    /// Origin $p = x + Ra$ of the joint frame in world coordinates (m); $a$ is the origin from the center of mass in body axes.
     pub origin: Vector3<f64>,
-    /// Axes $C = RA$ of the frame as columns, with $A$ the axes in body axes.
+    /// Unit vectors $C = RA$ of the joint frame as columns, in world axes; the columns of $A$ are these vectors in body axes.
     pub axes: Matrix3<f64>,
 }
 
@@ -70,9 +71,9 @@ impl Side {
 /// The two frames of a joint in space: frame 1 is fixed to the parent body, frame 2 to the child.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frames {
-    /// Frame of the parent.
+    /// Joint frame on the parent body.
     pub parent: Side,
-    /// Frame of the child.
+    /// Joint frame on the child body.
     pub child: Side,
 }
 
@@ -96,13 +97,13 @@ impl Frames {
 /// frame and with `couple`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
-    /// Entries for the velocity of the parent.
+    /// Entries for the velocity of the parent: center of mass (space), then angular velocity (body axes).
     pub parent: Vector6<f64>,
-    /// Entries for the velocity of the child.
+    /// Entries for the velocity of the child: center of mass (space), then angular velocity (body axes).
     pub child: Vector6<f64>,
-    /// Force on the child for a unit multiplier, in space.
+    /// Force on the child for a unit multiplier, in world axes.
     pub force: Vector3<f64>,
-    /// Couple on the child for a unit multiplier, in space.
+    /// Couple on the child for a unit multiplier, in world axes.
     pub couple: Vector3<f64>,
 }
 
@@ -173,7 +174,7 @@ pub fn stack(linear: &Vector3<f64>, angular: &Vector3<f64>) -> Vector6<f64> {
     )
 }
 
-/// Returns the angle (rad), in (−π, π\], of the rotation `turned` about its axis. The axis is known: `axis`, a unit vector.
+/// Returns the angle (rad), in (−π, π\], of the rotation matrix `turned`. The unit vector `axis` is its known rotation axis.
 pub(crate) fn angle_about(axis: &Vector3<f64>, turned: &Matrix3<f64>) -> f64 {
     let twice_sine = Vector3::new(
         turned.m32 - turned.m23,

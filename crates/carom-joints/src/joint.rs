@@ -44,21 +44,21 @@ pub struct JointSpec {
     pub name: String,
     /// Type of the joint.
     pub kind: &'static Kind,
-    /// Index of the parent body; `None` is the ground.
+    /// Index of the parent body; `None` if the joint connects the child to the ground.
     pub parent: Option<usize>,
     /// Index of the child body.
     pub child: usize,
-    /// Joint frame in the parent body.
+    /// Joint frame on the parent body: in body axes, or in world coordinates if the parent is the ground.
     pub parent_frame: Frame,
-    /// Joint frame in the child body.
+    /// Joint frame on the child body, in body axes.
     pub child_frame: Frame,
-    /// Axes, in both frames, as many as the type requires; empty for the default axes of the type.
+    /// Directions of the joint's axes in its frames, as many as the type requires; empty for the default axes of the type.
     pub axes: Vec<Vector3<f64>>,
-    /// Length of a `distance` joint (m).
+    /// Distance (m) between the origins of the frames of a `distance` joint; `None` for other types.
     pub length: Option<f64>,
-    /// Constants of the coordinates, as many as the type has.
+    /// Limits, springs, friction and actuators of the joint coordinates: one entry per coordinate of the type.
     pub coordinates: Vec<CoordinateSpec>,
-    /// Constants of a spherical joint: attitude and velocity at the start, damping, limit.
+    /// Attitude and velocity at the start, damping and limit of a spherical joint; not used for other types.
     pub ball: BallSpec,
 }
 
@@ -66,15 +66,16 @@ pub struct JointSpec {
 /// angle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BallSpec {
-    /// Attitude of the child's frame in the parent's at the start; `None` if not specified.
+    /// Attitude of the child's joint frame relative to the parent's at the start; `None` if not specified.
     pub position: Option<So3>,
-    /// Angular velocity of the child relative to the parent at the start, in the parent's frame (rad/s); `None` if not specified.
+    /// Angular velocity of the child relative to the parent at the start, in the parent's joint frame (rad/s); `None` if not
+    /// specified.
     pub velocity: Option<Vector3<f64>>,
-    /// Viscous damping (N m s/rad).
+    /// Viscous damping coefficient of the relative angular velocity (N m s/rad).
     pub damping: f64,
-    /// Largest angle of rotation (rad).
+    /// Largest rotation angle of the child relative to the parent (rad); infinite if there is no limit.
     pub upper: f64,
-    /// Coefficient of restitution at the largest angle, in \[0, 1\].
+    /// Coefficient of restitution when the rotation angle reaches `upper`, in \[0, 1\].
     pub restitution: f64,
 }
 
@@ -93,11 +94,11 @@ impl Default for BallSpec {
 /// A joint between two bodies, or a body and the ground, whose specification has been checked.
 #[derive(Clone, Debug)]
 pub struct Joint {
-    /// Name.
+    /// Name of the joint, unique in the system.
     pub name: String,
     /// Type of the joint.
     pub kind: &'static Kind,
-    /// Index of the parent body; `None` is the ground.
+    /// Index of the parent body; `None` if the joint connects the child to the ground.
     pub parent: Option<usize>,
     /// Index of the child body.
     pub child: usize,
@@ -106,9 +107,9 @@ pub struct Joint {
     /// Rotation from the specified frames to the frames of the type.
     turned: Matrix3<f64>,
     geometry: Geometry,
-    /// Constants of the coordinates.
+    /// Limits, springs, friction and actuators of the joint coordinates, one entry per coordinate.
     pub coordinates: Vec<CoordinateSpec>,
-    /// Constants of a spherical joint.
+    /// Damping and limit of a spherical joint; not used for other types.
     pub ball: BallSpec,
 }
 
@@ -203,8 +204,8 @@ impl Joint {
         rows
     }
 
-    /// Appends the Jacobian rows of this joint to `out`: the rows of the joint conditions, then the rows whose rates are the
-    /// rates of the joint coordinates. `q` are the values of the coordinates.
+    /// Appends the Jacobian rows of this joint to `out`: first the rows of the joint conditions, then one row per joint
+    /// coordinate, whose product with the velocities is the rate of the coordinate. `q` are the values of the coordinates.
     pub(crate) fn add_rows(&self, frames: &Frames, q: &[f64], out: &mut Rows) {
         out.extend(self.kind.conditions.iter().map(|it| it.row(frames)));
         (self.kind.rates)(&self.geometry, frames, q, out);
@@ -331,8 +332,9 @@ fn length(spec: &JointSpec) -> Result<f64, JointError> {
     }
 }
 
-/// Returns the rotation that brings the axes specified for a joint onto the axes x, y, z that its type uses, and the geometric
-/// constants with the angle of a third axis filled in. Fails if the axes do not fit the type.
+/// Returns the rotation from the specified joint frames to the frames of the joint's type, and the geometric constants. The
+/// rotation maps the axes x, y, z that the type uses to the specified axes. In the constants, the angle of a third axis is filled
+/// in. Fails if the axes do not fit the type.
 fn axes(spec: &JointSpec, geometry: Geometry) -> Result<(Matrix3<f64>, Geometry), JointError> {
     let unit = |axis: &Vector3<f64>, what: &'static str| {
         let length = axis.norm();

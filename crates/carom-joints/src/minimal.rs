@@ -16,9 +16,10 @@ const VANISHES: f64 = 1e-8;
 /// in this basis are the minimal coordinates of the velocity.
 #[derive(Clone, Debug)]
 pub struct Basis {
-    /// Velocity of each body per unit of each coordinate: one 6 × n matrix per body with n coordinates, zero for fixed bodies.
+    /// Basis vectors, split into bodies: for each body a 6 × n matrix with one column for each of the n basis vectors; a column
+    /// is the velocity of the body in that vector. Zero for fixed bodies.
     pub columns: Vec<DMatrix<f64>>,
-    /// Mass matrix including rotors (n × n).
+    /// Mass matrix of the system in this basis, including the rotors of motors (n × n).
     pub mass: DMatrix<f64>,
     n: usize,
 }

@@ -21,11 +21,12 @@ const ISOTROPIC: f64 = 1e-14;
 pub struct MultibodySpec {
     /// Name of each body with its mass and inertia; `None` for a body that never moves.
     pub bodies: Vec<(String, Option<RigidBody>)>,
-    /// Joints.
+    /// Specifications of the joints.
     pub joints: Vec<JointSpec>,
     /// Acceleration of gravity (m/s²).
     pub gravity: Vector3<f64>,
-    /// True if bodies fly by the exact solution between kicks, false if by the variational integrator.
+    /// True if the free flight of bodies between impulses follows the exact solution, false if it follows the variational
+    /// integrator.
     pub exact: bool,
 }
 
@@ -104,9 +105,9 @@ pub struct Multibody {
 pub struct Posture {
     /// Position, attitude and momenta of the bodies.
     pub states: Vec<State>,
-    /// Coordinates of all joints in their order; angles are continuous over $2\pi$.
+    /// Values of all joint coordinates in their order (rad or m); an angle is continuous, so that it can exceed $2\pi$.
     pub q: Vec<f64>,
-    /// Position and rate of each coordinate's rotor.
+    /// Position (rad or m) and rate (rad/s or m/s) of the rotor of each coordinate, referred to the coordinate.
     pub rotors: Vec<[f64; 2]>,
 }
 

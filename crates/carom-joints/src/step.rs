@@ -45,15 +45,15 @@ pub const YOSHIDA_6: [f64; 7] = [
 /// applies along each coordinate. The caller sets the modes before a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Modes {
-    /// Value at which a coordinate is held, because it sticks or rests at a limit; `None` if it moves.
+    /// Value at which a coordinate is held because it sticks or rests at a limit; `None` if the coordinate moves.
     pub held: Vec<Option<f64>>,
-    /// Dry friction of each coordinate, as a fraction of its maximum, opposite in sign: 1 or −1 for the direction of sliding, 0
-    /// without friction; any value between them where friction is implicit.
+    /// Dry friction of each coordinate, divided by minus its largest value. A coordinate that slides has 1 or −1, the sign of its
+    /// rate; one without friction has 0. Where friction is implicit, values between −1 and 1 are possible.
     pub slides: Vec<f64>,
-    /// True where dry friction is implicit: the first kick uses the friction of `slides`, and the second kick determines whether
-    /// the coordinate sticks or slides.
+    /// True where dry friction is implicit: the impulses at the start of the step use the friction in `slides`, and those at the
+    /// end determine whether the coordinate sticks or slides.
     pub implicit: Vec<bool>,
-    /// Force of the caller along each coordinate (N or N m), in addition to the actuators.
+    /// Force that the caller applies along each coordinate (N or N m), in addition to the actuators.
     pub control: Vec<f64>,
 }
 
@@ -73,13 +73,13 @@ impl Modes {
 /// Work and energy losses of a time step, or of several (J): of actuators, dampers, dry friction and contacts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Works {
-    /// Work of actuators and of the caller's forces on the bodies.
+    /// Work that actuators and the caller's forces do on the bodies (J).
     pub actuator: f64,
-    /// Energy lost in dampers.
+    /// Energy lost in dampers (J).
     pub damper: f64,
-    /// Energy lost in dry friction.
+    /// Energy lost in dry friction of joint coordinates (J).
     pub friction: f64,
-    /// Energy lost in contacts.
+    /// Energy lost in contacts (J).
     pub contact: f64,
 }
 
@@ -96,11 +96,11 @@ impl Works {
 /// Impulses that one joint transmits to its child body during a time step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// Impulse of the conditions at the child's origin (N s).
+    /// Impulse of the joint conditions on the child, at the origin of the child's joint frame (N s).
     pub force: Vector3<f64>,
-    /// Angular impulse of the conditions about the child's origin (N m s).
+    /// Angular impulse of the joint conditions on the child, about the origin of the child's joint frame (N m s).
     pub moment: Vector3<f64>,
-    /// Impulse of conditions and coordinate forces on the child (N s).
+    /// Impulse on the child of the joint conditions together with the forces along the coordinates (N s).
     pub total: Vector3<f64>,
 }
 
@@ -117,25 +117,28 @@ impl Load {
 /// an earlier result can be reused: see [`Stepper::step_into`].
 #[derive(Clone, Debug, Default)]
 pub struct Step {
-    /// State of the system at the end.
+    /// State of the system at the end of the step.
     pub end: Posture,
-    /// States of the bodies after the first kick, at the start of the flights.
+    /// States of the bodies after the impulses at the start of the step, when their free flights begin.
     pub kicked: Vec<State>,
-    /// Work of both kicks.
+    /// Work and losses of the impulses at the start and at the end of the step.
     pub works: Works,
-    /// Impulses of each joint.
+    /// Impulses that each joint applies to its child within the step.
     pub loads: Vec<Load>,
-    /// Impulses of the first and of the second kick that hold each coordinate, or those of implicit dry friction (N s or N m s).
+    /// Impulses at the start and at the end of the step that hold each coordinate in place, or those of its implicit dry friction
+    /// (N s or N m s).
     pub holding: Vec<[f64; 2]>,
-    /// Rates of the coordinates at the end.
+    /// Rates of the joint coordinates at the end of the step (rad/s or m/s).
     pub rates: Vec<f64>,
-    /// Largest residual of a joint condition at the end, divided by the size of the system for lengths.
+    /// Largest residual of a joint condition at the end of the step; a residual that is a length is divided by the size of the
+    /// system.
     pub residual: f64,
-    /// Number of iterations of the first kick.
+    /// Number of iterations for the impulses at the start of the step.
     pub iterations: usize,
-    /// Impulses of the contact rows: of all points at the start, and of the points closed at the end (N s).
+    /// Impulses of the contact rows (N s), in two lists: at the start of the step for all contact points, and at the end for the
+    /// points that are closed there.
     pub touching: [Vec<f64>; 2],
-    /// Velocities of the rows of the closed contacts at the end (m/s).
+    /// Velocities along the rows of the closed contacts at the end of the step (m/s).
     pub contact_rates: Vec<f64>,
 }
 
@@ -463,10 +466,10 @@ impl<'m> Stepper<'m> {
         }
     }
 
-    /// Sets the compliance of every joint row: the rate that a unit impulse gives to it. It is 0 for a condition and for a held
-    /// coordinate. For a coordinate with a rotor or a damper it is $1/(I + hd)$. Here $I$ is the inertia of the rotor, $d$ the
-    /// damping, and $h$ the time `half` (s) for which the damper acts, 0 if damping is explicit. For all other rows it is
-    /// infinite, which leaves them out.
+    /// Sets the compliance of every joint row: the rate that a unit impulse gives to the row. The compliance is 0 for a condition
+    /// and for a held coordinate. For a coordinate with a rotor or a damper it is $1/(I + hd)$. Here $I$ is the inertia of the
+    /// rotor, $d$ the damping, and $h$ the time `half` (s) for which the damper acts, 0 if damping is explicit. All other rows
+    /// have infinite compliance, which leaves them out of the equations.
     fn compliances(&mut self, half: f64, modes: &Modes) {
         let mb = self.multibody;
         self.compliance.fill(f64::INFINITY);

@@ -5,11 +5,11 @@ use crate::joint::Joint;
 /// Node of the spanning tree of a multibody system: a body, and the joint that connects it towards the root.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Branch {
-    /// Index of the body.
+    /// Index of the mobile body.
     pub body: usize,
-    /// Joint that connects the body towards the root; `None` for a root without joint.
+    /// Index of the joint that connects the body towards the root of the tree; `None` for a root without joint.
     pub joint: Option<usize>,
-    /// Body on the other side of that joint; `None` for the ground or a fixed body.
+    /// Index of the body on the other side of that joint; `None` for the ground or a fixed body.
     pub towards: Option<usize>,
     /// True if the body is the joint's child, false if its parent.
     pub is_child: bool,
@@ -21,11 +21,11 @@ pub struct Branch {
 /// they connect bodies that were not connected before; the other joints close loops.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
-    /// Mobile bodies, each after the body on the other side of its joint.
+    /// Mobile bodies with their joints, ordered such that each body comes after the body on the other side of its joint.
     pub branches: Vec<Branch>,
-    /// Joints that close loops, in the order of the joints.
+    /// Indices of the joints that close loops, in ascending order.
     pub loops: Vec<usize>,
-    /// Index of each body among the branches; `None` if the body is fixed.
+    /// Position of each body in `branches`; `None` if the body is fixed.
     pub place: Vec<Option<usize>>,
 }
 

@@ -54,9 +54,9 @@
 /// Limits at which a simulation run ends: simulated time, and number of impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// Time since the start (s).
+    /// Time since the start of the motion at which the run ends (s).
     pub duration: f64,
-    /// Number of impacts; a simultaneous impact of connected bodies counts as one.
+    /// Number of impacts after which the run ends; a simultaneous impact of connected bodies counts as one.
     pub impacts: usize,
 }
 
@@ -82,15 +82,15 @@ impl Limits {
 /// type `E`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending<E> {
-    /// The run reached its duration.
+    /// The run reached the duration in its limits.
     Completed,
-    /// The run reached its number of impacts.
+    /// The run reached the number of impacts in its limits.
     MaxImpacts,
-    /// Nothing moves.
+    /// All bodies are at rest and remain so.
     AtRest,
     /// The motion continues for ever without an impact.
     NeverHits,
-    /// No impact was found within the budget of the search; a later impact is possible.
+    /// No impact was found within the time or work that the search allows; a later impact is possible.
     NoImpactFound,
     /// The normal velocity of the impacts tends to zero: the motion approaches a motion along the wall.
     GrazingCascade,
@@ -98,7 +98,7 @@ pub enum Ending<E> {
     PressedContact,
     /// Two contacts are hit alternately without time between the impacts.
     DoubleContact,
-    /// Impacts accumulate, and the options ask for a stop there.
+    /// Infinitely many impacts accumulate at one time (Zeno point), and the options ask that the run stop there.
     Zeno {
         /// Time of the accumulation point (s).
         accumulation: f64,
@@ -142,20 +142,20 @@ impl<E> Ending<E> {
 /// samples `S`, impacts `I` and contact identifiers `C` depend on the system.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'e, S, I, C> {
-    /// Sample at a grid time or at a requested time.
+    /// Sample of the motion at a grid time or at a requested time.
     Sample(S),
-    /// An impact.
+    /// An impact at one or several contacts.
     Impact(&'e I),
     /// A contact becomes a lasting contact.
     Established {
-        /// Time (s).
+        /// Time of the event (s).
         time: f64,
         /// Identifier of the contact.
         contact: C,
     },
     /// A lasting contact begins to slide or to stick.
     Mode {
-        /// Time (s).
+        /// Time of the event (s).
         time: f64,
         /// Identifier of the contact.
         contact: C,
@@ -164,7 +164,7 @@ pub enum Event<'e, S, I, C> {
     },
     /// A lasting contact opens.
     Released {
-        /// Time (s).
+        /// Time of the event (s).
         time: f64,
         /// Identifier of the contact.
         contact: C,
@@ -174,15 +174,15 @@ pub enum Event<'e, S, I, C> {
 /// Mechanical system in motion, with impacts at discrete times (a hybrid system): holds the present state, and can advance it
 /// to the next event. [`drive`] calls it in a loop.
 pub trait Hybrid {
-    /// Error for which the motion can end early.
+    /// Error with which the motion can end early.
     type Error;
 
     /// Returns the number of impacts since the start of the motion.
     fn n_impacts(&self) -> usize;
 
-    /// Advances the motion to its next event or sample time, and reports it; never beyond the duration in `limits`. Returns
-    /// `None` if the motion continues from there, else its ending. The caller checks the number of impacts; an implementation may
-    /// use the limit to recognize the last impact.
+    /// Advances the motion to its next event or sample time, and reports the event or sample; the motion never goes beyond the
+    /// duration in `limits`. Returns `None` if the motion continues from there, else the ending. The caller checks the number of
+    /// impacts; an implementation may use the limit to recognize the last impact.
     ///
     /// # Errors
     ///

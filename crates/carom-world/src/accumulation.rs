@@ -65,8 +65,8 @@ impl Run<'_, '_> {
         })
     }
 
-    /// Returns true if the impacts of a pair approach an accumulation point. This requires at least four impacts at shrinking
-    /// intervals, where the last impact is the present one at `time`.
+    /// Returns true if the impacts of a pair approach an accumulation point. This requires that each of the last three intervals
+    /// between impacts is shorter than the one before. The last interval ends at `time`, the present impact.
     pub(crate) fn shrinks(&self, pair: Pair, time: Time) -> bool {
         let Some(bounces) = self.bounces.get(pair) else {
             return false;
@@ -97,9 +97,9 @@ impl Run<'_, '_> {
         BAND * pair::gap_scale(body, &state(pair.0), &other, &state(pair.1))
     }
 
-    /// Records, for every pair with a normal impulse, the time of its impact and whether its intervals shrink. `impulses` has
-    /// three entries per contact point: normal and two tangents. `lossy` is true if the impact as a whole lost energy. Fails if a
-    /// pair has too many impacts at intervals too short to resolve.
+    /// Records, for every pair with a normal impulse, the time of its impact, and whether the intervals between the impacts of
+    /// the pair shrink. `impulses` has three entries per contact point: normal and two tangents. `lossy` is true if the impact as
+    /// a whole lost energy. Fails if a pair has too many impacts at intervals too short to resolve.
     pub(super) fn remember(
         &mut self,
         touching: &Touching,

@@ -27,7 +27,7 @@ impl Ball {
         }
     }
 
-    /// Returns the time until the ball first touches a plane (s); `None` if it does not within `horizon` (s).
+    /// Returns the time (s) until the ball first touches a plane; `None` if there is no contact within `horizon` (s).
     pub(crate) fn first_touch_of_plane(
         &self,
         plane: &PlaneSpec,
@@ -44,9 +44,9 @@ impl Ball {
         first_zero(gap, rate, fall, BAND * scale, horizon)
     }
 
-    /// Returns the time until the ball first touches another ball (s). The outer option is `None` if gravity acts on only one of
-    /// the two, since that case has no simple closed form. The inner option is `None` if there is no contact within `horizon`
-    /// (s).
+    /// Returns the time (s) until the ball first touches another ball. The outer option is `None` if gravity acts on only one of
+    /// the two balls, since that case has no simple closed form. The inner option is `None` if there is no contact within
+    /// `horizon` (s).
     pub(crate) fn first_touch(
         &self,
         other: &Self,

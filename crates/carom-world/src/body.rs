@@ -27,7 +27,7 @@ const MOST_HALVINGS: f64 = 20.0;
 /// Integration scheme for the free flight of rigid bodies between impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FlightRule {
-    /// The exact solution.
+    /// Exact solution of the free motion.
     Exact,
     /// The Lie group variational integrator (LGVI) of order 2.
     Lgvi,
@@ -75,7 +75,7 @@ pub struct BodySpec {
     /// Mass and inertia about the center of mass, which is the origin of the shape; `None` for a
     /// body that never moves.
     pub mass: Option<MassProperties>,
-    /// The shape, in body axes.
+    /// Shape of the body, in body axes with the origin at the center of mass.
     pub shape: Shape,
     /// Center of mass in space (m) and attitude, body to space.
     pub configuration: Se3,

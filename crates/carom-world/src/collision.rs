@@ -36,8 +36,8 @@ impl Run<'_, '_> {
     }
 
     /// Schedules a contact of a pair in the queue of future events. `time` is the contact time of the free flights, found by a
-    /// search that began at `from`. If a body of the pair is in a time step of lasting contact, because it rests on other bodies
-    /// or slides on them, the contact time is first corrected.
+    /// search that began at `from`. A body that rests or slides on others is in a time step of lasting contact, which ends with
+    /// impulses. If a body of the pair is in such a step, the contact time is first corrected for these impulses.
     pub(crate) fn note_touch(
         &mut self,
         pair: (usize, usize),

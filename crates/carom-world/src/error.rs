@@ -9,17 +9,17 @@ use carom_variational::VariationalError;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MotionError {
-    /// The joints are invalid, or a step with joints failed.
+    /// The joints are invalid, or a step of jointed bodies failed.
     #[error(transparent)]
     Joint(carom_joints::JointError),
     /// A number of the input is outside its allowed range.
     #[error("{what} {value} must be {allowed}")]
     InvalidValue {
-        /// The quantity, with the name of the body or plane.
+        /// Name of the quantity, with the name of the body or plane.
         what: String,
-        /// The value given.
+        /// Value that was given.
         value: f64,
-        /// The allowed range.
+        /// Allowed range of the quantity.
         allowed: &'static str,
     },
     /// Two bodies, or a body and a plane, overlap at the start.
@@ -37,15 +37,15 @@ pub enum MotionError {
     Shape {
         /// Name of the body.
         body: String,
-        /// Reason.
+        /// Reason for which the shape cannot be used.
         source: GeometryError,
     },
     /// The impact law for single contacts, or the one for several, finds no solution.
     #[error("impact at time {time}: {source}")]
     Impact {
-        /// Time (s).
+        /// Time of the impact (s).
         time: f64,
-        /// Reason.
+        /// Error of the impact law.
         source: ImpactError,
     },
     /// The free flight of a body could not be computed.
@@ -55,10 +55,10 @@ pub enum MotionError {
         body: String,
         /// Time at the start of the flight (s).
         time: f64,
-        /// Reason.
+        /// Error of the integrator.
         source: VariationalError,
     },
-    /// The first contact of a pair was not found.
+    /// The search for the first contact of a pair reached its limit of evaluations.
     #[error(
         "first contact of `{first}` and `{second}` not isolated within {limit} evaluations at time {time}; bodies that \
          turn or move by many of their radii in a step need a smaller one"
@@ -68,20 +68,20 @@ pub enum MotionError {
         first: String,
         /// Name of the second body or plane.
         second: String,
-        /// Number of evaluations made.
+        /// Number of evaluations that were made.
         limit: usize,
-        /// Time reached (s).
+        /// Time that the search reached (s).
         time: f64,
     },
-    /// Impacts follow each other without time between them.
+    /// Too many impacts follow each other without time between them.
     #[error(
         "more than {limit} events at time {time}: no time passes between them. Where impacts accumulate, motion goes on \
          with `on_zeno` = \"rest\""
     )]
     EventLimit {
-        /// Number of events allowed.
+        /// Number of events that are allowed at one time.
         limit: usize,
-        /// Time (s).
+        /// Time of these impacts (s).
         time: f64,
     },
     /// A body has very many impacts at several contacts within one time step.
@@ -90,35 +90,36 @@ pub enum MotionError {
          motion goes on with `scheme` = \"time-stepping\""
     )]
     Crowded {
-        /// Body.
+        /// Name of the body.
         body: String,
-        /// Number of impacts allowed.
+        /// Number of such impacts that are allowed within one time step.
         limit: usize,
-        /// Time (s).
+        /// Time of the impact that exceeds this number (s).
         time: f64,
     },
-    /// The forces of lasting contacts were not found.
+    /// The forces of lasting contacts were not found for a step.
     #[error("forces of the lasting contacts not found at time {time}")]
     ContactForces {
         /// Time (s).
         time: f64,
     },
-    /// A step of lasting contact would press bodies through each other, or add energy: the time step is too large for their size
-    /// and acceleration.
+    /// With the given time step, a step of lasting contact would press bodies into each other or add energy. The caller has to
+    /// use a shorter time step.
     #[error(
         "step of {time_step:e} s too large at time {time}: {fault}; {}", advice(*sufficient)
     )]
     StepTooLarge {
         /// Time at the start of the step (s).
         time: f64,
-        /// Step of the grid (s).
+        /// Time step that was used (s).
         time_step: f64,
-        /// A time step that is sufficient there (s); `None` if none was found.
+        /// A time step with which the motion would continue from there (s); `None` if none was found.
         sufficient: Option<f64>,
         /// Reason for which the step is too large.
         fault: StepFault,
     },
-    /// A body is so far from the origin that its coordinates do not resolve its contacts.
+    /// A body is so far from the origin that rounding of its coordinates exceeds the accuracy that its contacts need. The caller
+    /// can move the origin closer to the bodies.
     #[error(
         "coordinates of `{body}` ({coordinate:e} m at time {time}) are rounded by {rounding:e} m, its contacts need {needed:e} m: place the origin nearer"
     )]
@@ -127,32 +128,32 @@ pub enum MotionError {
         body: String,
         /// Largest coordinate of the body or of its contact partner (m).
         coordinate: f64,
-        /// Rounding of that coordinate (m).
+        /// Rounding error of that coordinate (m).
         rounding: f64,
-        /// Largest rounding allowed (m).
+        /// Largest rounding error that is allowed (m).
         needed: f64,
-        /// Time (s).
+        /// Time at which the coordinate was checked (s).
         time: f64,
     },
-    /// The contact problem of a step has no solution that can be found, and the best impulses are not accurate enough to
-    /// continue.
+    /// The contact problem of a step was not solved: the best impulses found are not accurate enough to continue. A shorter time
+    /// step may help.
     #[error(
         "step at time {time}: impulses of {n_contacts} contacts have the residual {residual:e}; a smaller time_step would help"
     )]
     Inaccurate {
         /// Time at the start of the step (s).
         time: f64,
-        /// Residual of the best impulses.
+        /// Residual of the contact problem with the best impulses.
         residual: f64,
-        /// Number of contact points of the island.
+        /// Number of contact points of the island, the group of bodies connected by contacts.
         n_contacts: usize,
     },
-    /// The state of a body is not finite.
+    /// The state of a body is infinite or not a number.
     #[error("the state of `{body}` is not finite at time {time}")]
     NonFinite {
         /// Name of the body.
         body: String,
-        /// Time (s).
+        /// Time at which this was found (s).
         time: f64,
     },
 }
@@ -201,20 +202,23 @@ pub enum StepFault {
         /// Depth of the overlap (m).
         depth: f64,
     },
-    /// The errors of the steps so far would add too much energy.
+    /// The errors of the steps so far have added more energy than is allowed.
     #[error("errors of the steps would add {energy:e} J, at most {most:e} J are of their order")]
     Gain {
-        /// Energy added (J).
+        /// Energy that was added (J).
         energy: f64,
-        /// Largest energy that the order of the steps explains and that does not change the motion noticeably (J).
+        /// Largest energy allowed (J): an amount that the order of the steps explains and that does not change the motion
+        /// noticeably.
         most: f64,
     },
-    /// The errors of the steps so far would remove too much energy, beyond friction and landing points.
+    /// The errors of the steps so far have removed more energy than is allowed, in addition to the losses by friction and at
+    /// landing points.
     #[error("errors of the steps would take {energy:e} J, at most {most:e} J are of their order")]
     Loss {
-        /// Energy removed (J).
+        /// Energy that was removed (J).
         energy: f64,
-        /// Largest energy that the order of the steps explains and that does not change the motion noticeably (J).
+        /// Largest energy allowed (J): an amount that the order of the steps explains and that does not change the motion
+        /// noticeably.
         most: f64,
     },
 }

@@ -15,13 +15,13 @@ pub struct ImpactContact {
     pub first: usize,
     /// Index of the other body or plane; bodies are counted first.
     pub second: usize,
-    /// Position in space (m).
+    /// Position of the contact point in space (m).
     pub point: Vector3<f64>,
-    /// Unit normal, from the second body or plane into the first.
+    /// Unit normal in space, from the second body or plane into the first body.
     pub normal: Vector3<f64>,
     /// Impulse on the first body, in space (N s).
     pub impulse: Vector3<f64>,
-    /// Normal velocity before the impact, negative if approaching (m/s).
+    /// Velocity along the normal before the impact, negative if approaching (m/s).
     pub normal_velocity: f64,
 }
 
@@ -29,26 +29,26 @@ pub struct ImpactContact {
 /// after.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impact {
-    /// Time (s).
+    /// Time of the impact (s).
     pub time: f64,
     /// Name of the impact law that gave the solution; `accumulated` at an accumulation point of infinitely many impacts.
     pub law: &'static str,
-    /// Kinetic energy of the bodies involved before the impact (J); in time stepping with the work of gravity in the step.
+    /// Kinetic energy of the bodies involved before the impact (J). In time stepping, the work of gravity in the step is added.
     pub energy_minus: f64,
     /// Kinetic energy of the bodies involved after the impact (J).
     pub energy_plus: f64,
-    /// Contact points.
+    /// Contact points that take part in the impact.
     pub contacts: Vec<ImpactContact>,
-    /// Bodies involved, and their states after the impact.
+    /// Indices of the bodies involved, with their states after the impact.
     pub states: Vec<(usize, State)>,
 }
 
 /// States of all bodies of a world at one of the sample times that the caller of a run requested.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'e> {
-    /// Time (s).
+    /// Time of the sample (s).
     pub time: f64,
-    /// States of all bodies.
+    /// States of all bodies at that time.
     pub states: &'e [State],
 }
 
@@ -61,19 +61,19 @@ pub type Event<'e> = hybrid::Event<'e, Sample<'e>, Impact, (usize, usize)>;
 pub struct Balance {
     /// Energy lost in impacts (J).
     pub impact_loss: f64,
-    /// Energy that lasting contacts lost in friction and at points that landed within a step (J). In time stepping: energy lost
+    /// Energy (J) that lasting contacts lost in friction, and at points that landed within a step. In time stepping: energy lost
     /// by all impulses that belong to no impact.
     pub contact_loss: f64,
-    /// Largest violation of the energy balance (J): energy plus losses, compared with the energy at the start. Rounding, and the
-    /// error of the steps of lasting contact. In time stepping rounding alone, because `contact_loss` contains the work of all
-    /// impulses.
+    /// Largest violation of the energy balance (J): energy plus losses, compared with the energy at the start. It contains
+    /// rounding, and the error of the steps of lasting contact. In time stepping it contains rounding alone, because
+    /// `contact_loss` contains the work of all impulses.
     pub energy_error: f64,
-    /// Potential energy that time stepping added by removing overlaps from the positions (J).
+    /// Potential energy that time stepping added when it moved overlapping bodies apart (J).
     pub projection: f64,
-    /// Work of the normal impulses of lasting contacts in time stepping (J). The exact value is zero: this part of
-    /// `contact_loss`, with the opposite sign, is the error of the steps, which is of first order.
+    /// Work of the normal impulses of lasting contacts in time stepping (J), which is contained in `contact_loss` with the
+    /// opposite sign. In the exact motion this work is zero; here it is the error of the steps, which is of first order.
     pub lasting_work: f64,
-    /// Total impulse of each plane and fixed body on the others, by index (N s).
+    /// Total impulse (N s) that each plane and each fixed body applied to the other bodies, by index; bodies are counted first.
     pub supports: Vec<Vector3<f64>>,
 }
 
@@ -91,18 +91,18 @@ pub struct HandedOver {
 pub struct RunEnd {
     /// Reason for the end of the run.
     pub ending: Ending<MotionError>,
-    /// Time reached (s).
+    /// Time at which the run ended (s).
     pub time: f64,
-    /// States of all bodies.
+    /// States of all bodies at the end.
     pub states: Vec<State>,
-    /// Number of impacts.
+    /// Number of impacts of the run.
     pub n_impacts: usize,
-    /// Number of steps of lasting contact and of variational flights.
+    /// Number of time steps: steps of lasting contact, and steps of free flights that are integrated numerically.
     pub n_steps: usize,
-    /// Energy and momentum balance.
+    /// Losses and errors of energy, and impulses of the supports.
     pub balance: Balance,
-    /// Smallest gap of a pair at its impacts and at the ends of its steps of lasting contact (m); infinite if there were neither.
-    /// In time stepping: smallest gap at the middles of all steps.
+    /// Smallest gap of a pair (m), taken over its impacts and the ends of its steps of lasting contact; infinite if there were
+    /// neither. In time stepping: smallest gap at the middles of all steps.
     pub lowest_gap: f64,
     /// Counts of time stepping; `None` if there was no time stepping.
     pub stepping: Option<StepCounts>,

@@ -72,7 +72,7 @@ pub(crate) struct Gained {
 }
 
 impl Gained {
-    /// Returns the energy errors multiplied by `share`, as they would be with a smaller time step.
+    /// Returns these energy errors multiplied by `share`, the factor by which a smaller time step reduces them.
     fn scaled(self, share: f64) -> Self {
         Self {
             energy: self.energy * share,
@@ -92,8 +92,8 @@ struct Pace {
 }
 
 impl Pace {
-    /// Returns true if a step of length `h` (s) is short enough to resolve the motion of a body with this `radius` (m). The error
-    /// of such a step falls with its length as the order of the scheme predicts.
+    /// Returns true if a step of length `h` (s) is short against the time in which the acceleration moves the body by its
+    /// `radius` (m). The error of such a short step falls with the step length as the order of the scheme predicts.
     fn is_fine(&self, radius: f64, h: f64) -> bool {
         h <= FINE * (radius / self.acceleration).sqrt()
     }
@@ -150,8 +150,9 @@ impl StepScene<'_> {
             .sum()
     }
 
-    /// Returns the energy (J) that the error of a step adds. It is the work of the impulses if that is positive. Otherwise it is
-    /// the work plus the losses by friction and landing points, which shows a gain that these losses hide in the total.
+    /// Returns the energy (J) that the error of a step adds; negative if the error removes energy. If the work of the impulses is
+    /// positive, the result is this work. Otherwise the energy lost by friction and at landing points is added to the work, so
+    /// that these losses do not count as errors.
     fn gain(step: &Step) -> f64 {
         if step.work > 0.0 {
             step.work
@@ -189,8 +190,8 @@ impl StepScene<'_> {
     /// Returns the first pair that overlaps at the end of a step by more than its contact tolerance, and the depth of the overlap
     /// (m). `before` are the states at the start of the step.
     ///
-    /// A pair that was as deep at the start of the step does not count: a body that falls by many of its radii lands with an
-    /// overlap as large as the rounding of its flight.
+    /// A pair that overlapped as deeply at the start of the step does not count. Such an overlap arises if a body falls by many
+    /// of its radii: the rounding error of the flight can then exceed the contact tolerance.
     fn overlap(&self, before: &[State], step: &Step) -> Option<(&StepPair<'_>, f64)> {
         let mut all = self.pairs.iter().zip(&step.pairs).enumerate();
         all.find_map(|(place, (pair, result))| {

@@ -46,13 +46,15 @@ pub(crate) struct Relay {
 }
 
 impl World {
-    /// Simulates the world by event-driven integration as [`run`](Self::run) does, and switches to time stepping
-    /// ([`run_in_steps`](Self::run_in_steps)) where `run` would stop because events crowd.
+    /// Simulates the world by event-driven integration as [`run`](Self::run) does. If `run` would stop for one of the reasons
+    /// below, this function switches to time stepping ([`run_in_steps`](Self::run_in_steps)) instead.
     ///
-    /// Events crowd if an impact law finds no solution, if events follow each other without time between them, if a body has
-    /// more than 64 impacts at several contacts within a time step, or if lasting contacts have no forces or too large a step. A step that is too large for a body that rolls or slides on a curved
-    /// surface stops the run: time stepping would change its energy by more. [`RunEnd::handed_over`] tells time and reason of
-    /// the switch. Without a switch the result is bitwise equal to that of `run`.
+    /// The switch is made if an impact law finds no solution, if events follow each other without time between them, if a body has
+    /// more than 64 impacts at several contacts within one time step, or if lasting contacts have no forces or too large a step.
+    /// Two cases stop the run without a switch: a step in which gravity moves a body by much of its radius, and a step that is too
+    /// large for a body that rolls or slides on a curved surface in a world that does not suit time stepping, because time stepping
+    /// would change the energy of this body even more. [`RunEnd::handed_over`] contains time and reason of the switch. Without a
+    /// switch the result is bitwise equal to that of `run`.
     pub fn run_or_step<'o>(
         &self,
         laws: &Laws<'_>,
@@ -149,8 +151,8 @@ impl Run<'_, '_> {
     }
 
     /// Returns true if a curved surface of a body is in lasting contact, so that the contact point moves over the body. Time
-    /// stepping opens and closes such a contact without restitution. The energy lost thereby is of first order in the step, while
-    /// the exact motion conserves it. Contacts at corners do not count, nor does a ball on a plane.
+    /// stepping opens and closes such a contact without restitution. This loses energy of first order in the step, while the
+    /// exact motion conserves energy. Contacts at corners do not count, nor does a ball on a plane.
     fn rests_on_rounding(&self) -> bool {
         let is_rounded = |body: &Body| {
             let mut parts = body.parts.iter();
@@ -166,9 +168,9 @@ impl Run<'_, '_> {
     }
 
     /// Returns the state from which time stepping continues, and the error that is the reason for the switch from event-driven
-    /// integration. All steps of lasting contact are ended at the present time first. `ending`: reason for the end of
-    /// event-driven integration. `None` if that is no reason for a switch, if the state of a body cannot be computed, or if
-    /// bodies overlap deeply.
+    /// integration. All steps of lasting contact are ended at the present time first. `ending`: the way in which event-driven
+    /// integration ended. Returns `None` if the ending is no reason for a switch, if the state of a body cannot be computed, or
+    /// if bodies overlap deeply.
     fn relay(&mut self, ending: &Ending<MotionError>) -> Option<(Relay, MotionError)> {
         let reason = match ending {
             Ending::Stopped(reason) if self.crowds(reason) => reason.clone(),

@@ -484,13 +484,15 @@ fn is_still(scene: &StepScene<'_>, before: &[State], step: &Step) -> bool {
         })
 }
 
-/// Finds the first length of a step (s) at which an event function falls to zero, and returns it with the step of that length.
-/// `value`: the event function of a step, positive for short steps; `whole`: the step of full `length` (s); `before`: states at
-/// the start. `None` if the value of the whole step is not negative. The value found lies in [`-accuracy`, 0] where possible. If
-/// the function jumps to negative values, the longest step found before the jump is returned.
+/// Finds the first length of a step (s) at which an event function falls to zero, and returns this length with the step. `value`:
+/// the event function of a step, positive for short steps; `whole`: the step of full `length` (s); `before`: states at the start.
+/// `None` if the value of the whole step is not negative, or if the value of a very short step is not positive. The value found
+/// lies in [`-accuracy`, 0] where possible. If the function jumps to negative values, the longest step found before the jump is
+/// returned.
 ///
-/// A closing contact is noticed only after it has closed: before, other points determine the value; after, the value falls almost
-/// linearly. The line through the last two negative values therefore leads to the zero.
+/// For a closing contact, the function shows the contact point only in steps after which this point overlaps; in shorter steps
+/// other points determine the value. In the longer steps the value falls almost linearly with the length. The line through the
+/// last two negative values therefore leads to the zero.
 fn first_event(
     scene: &StepScene<'_>,
     before: &[State],

@@ -52,10 +52,10 @@ pub(crate) struct Begin {
 
 /// Returns the energy (J) that friction and landing points remove in a step that begins and ends with impulses (kicks).
 ///
-/// Any point that does not last counts as landing. A point lasts under two conditions. It is closed and at rest at the start,
-/// with a normal speed of at most `still` (m/s). It returns to the second kick no faster than it left the first, plus the speed
-/// `gathered` that accelerations can add within the step. A faster one is another point of the pair, which lands. The loss at
-/// landing points is at most the work of all normal impulses: energy that other points give back is not counted as an error.
+/// A contact point counts as landing unless two conditions hold. First, it is closed at the start of the step, with a normal
+/// speed of at most `still` (m/s). Second, its closing speed before the second kick is at most its speed after the first kick,
+/// plus the speed `gathered` that accelerations can add within the step. The loss at landing points is at most the energy that
+/// all normal impulses remove together, since energy that other points return is not an error.
 pub(crate) fn loss(contacts: &[Begin], first: &Kicked<'_>, second: &Kicked<'_>, still: f64) -> f64 {
     let (mut rubbed, mut landed, mut pressed) = (0.0, 0.0, 0.0);
     for (c, contact) in contacts.iter().enumerate() {

@@ -78,7 +78,7 @@ pub(crate) struct ContactPoint {
 
 impl ContactPoint {
     /// Returns the contact point after its two bodies have moved to the states `state` and `other_state`: position, normal and
-    /// gap. It stays on the same feature of the bodies, such as a corner or the crossing of two edges.
+    /// gap. The point stays on the same feature of the bodies, such as a corner or the crossing of two edges.
     pub(crate) fn moved(
         &self,
         body: &Body,

@@ -49,7 +49,7 @@ impl Rows {
 
     /// Appends the three Jacobian rows (normal, two tangents) of a contact. A row times the velocities of the bodies is the
     /// relative velocity of the contact point along one direction. `point`: position in space (m); `normal`: unit normal into the
-    /// first body; a side without a mobile body is `None`.
+    /// first body; `first`, `second`: the two bodies in contact, `None` for a body that never moves.
     pub(crate) fn push(
         &mut self,
         point: &Vector3<f64>,
@@ -175,8 +175,8 @@ impl Rows {
         out
     }
 
-    /// Returns the change of a contact's gap (m), to first order, if the bodies are moved by small `displacements`. These have
-    /// the components of velocities: translation in space (m), rotation in body axes (rad).
+    /// Returns the change of a contact's gap (m), to first order, if the bodies are moved by small `displacements`. A
+    /// displacement has the components of a velocity: translation in space (m), rotation in body axes (rad).
     pub(crate) fn opening(&self, contact: usize, displacements: &[Velocity]) -> f64 {
         let shares = self
             .rows
@@ -190,8 +190,8 @@ impl Rows {
         shares.iter().flatten().map(of).sum()
     }
 
-    /// Adds to `displacements` the motion that separates the two bodies of a contact: their inverse inertia times the normal row
-    /// times `impulse`, as for an impulse along the normal.
+    /// Adds to `displacements` the motion that separates the two bodies of a contact. It is the velocity change that an `impulse`
+    /// along the normal would cause: the inverse inertia of the bodies times the normal row times `impulse`.
     pub(crate) fn part(&self, contact: usize, impulse: f64, displacements: &mut [Velocity]) {
         let shares = self
             .rows

@@ -258,14 +258,15 @@ impl Search<'_> {
         }
     }
 
-    /// Returns a time (s), at most `left`, within which certainly no convex parts of the two bodies come closer than `floor` (m).
-    /// `at`: states at the start of that time; `before`: those at the previous evaluation; `bound`: upper bound of the relative
-    /// acceleration (m/s²).
+    /// Returns a time (s), at most `left`, for which it is proven that no convex parts of the two bodies come closer to each
+    /// other than `floor` (m). `at`: states at the start of that time; `before`: states at the previous evaluation; `bound`:
+    /// upper bound of the relative acceleration (m/s²).
     ///
     /// The proof measures the distance of the parts along a direction, their contact normal. If this direction is fixed in space,
-    /// the proven distance falls at once where edges meet, because the lowest point of an edge jumps from one end to the other.
-    /// Any motion of the direction gives a valid proof. If the fixed one proves only a short time, others are tried: the motion
-    /// of the normal since the previous evaluation, and rotation with either body.
+    /// the proven distance falls at once where edges meet, because the lowest point of an edge jumps from one end to the other. A
+    /// direction that moves gives a valid proof, too. If the fixed direction proves only a short time, three moving ones are
+    /// tried: a direction that continues the motion of the normal since the previous evaluation, and directions fixed in either
+    /// body.
     fn certified(
         &self,
         before: Option<&Node>,

@@ -26,11 +26,11 @@ const MANY: usize = 12;
 /// Contact coefficients of a pair of bodies, or of a body and a plane: friction and restitution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Surface {
-    /// Coulomb coefficient, at least 0.
+    /// Coulomb friction coefficient, at least 0.
     pub friction: f64,
     /// Coefficient of restitution in \[0, 1\].
     pub restitution: f64,
-    /// False if the pair passes through each other without contact.
+    /// True if the pair can touch; false if its bodies pass through each other.
     pub collide: bool,
 }
 
@@ -38,11 +38,11 @@ pub struct Surface {
 /// accumulate within a finite time, because each impact loses energy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnZeno {
-    /// The motion continues in lasting contact.
+    /// At an accumulation point of impacts (Zeno point), the impacts end, and the motion continues in lasting contact.
     Rest,
-    /// The run ends at the Zeno point.
+    /// The run ends at an accumulation point of impacts (Zeno point).
     Stop,
-    /// Every impact is resolved; impacts are never merged.
+    /// Every impact is resolved on its own, also where impacts accumulate.
     Continue,
 }
 
@@ -98,9 +98,9 @@ pub enum OnZeno {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub enum SingleLaw<'a> {
-    /// The frictional impact of two bodies, by closed forms and hodographs.
+    /// The frictional impact of two bodies at one contact point, by closed forms and hodographs.
     TwoBody(ImpactOptions),
-    /// Any impact law.
+    /// Any impact law that the caller provides.
     Any(&'a dyn ImpactLaw),
 }
 
@@ -108,10 +108,10 @@ pub enum SingleLaw<'a> {
 /// continuation after a Zeno point (infinitely many impacts within a finite time).
 #[derive(Clone, Copy)]
 pub struct Laws<'a> {
-    /// Law for one contact.
+    /// Impact law for impacts at a single contact point.
     pub single: SingleLaw<'a>,
-    /// Creates the law for several contacts, given the number of the impact: laws that draw samples use it as index of the
-    /// sample.
+    /// Function that creates the impact law for impacts at several contact points. Its argument is the number of the impact,
+    /// which laws with random samples use as index of the sample.
     pub several: &'a dyn Fn(usize) -> Box<dyn ImpactLaw>,
     /// Treatment of accumulating impacts (Zeno points).
     pub on_zeno: OnZeno,
@@ -179,7 +179,7 @@ impl std::fmt::Debug for Laws<'_> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct WorldSpec {
-    /// Bodies, mobile and fixed.
+    /// Bodies of the world, mobile and fixed.
     pub bodies: Vec<BodySpec>,
     /// Fixed planes.
     pub planes: Vec<PlaneSpec>,
@@ -187,11 +187,11 @@ pub struct WorldSpec {
     pub gravity: Vector3<f64>,
     /// Integration scheme of the free motion between impacts.
     pub flight: FlightRule,
-    /// Time step of the grid, for variational flights and lasting contact (s).
+    /// Time step (s) of the grid, for free flights that are integrated numerically and for lasting contact.
     pub time_step: f64,
-    /// Surface of every pair that is not listed in `pairs`.
+    /// Friction and restitution of every pair that is not listed in `pairs`.
     pub surface: Surface,
-    /// Surfaces of single pairs. Indices count the bodies in their order, then the planes.
+    /// Friction and restitution of single pairs, given by their indices. These count the bodies in their order, then the planes.
     pub pairs: Vec<([usize; 2], Surface)>,
 }
 

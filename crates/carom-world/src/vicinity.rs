@@ -361,8 +361,8 @@ impl Run<'_, '_> {
     }
 
     /// Returns true if time steps of lasting contact bring a pair into contact before `until`, although the free flights within
-    /// these steps do not. At the end of a step its last impulses act, so that a step ended early gives lower states than the
-    /// flight alone. This is tested only for bodies whose step ends after `until`. `from`: begin of the search.
+    /// these steps do not. The last impulses of a step act at its end, and can bring the bodies closer together than the flight
+    /// alone. This is tested only for bodies whose step ends after `until`. `from`: begin of the search.
     fn sinks_in_steps(&self, (i, j): Pair, from: Time, until: Time) -> Result<bool, MotionError> {
         let world = self.world;
         let ends_later = |thing: usize| {

@@ -95,8 +95,8 @@ fn inverse(columns: [&Vector3<f64>; 3]) -> Option<Matrix3<f64>> {
     ))
 }
 
-/// Returns the indices of the six rows of a joint in the order three forces, then three couples. The impulse of such a row acts
-/// on the bodies as a pure force or as a pure couple. `None` if the rows are not of this form.
+/// Returns the indices of the six rows of a joint in the order three forces, then three couples. The impulse of a force row acts
+/// on the bodies as a pure force, that of a couple row as a pure couple. `None` if the rows are not of this form.
 #[inline]
 fn order(rows: &[Row]) -> Option<[usize; ROWS]> {
     if rows.len() != ROWS {
@@ -139,9 +139,9 @@ impl Hinged {
         }
     }
 
-    /// Stores the six Jacobian rows of a joint. Returns false if they are not three independent forces and three independent
-    /// couples, or if more than [`MOST_FREE`] rows are free. A row is free if its `compliance` (rate that a unit impulse gives to
-    /// it) is not 0: the joint can then move along it.
+    /// Stores the six Jacobian rows of a joint. Returns false if the rows are not three independent forces and three independent
+    /// couples, or if more than [`MOST_FREE`] rows are free. `compliance` is the rate that a unit impulse gives to each row. A
+    /// row is free if its compliance is not 0: the joint can then move along this row.
     pub(super) fn take(&mut self, joint: &Joint, rows: &[Row], compliance: &[f64]) -> bool {
         let Some(order) = order(rows) else {
             return false;
@@ -242,8 +242,8 @@ impl Hinged {
     }
 
     /// Returns the velocity of the body, relative to the body towards the root of the tree, with which the conditions of the
-    /// joint have their prescribed rates and its free directions do not move. `None` if these rates are all 0. `wanted`:
-    /// prescribed rate of each joint row.
+    /// joint have their prescribed rates, while the joint does not move in its free directions. `None` if the prescribed rates
+    /// are all 0. `wanted`: prescribed rate of each joint row.
     #[inline]
     fn bias(&self, wanted: &[f64]) -> Option<Twist> {
         let mut rates = [0.0; ROWS];

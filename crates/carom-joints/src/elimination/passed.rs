@@ -25,8 +25,8 @@ pub(super) struct Trace {
 
 impl Trace {
     /// Returns the contribution of one body and its joint to an entry of the mobility matrix: the velocity along one row due to a
-    /// unit impulse on another. The two traces are the responses of the body to unit impulses on these rows. The array contains
-    /// the numbers of entries in use in their lists `own` and `rates`.
+    /// unit impulse on another. `self` and `other` are the responses of the body to unit impulses on these two rows. The array
+    /// contains the numbers of entries in use in the lists `own` and `rates` of a response.
     #[inline]
     pub(super) fn share(&self, other: &Self, [own, rates]: [usize; 2]) -> f64 {
         let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();

@@ -37,13 +37,13 @@ pub(crate) type Relative = (Vector3<f64>, Matrix3<f64>);
 /// A joint type, such as revolute or prismatic: its constraint conditions, coordinates and axes.
 #[derive(Debug)]
 pub struct Kind {
-    /// Name in configuration files.
+    /// Name of the joint type in configuration files, for example `revolute`.
     pub name: &'static str,
-    /// Conditions on the two frames, each with a residual and its row.
+    /// Conditions that the joint imposes on its two frames; each has a residual and a Jacobian row.
     pub conditions: &'static [Condition],
-    /// Names and natures of the coordinates.
+    /// Joint coordinates: their names, and whether each is an angle or a displacement.
     pub coordinates: &'static [Coordinate],
-    /// Axes that a configuration specifies.
+    /// Number and use of the axes that a configuration file specifies.
     pub axes: Axes,
     /// Measures the coordinates; an angle may be off by a multiple of $2\pi$. `near` are the coordinates of the state before.
     pub(crate) measure: fn(&Geometry, &Frames, near: &[f64], out: &mut [f64]),
@@ -57,20 +57,22 @@ pub struct Kind {
 /// parent's frame (1) to that of the child's (2), and $c_{ik}$ is the k-th axis of frame i.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Condition {
-    /// $e_k\cdot d = 0$: the origins coincide along the axis $e_k$ of space.
+    /// $e_k\cdot d = 0$ with the vector $d$ from the parent's origin to the child's: the origins coincide along the axis $e_k$ of
+    /// space.
     Coincide(usize),
-    /// $c_{1k}\cdot d = 0$: the child's origin stays in the plane through the parent's origin that is normal to axis k.
+    /// $c_{1k}\cdot d = 0$ with the vector $d$ from the parent's origin to the child's: the child's origin stays in the plane
+    /// through the parent's origin that is normal to the parent's axis $c_{1k}$.
     Across(usize),
-    /// $c_{1k}\cdot c_{2l} = 0$: two axes stay orthogonal.
+    /// $c_{1k}\cdot c_{2l} = 0$: axis $k$ of the parent's frame and axis $l$ of the child's stay orthogonal.
     Orthogonal(usize, usize),
-    /// $\lvert d\rvert = \ell$: the origins keep the distance $\ell$.
+    /// $\lvert d\rvert = \ell$: the origins of the two frames keep the distance $\ell$ (m).
     Distance,
 }
 
 /// Name and unit (angle or length) of a coordinate of a joint type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coordinate {
-    /// Suffix of the name, after the joint's name and a point; empty for a single coordinate.
+    /// Suffix of the coordinate's name, written after the joint's name and a point; empty if the joint has a single coordinate.
     pub suffix: &'static str,
     /// True for an angle (rad), false for a displacement (m).
     pub is_angle: bool,
@@ -95,13 +97,13 @@ impl Coordinate {
 /// The joint axes that a configuration file must specify for a joint type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axes {
-    /// No axes.
+    /// The type has no axes.
     None,
-    /// One axis (`axis`), which becomes z of both frames.
+    /// One axis (key `axis`), which becomes the z axis of both frames.
     One,
-    /// Two axes (`axis` and `axis2`), which become x and y.
+    /// Two axes (keys `axis` and `axis2`), which become the x and y axes of the frames.
     Two,
-    /// Three axes (`axes`), of which the first two become x and y.
+    /// Three axes (key `axes`), of which the first two become the x and y axes of the frames.
     Three,
 }
 
@@ -109,9 +111,9 @@ pub enum Axes {
 /// joint.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Geometry {
-    /// Length of a `distance` joint (m).
+    /// Distance between the frame origins of a `distance` joint (m).
     pub length: f64,
-    /// Angle $\delta$ from the first to the third axis of a `gimbal` joint at coordinates 0, from x to z (rad).
+    /// Angle $\delta$ (rad) from the first to the third axis of a `gimbal` joint at coordinates 0, positive from x towards z.
     pub third: f64,
 }
 

@@ -16,9 +16,9 @@ use nalgebra::Vector6;
 /// and `parent` its second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactRow {
-    /// Entries for both bodies; the field `force` is the direction in space.
+    /// Entries for both bodies; its field `force` is the contact direction in world axes.
     pub row: Row,
-    /// Second and first body; `None` for one that never moves.
+    /// Indices of the contact's second and first body, in this order; `None` for a body that never moves.
     pub ends: [Option<usize>; 2],
 }
 
@@ -33,17 +33,19 @@ impl ContactRow {
 /// bodies fly freely): mobility, and velocities of all contact rows, three rows per contact point (m/s).
 #[derive(Clone, Copy, Debug)]
 pub struct FirstKick<'a> {
-    /// Mobility $W$ at the start, row-major.
+    /// Mobility matrix $W$ at the start of the step, row-major: the velocity along one row (m/s) per unit impulse on another (N
+    /// s).
     pub mobility: &'a [f64],
-    /// Velocities before the kick.
+    /// Velocities of the contact rows before the impulses at the start of the step (m/s).
     pub before: &'a [f64],
-    /// Velocities after the kick, at the start of the flights.
+    /// Velocities of the contact rows after these impulses, when the free flights begin (m/s).
     pub begin: &'a [f64],
-    /// Velocities at the end of the flights, for the rows there.
+    /// Velocities of the contact rows at the end of the free flights (m/s), where the rows belong to the configuration at that
+    /// time.
     pub end: &'a [f64],
-    /// Change of the velocities by the pending correction of the joint impulses.
+    /// Change of the contact velocities (m/s) by the correction of the joint impulses that has been computed but not yet applied.
     pub shift: &'a [f64],
-    /// Impulses of this iteration (N s).
+    /// Contact impulses of the present iteration, one per row (N s).
     pub impulses: &'a [f64],
     /// Length of the step (s).
     pub length: f64,
@@ -52,11 +54,11 @@ pub struct FirstKick<'a> {
 /// Convergence measure of an iteration for the contact impulses: the difference between the impulses of two iterations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// Largest change of a contact velocity (m/s).
+    /// Largest change of a contact velocity between the two iterations (m/s).
     pub size: f64,
-    /// True if the change is rounding, so that the iteration has converged.
+    /// True if the change is within rounding error, so that the iteration has converged.
     pub settled: bool,
-    /// True if the step may be accepted with this change when iterations make no more progress.
+    /// True if the step may be accepted with a change of this size when further iterations do not reduce the change.
     pub tolerable: bool,
 }
 
@@ -64,22 +66,24 @@ pub struct Change {
 /// computes the contact impulses. A step applies impulses at its start (first kick), lets the bodies fly freely, and applies
 /// impulses at its end (second kick).
 pub trait Contacts {
-    /// Finds the contact points at the start of the step, and appends their Jacobian rows: normal and two tangents for each
-    /// point.
+    /// Finds the contact points at the start of the step, in the given `states` of the bodies, and appends their Jacobian rows to
+    /// `rows`: normal and two tangents for each point.
     fn start(&mut self, states: &[State], rows: &mut Vec<ContactRow>);
-    /// Writes initial values of the contact impulses at the start of a step of `length` (s), one per row (N s).
+    /// Writes initial values of the contact impulses at the start of a step of `length` (s) to `impulses` (N s), one per contact
+    /// row.
     fn guess(&mut self, length: f64, impulses: &mut [f64]);
-    /// Moves the contact points with the bodies to `states`, the end of the free flights, and appends their Jacobian rows there.
+    /// Moves the contact points found at the start of the step with the bodies to `states`, the end of the free flights, and
+    /// appends their Jacobian rows there to `rows`: as many rows in the same order as at the start.
     fn moved(&mut self, states: &[State], rows: &mut Vec<ContactRow>);
-    /// Computes improved contact impulses `next` (N s) for the start of the step; called once in each iteration. Returns the size
-    /// of the change; `None` if no solution is found.
+    /// Computes improved contact impulses for the start of the step, and writes them to `next` (N s, one per contact row). Called
+    /// once in each iteration. Returns how much the impulses changed; `None` if no solution is found.
     fn first(&mut self, kick: &FirstKick<'_>, next: &mut [f64]) -> Option<Change>;
-    /// Finds the contact points that are closed at the end of the free flights, and appends their Jacobian rows. `first`: contact
-    /// impulses at the start of the step (N s).
+    /// Finds the contact points that are closed in `states`, at the end of the free flights, and appends their Jacobian rows to
+    /// `rows`. `first`: contact impulses at the start of the step (N s).
     fn closed(&mut self, states: &[State], first: &[f64], rows: &mut Vec<ContactRow>);
-    /// Computes the contact impulses (N s) at the end of the step. `mobility`: velocity change of each row per unit impulse on
-    /// each row, row-major; `velocities`: velocities of the rows before the impulses (m/s). Returns false if no solution is
-    /// found.
+    /// Computes the contact impulses at the end of the step, and writes them to `impulses` (N s, one per row of the closed
+    /// contacts). `mobility`: velocity change of each row per unit impulse on each row, row-major; `velocities`: velocities of
+    /// the rows before the impulses (m/s). Returns false if no solution is found.
     fn second(&mut self, mobility: &[f64], velocities: &[f64], impulses: &mut [f64]) -> bool;
 }
 
@@ -196,7 +200,7 @@ impl Stepper<'_> {
     }
 
     /// Finds the contact points at the start of a step of `length` (s), and computes their mobility, velocities and initial
-    /// impulses. `it` is the contact model.
+    /// impulses. `it` is the contact model, which finds the points; `start` is the state at the start.
     pub(super) fn begin_contacts(&mut self, start: &Posture, length: f64, it: &mut dyn Contacts) {
         let mut room = std::mem::take(&mut self.room);
         room.rows.clear();
@@ -210,8 +214,8 @@ impl Stepper<'_> {
         self.room = room;
     }
 
-    /// Returns the momentum changes of all bodies at the start of the step: those by the contact impulses plus `base`, those by
-    /// other forces.
+    /// Returns the momentum changes of all bodies at the start of the step, by contact impulses and other forces together. `base`
+    /// are the changes by the other forces.
     pub(super) fn with_contacts(&mut self, base: &[Vector6<f64>]) -> Vec<Vector6<f64>> {
         let mut out = std::mem::take(&mut self.room.base);
         out.clear();
@@ -226,9 +230,9 @@ impl Stepper<'_> {
         self.room.base = base;
     }
 
-    /// Computes improved contact impulses for the start of a step of `length` (s), given the pending correction of the joint
-    /// impulses; both corrections are applied together later. `it` is the contact model. Returns how much the impulses changed;
-    /// `None` if no solution is found.
+    /// Computes improved contact impulses for the start of a step of `length` (s). A correction of the joint impulses that is not
+    /// applied yet is taken into account; both corrections are applied together later. `it` is the contact model. Returns how
+    /// much the impulses changed; `None` if no solution is found.
     pub(super) fn next_contacts(
         &mut self,
         step: &Step,
@@ -259,8 +263,8 @@ impl Stepper<'_> {
         change
     }
 
-    /// Replaces the contact impulses by the improved ones. The impulses with which the joints respond to this change are added to
-    /// the pending correction of the joint impulses.
+    /// Replaces the contact impulses by the improved ones. The joints respond to this change with impulses, which are added to
+    /// the correction of the joint impulses that is applied next.
     pub(super) fn take_contacts(&mut self) {
         let mut room = std::mem::take(&mut self.room);
         for (now, next) in room.impulses.iter_mut().zip(&mut room.next) {

@@ -189,10 +189,10 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// True if the iteration of a first kick is led astray by its initial impulses, so that it starts again from impulses with
-    /// which the velocities fulfill all conditions: the first flight turns a body by more than [`TURNED`], or the residual has
-    /// decreased too little for too many iterations. The pair contains the residual and the number of these iterations. `length`:
-    /// length of the step (s).
+    /// True if the initial impulses of the iteration at the start of a step were so bad that the iteration must start again from
+    /// better ones. This is so if the impulses rotate a body by more than [`TURNED`] in the first iteration. It is also so if the
+    /// residual `error` is not finite, or decreased too little in too many iterations; `poor` is the number of such iterations.
+    /// `length`: length of the step (s).
     fn is_astray(
         &self,
         start: &Posture,
@@ -214,16 +214,17 @@ impl Stepper<'_> {
         !kicked.filter_map(turns).all(|turn| turn <= TURNED)
     }
 
-    /// Returns the residual of joint conditions up to which it counts as rounding. Residuals that are lengths are divided by the
-    /// size of the system. The value grows with the distance of the bodies from the origin.
+    /// Returns the residual of a joint condition up to which the residual counts as rounding error. Residuals that are lengths
+    /// are divided by the size of the system. The value grows with the distance of the bodies from the origin.
     fn rounding(&self, start: &Posture) -> f64 {
         let places = start.states.iter().map(|s| s.position.amax());
         let largest = places.fold(0.0, f64::max);
         ROUNDING * (1.0 + largest / self.multibody.size())
     }
 
-    /// Returns the error of a first kick that fails. `joint` is the joint with the largest residual `error`, which is divided by
-    /// the size of the system for lengths. The step begins in `start` at `time` and has the given `length` (s).
+    /// Returns the error for a step whose impulses at the start (first kick) are not found. `joint` is the joint with the largest
+    /// residual, and `error` is this residual; a residual that is a length is divided by the size of the system. The step begins
+    /// in `start` at `time` and has the given `length` (s).
     fn failed(
         &mut self,
         start: &Posture,
@@ -289,10 +290,10 @@ impl Stepper<'_> {
         self.history.insert(0, entry);
     }
 
-    /// Computes the free flights of all bodies for given impulses of the joint rows (`multipliers`). If they fail in the first
-    /// iteration because a body rotates too far, better initial impulses are computed, and the flights are repeated: without
-    /// joint impulses the forces of a step can spin a light link between heavy ones. `base`: momentum changes of the bodies by
-    /// other forces.
+    /// Computes the free flights of all bodies for given impulses of the joint rows (`multipliers`). In the first iteration these
+    /// impulses can be so wrong that a body rotates too far: without joint impulses, the forces of a step can spin a light link
+    /// between heavy ones. In that case better initial impulses are computed, and the flights are repeated. `base`: momentum
+    /// changes of the bodies by other forces.
     fn fly_or_aim(
         &mut self,
         start: &Posture,
@@ -415,8 +416,8 @@ impl Stepper<'_> {
     }
 
     /// Returns the largest residual of the joint conditions at the end of the flights, with the index of its joint. Residuals
-    /// that are lengths are divided by the size of the system. Also sets the prescribed rate of each row such that it would
-    /// remove the residual within the `length` (s) of the step.
+    /// that are lengths are divided by the size of the system. The function also sets the prescribed rate of each row, such that
+    /// this rate would remove the residual within the `length` (s) of the step.
     fn residuals(&mut self, length: f64, modes: &Modes, step: &Step) -> (f64, usize) {
         let mb = self.multibody;
         let mut worst = (0.0_f64, 0);

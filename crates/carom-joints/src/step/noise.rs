@@ -15,9 +15,10 @@ use nalgebra::Vector6;
 const SUMMED: f64 = 4.0 * f64::EPSILON;
 
 impl Stepper<'_> {
-    /// Returns true if rounding explains the residuals of all joint conditions at the end of the flights. Each must be below
-    /// [`CLOSED`] plus the effect of rounded momenta over the `length` (s) of the step, which counts up to [`OPEN`], the largest
-    /// residual of a valid start. `base`: momentum changes of the bodies by forces; `multipliers`: impulses of the joint rows.
+    /// Returns true if rounding explains the residuals of all joint conditions at the end of the flights. Each residual must be
+    /// below [`CLOSED`] plus the effect of rounded momenta over the `length` (s) of the step. That effect counts up to at most
+    /// [`OPEN`], the largest residual of a valid start. `base`: momentum changes of the bodies by forces; `multipliers`: impulses
+    /// of the joint rows.
     pub(super) fn is_noise(
         &self,
         start: &Posture,

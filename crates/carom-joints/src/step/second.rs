@@ -17,8 +17,8 @@ const AT_ONCE: usize = 8;
 const HOLDS: f64 = 1e-9;
 
 impl Stepper<'_> {
-    /// Computes the impulses at the end of a step (second kick). After them all joint conditions have rate zero, and the forces
-    /// of dampers belong to the velocities after the impulses. `time`: end of the step (s); `length`: its length (s).
+    /// Computes the impulses at the end of a step (second kick). They give all joint conditions the rate zero, and the forces of
+    /// dampers belong to the velocities after the impulses. `time`: end of the step (s); `length`: length of the step (s).
     pub(super) fn second_kick(
         &mut self,
         time: f64,
@@ -111,9 +111,9 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// Chooses the joint coordinates that slide at first, among those with implicit dry friction (the impulses at the end of the
-    /// step decide whether such a coordinate sticks). These are the ones that slid in the previous step and still move in that
-    /// direction.
+    /// Chooses the initial guess for the joint coordinates with implicit dry friction, for which the impulses at the end of the
+    /// step decide between sticking and sliding. A coordinate slides at first if it slid in the previous step and still moves in
+    /// that direction; all others stick.
     fn rub(&mut self, modes: &Modes) {
         let mb = self.multibody;
         let mut rubbed = std::mem::take(&mut self.rubbed);
@@ -149,9 +149,9 @@ impl Stepper<'_> {
         changed
     }
 
-    /// Updates which joint coordinates with implicit dry friction slide. A sticking one slides if its impulse (in `multipliers`)
-    /// exceeds the friction; a sliding one sticks if its rate has reversed. Returns true if anything changed. With `first` at
-    /// most one coordinate changes. `half`: half the length of the step (s).
+    /// Updates which joint coordinates with implicit dry friction slide. A sticking coordinate begins to slide if its impulse (in
+    /// `multipliers`) exceeds the friction; a sliding one sticks if its rate has reversed. Returns true if any coordinate
+    /// changed. If `first` is true, at most one coordinate changes. `half`: half the length of the step (s).
     fn turn_rubbing(
         &mut self,
         half: f64,

@@ -43,17 +43,20 @@ use std::f64::consts::{PI, TAU};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CircleOrbit {
     start: PennyState,
-    /// Time of the first impact, s.
+    /// Time of the first impact with the wall, s.
     pub first_time: f64,
-    /// Coordinate $X_\ast$ of the first impact, m, for the rim that hits.
+    /// Coordinate $X_\ast$ of the penny's contact point along the heading at the first impact, measured from the center of the
+    /// table, m.
     pub x_star: f64,
-    /// Coordinate $Y_\ast$, m, equal at all impacts.
+    /// Coordinate $Y_\ast$ of the penny's contact point across the heading, measured from the center of the table, m; equal at
+    /// all impacts.
     pub y_star: f64,
-    /// Component of the unit normal along the heading, for the front rim.
+    /// Component along the heading of the wall's unit normal at the first impact, which is one of the front rim; impacts of the
+    /// back rim have the opposite sign.
     pub n_t: f64,
-    /// Component of the unit normal across the heading.
+    /// Component of the wall's unit normal across the heading, equal at all impacts.
     pub n_s: f64,
-    /// Effective restitution of every impact.
+    /// Effective restitution of every impact: minus the ratio of the rim's normal velocities after and before.
     pub effective_restitution: f64,
     normal: Vector2<f64>,
     rate: f64,
@@ -63,15 +66,15 @@ pub struct CircleOrbit {
 /// Impact of a rolling disk (penny) with the circular wall, in the closed-form orbit [`CircleOrbit`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CircleImpact {
-    /// Time, s.
+    /// Time of the impact, s.
     pub time: f64,
-    /// Rim that hits.
+    /// Rim point that hits the wall, front or back.
     pub rim: Rim,
-    /// Rates $(\Omega, \omega)$ after the impact, rad/s.
+    /// Rates of rolling and turning $(\Omega, \omega)$ after the impact, rad/s.
     pub velocity_plus: [f64; 2],
-    /// Heading, rad, continuous (not reduced modulo $2\pi$).
+    /// Heading of the penny, rad, continuous (not reduced modulo $2\pi$).
     pub phi: f64,
-    /// Polar angle of the rim point, rad, modulo $2\pi$.
+    /// Polar angle, about the center of the table, of the rim point that hits, rad, modulo $2\pi$.
     pub wall_angle: f64,
 }
 

@@ -12,7 +12,7 @@ pub enum BilliardError {
     NotPositive {
         /// Name of the parameter.
         name: &'static str,
-        /// Value given.
+        /// Value of the parameter that was given.
         value: f64,
     },
     /// A number that must be finite is NaN or infinite.
@@ -20,13 +20,13 @@ pub enum BilliardError {
     NonFinite {
         /// Name of the quantity.
         name: &'static str,
-        /// Value given.
+        /// Value that was given: NaN or infinite.
         value: f64,
     },
-    /// The exponent of a superellipse is below 2, for which the curvature is unbounded.
+    /// The exponent of a superellipse is below 2. The curvature of such a table is unbounded.
     #[error("exponent is {value}: it must be finite and at least 2")]
     InvalidExponent {
-        /// Value given.
+        /// Exponent that was given.
         value: f64,
     },
     /// The disk does not fit on the table.
@@ -37,7 +37,7 @@ pub enum BilliardError {
         /// Radius of the disk, m.
         radius: f64,
     },
-    /// The initial state lies beyond the wall.
+    /// A part of the body lies beyond the wall in the initial state.
     #[error("initial state penetrates the wall at {part}: wall function {value:e} is positive")]
     PenetratingStart {
         /// Part of the body that penetrates.
@@ -45,14 +45,14 @@ pub enum BilliardError {
         /// Value of the wall function at that part, positive.
         value: f64,
     },
-    /// The impact law leaves the rim approaching the wall.
+    /// With this impact law the rim still approaches the wall after the impact: the effective restitution is negative.
     #[error(
         "law is infeasible: its effective restitution is {effective_restitution} at impact {impact}"
     )]
     InfeasibleLaw {
         /// Number of the impact, counted from 1.
         impact: usize,
-        /// Effective restitution, negative.
+        /// Effective restitution of that impact, negative.
         effective_restitution: f64,
     },
     /// No motion allowed by the constraints moves the rim along the wall's normal.

@@ -13,11 +13,11 @@ const MAX_STEPS: usize = 100_000;
 /// derivative, and the duration of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct March {
-    /// Value at the start, at most 0.
+    /// Value of the function at the start, at most 0.
     pub value: f64,
-    /// Time derivative at the start.
+    /// Time derivative of the function at the start, per second.
     pub rate: f64,
-    /// Bound of the absolute second derivative up to the horizon.
+    /// Upper bound of the absolute second time derivative during the search.
     pub bound: f64,
     /// Duration of the search, s.
     pub horizon: f64,

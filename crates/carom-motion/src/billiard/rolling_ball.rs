@@ -49,7 +49,7 @@ pub struct BallState {
     pub position: Vector2<f64>,
     /// Velocity of the center, m/s.
     pub velocity: Vector2<f64>,
-    /// Spin about the vertical, rad/s.
+    /// Angular velocity about the vertical, rad/s.
     pub spin: f64,
 }
 

@@ -48,9 +48,9 @@ pub struct Sleigh {
 /// State of a Chaplygin sleigh: position and heading of its blade, speed along the blade, turning rate.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct SleighState {
-    /// Position x of the blade, m.
+    /// Position x of the point where the blade touches the plane, m.
     pub x: f64,
-    /// Position y of the blade, m.
+    /// Position y of the point where the blade touches the plane, m.
     pub y: f64,
     /// Heading, rad, continuous (not reduced modulo $2\pi$).
     pub phi: f64,

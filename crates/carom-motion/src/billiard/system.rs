@@ -23,20 +23,20 @@ const MAX_LOOKS: usize = 30_000;
 /// inside its wall, and zero at contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Guard {
-    /// Value $h$ of the wall function.
+    /// Value $h$ of the wall function; negative inside the table, zero on the wall.
     pub value: f64,
-    /// Time derivative $\dot h$.
+    /// Time derivative $\dot h$ of the wall function, per second; positive for an approach to the wall.
     pub rate: f64,
 }
 
 /// Impact problem of a billiard at the moment of contact: mass matrix, constraints, contact and velocity before the impact.
 #[derive(Clone, Debug)]
 pub struct AtImpact {
-    /// Mass matrix (n × n).
+    /// Mass matrix of the system (n × n), for the n velocity components of `velocity`.
     pub mass: DMatrix<f64>,
-    /// Constraint one-forms (n entries each).
+    /// One-forms of the constraints, n entries each: allowed velocities have the product 0 with every one-form.
     pub forms: Vec<Covector>,
-    /// Contact; its normal is minus the differential of the wall function.
+    /// Contact with the wall; its normal is minus the differential of the wall function.
     pub contact: Contact,
     /// Velocity before the impact (n entries).
     pub velocity: Tangent,
@@ -61,7 +61,7 @@ impl AtImpact {
 
 /// A billiard: a mechanical system that moves freely between impacts with walls, with a known solution of the free motion.
 pub trait Billiard {
-    /// State of the system.
+    /// State of the system: the data from which its further motion follows.
     type State: Clone + Debug;
 
     /// Returns the state of the billiard after the time `time` (s), if no wall is hit in between.
@@ -70,36 +70,38 @@ pub trait Billiard {
     /// Returns the number of wall functions of the billiard: one for each wall, or for each part of the body that can hit a wall.
     fn n_guards(&self) -> usize;
 
-    /// Returns the wall function with the index `guard` and its time derivative in a state. A wall function is negative inside
-    /// the table and zero on the wall.
+    /// Returns the value and the time derivative, in a state, of the wall function with the index `guard`. A wall function is
+    /// negative inside the table and zero on the wall.
     fn guard(&self, state: &Self::State, guard: usize) -> Guard;
 
-    /// Returns a duration (s), and a bound of the absolute second time derivative of the wall function with the index `guard`
-    /// during this time from `state` on.
+    /// Returns a pair for the wall function with the index `guard`. The first entry is a duration (s) that begins at `state`; the
+    /// second bounds the absolute second time derivative of the function during this time.
     fn bound(&self, state: &Self::State, guard: usize) -> (f64, f64);
 
     /// Returns the impact problem for a state on the wall: mass matrix, constraints, contact, and velocity before the impact.
     /// `guard` is the index of the wall function that is zero.
     fn at_impact(&self, state: &Self::State, guard: usize) -> AtImpact;
 
-    /// Returns the state with its velocity replaced by `velocity`, given in the coordinates of [`at_impact`](Self::at_impact).
+    /// Returns a copy of the state in which the velocity is replaced by `velocity`. The components of `velocity` are those in the
+    /// impact problem of [`at_impact`](Self::at_impact).
     fn with_velocity(&self, state: &Self::State, velocity: &Tangent) -> Self::State;
 }
 
 /// Impact of a billiard with a wall: time, and states of the system (type `S`) before and after it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit<S> {
-    /// Time, s.
+    /// Time of the impact, s.
     pub time: f64,
-    /// Index of the wall function.
+    /// Index of the wall function that is zero at the impact.
     pub guard: usize,
     /// State just before the impact.
     pub before: S,
     /// State just after the impact.
     pub state: S,
-    /// Minus the ratio of the rates of the wall function after and before, for laws that report it.
+    /// Minus the ratio of the time derivatives of the wall function after and before the impact; `None` for laws that do not
+    /// report it.
     pub effective_restitution: Option<f64>,
-    /// Change of kinetic energy, J.
+    /// Change of kinetic energy in the impact, J; negative for a loss.
     pub energy_change_j: f64,
 }
 
@@ -187,8 +189,8 @@ impl<B: Billiard> Hybrid for Course<'_, B> {
 }
 
 /// Returns the time to the next impact (s) and the index of its wall function. `last` is the index of the wall function that was
-/// hit at the start, if any; `horizon` is the duration of the search (s). All wall functions are searched in common time windows.
-/// The error is the ending of the run if no impact is found.
+/// hit at the start; `None` if no wall was hit there. `horizon` is the duration of the search (s). All wall functions are
+/// searched together, one time window after the other. The error is the ending of the run if no impact is found.
 fn next_hit<B: Billiard>(
     billiard: &B,
     start: &B::State,

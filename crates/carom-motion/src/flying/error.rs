@@ -8,10 +8,10 @@ use carom_variational::VariationalError;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CollisionError {
-    /// The body begins below the plane.
+    /// The body overlaps the plane in the initial state.
     #[error("body starts {depth} below the plane")]
     InitialPenetration {
-        /// Depth $-\Phi$ (m).
+        /// Depth of the overlap (m): minus the gap $\Phi$.
         depth: f64,
     },
     /// The body is so far from the origin that rounding of its coordinates exceeds the accuracy that its contacts need.
@@ -25,13 +25,13 @@ pub enum CollisionError {
         rounding: f64,
         /// Largest rounding error allowed (m).
         needed: f64,
-        /// Time (s).
+        /// Time at which the coordinate was checked (s).
         time: f64,
     },
     /// Newton's restitution is not a number in \[0, 1\].
     #[error("restitution {value} must lie in [0, 1]")]
     BadRestitution {
-        /// Value given.
+        /// Restitution that was given.
         value: f64,
     },
     /// The discrete-energy rule does not support this flight or this restitution.
@@ -39,7 +39,8 @@ pub enum CollisionError {
         "the discrete-energy rule needs the second-order flight in uniform gravity and restitution 1"
     )]
     DiscreteEnergyUnavailable,
-    /// The equation of the discrete energies has no solution at this impact: the gap rate is too small for the step length.
+    /// The equation of the discrete energies has no solution at this impact: the gap rate is too small for the step length. A
+    /// shorter step may have a solution.
     #[error("no impulse balances the discrete energy at the gap rate {gap_rate}")]
     NoDiscreteEnergyRoot {
         /// Gap rate before the impact (m/s).
@@ -50,7 +51,7 @@ pub enum CollisionError {
     ContactSearchLimit {
         /// Largest number of evaluations allowed.
         limit: usize,
-        /// Time within the step (s).
+        /// Time within the step that the search reached (s).
         time: f64,
     },
     /// One step has more impacts than allowed.

@@ -44,8 +44,9 @@ const MAX_SECANT_STEPS: usize = 60;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ImpactRule {
-    /// The gap rate is reversed, $u^+ = -eu$: for $e = 1$ the Weierstrass-Erdmann conditions of the
-    /// continuous action, $H^+ = H^-$, $\lambda = -2u/\kappa$. Tran & Leok's Algorithm 5.2.
+    /// Newton's rule: the gap rate is reversed, $u^+ = -eu$, with the restitution $e$. For $e = 1$ these are the
+    /// Weierstrass-Erdmann conditions of the continuous action: the Hamiltonian is conserved, $H^+ = H^-$, by the impulse
+    /// $\lambda = -2u/\kappa$ with the inverse effective mass $\kappa$. Tran & Leok's Algorithm 5.2.
     Newton {
         /// Newton's coefficient $e$ in \[0, 1\].
         restitution: f64,
@@ -91,11 +92,11 @@ impl ImpactRule {
 /// Point of a rigid body that touches the plane in an impact, with its normal velocity and impulse.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImpactPoint {
-    /// Position of the point in body axes, from the center of mass (m).
+    /// Position of the contact point in body axes, from the center of mass (m).
     pub point_b: Vector3<f64>,
-    /// Rate of the height of the point before the impact (m/s), negative.
+    /// Velocity of the point along the plane's normal before the impact (m/s); negative, since the point approaches.
     pub gap_rate: f64,
-    /// Impulse along the plane's normal (N·s).
+    /// Impulse on the body at this point, along the plane's normal (N·s).
     pub impulse: f64,
 }
 
@@ -103,23 +104,23 @@ pub struct ImpactPoint {
 /// discontinuously; position and attitude do not change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Impact {
-    /// Time (s).
+    /// Time of the impact (s).
     pub time: f64,
-    /// Fraction of the step at which the impact happens.
+    /// Fraction of the time step that has passed at the impact, from 0 to 1.
     pub alpha: f64,
     /// Sum of the impulses of all points along the plane's normal (N·s).
     pub impulse: f64,
-    /// Gap rate before the impact (m/s): that of the fastest approaching point.
+    /// Normal velocity before the impact of the point that approaches fastest (m/s); negative.
     pub gap_rate: f64,
-    /// Kind of the contact: a point, an edge or a face.
+    /// Kind of the contact between body and plane: a point, an edge or a face.
     pub kind: PatchKind,
     /// Points that approach, with their impulses.
     pub points: Vec<ImpactPoint>,
-    /// Normal of the plane in body axes.
+    /// Unit normal of the plane in body axes.
     pub normal_b: Vector3<f64>,
-    /// State before the impact.
+    /// State of the body just before the impact.
     pub before: State,
-    /// State after the impact.
+    /// State of the body just after the impact.
     pub after: State,
 }
 
@@ -198,7 +199,7 @@ fn rate_and_mobility(
     (rate, 1.0 / body.mass() + moment.dot(&lever))
 }
 
-/// True if every body point that touches the plane moves away from it. `patch` holds the touching points.
+/// True if every body point that touches the plane moves away from the plane. `patch` holds the touching points.
 pub(crate) fn leaves(
     body: &RigidBody,
     state: &State,

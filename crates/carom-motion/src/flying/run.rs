@@ -54,7 +54,7 @@ const RESOLVED: f64 = 1e-3;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColliderOptions {
-    /// Method of the search for contacts.
+    /// Method by which contacts are searched in each step.
     pub search: ContactSearch,
     /// Largest number of impacts in one step. A run stops with [`CollisionError::EventLimit`] if there are more.
     pub max_impacts_per_step: usize,
@@ -83,9 +83,9 @@ impl Default for ColliderOptions {
 pub struct Grid<'e> {
     /// Number of steps since the start.
     pub step: usize,
-    /// Time (s).
+    /// Time of the grid point (s).
     pub time: f64,
-    /// State at that time.
+    /// State of the body at that time.
     pub state: &'e State,
 }
 
@@ -95,16 +95,16 @@ pub type Event<'e> = hybrid::Event<'e, Grid<'e>, Impact, Infallible>;
 /// Result of a run of a body above a plane: state at the end, reason of the end, and counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
-    /// Reason of the end. At [`Ending::Zeno`] the state is the accumulation point with the gap rate removed,
-    /// from which a model of lasting contact can continue.
+    /// Reason for the end of the run. If it is [`Ending::Zeno`], `state` is the state at the accumulation point with the gap rate
+    /// removed, from which a model of lasting contact can continue.
     pub ending: Ending<CollisionError>,
-    /// Time of the end (s).
+    /// Time of the end of the run (s).
     pub time: f64,
-    /// State at the end.
+    /// State of the body at the end.
     pub state: State,
     /// Number of completed steps of the time grid.
     pub n_steps: usize,
-    /// Number of impacts.
+    /// Number of impacts of the run.
     pub n_impacts: usize,
     /// Number of contacts that closed without an impact, because no touching point approached.
     pub n_touches: usize,
@@ -510,8 +510,8 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         }
     }
 
-    /// Ends the run if a body that began at rest on the plane has only an impact that rounding of its gap causes. Such a body
-    /// stays at rest, whatever its restitution. Returns `None` if the impact is a true one.
+    /// Ends the run if a body that began at rest on the plane has an impact only because its gap is inexact by rounding. Such a
+    /// body stays at rest, whatever its restitution. Returns `None` if the impact is a true one.
     fn settle(
         &mut self,
         impact: &Impact,
@@ -525,8 +525,9 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         Ok(Some(Ending::AtRest))
     }
 
-    /// Returns the height (m) from which the body would have to fall to reach the gap rate of the impact. The acceleration of the
-    /// fall is that of the gap just after the impact. Returns infinity if the gap does not accelerate towards the plane.
+    /// Returns the height (m) from which the body would have to fall to reach the gap rate of the impact. The acceleration of
+    /// this fall is the second time derivative of the gap just after the impact. Returns infinity if the gap does not accelerate
+    /// towards the plane.
     fn fall(&self, impact: &Impact) -> f64 {
         let (_, acceleration) = self.fastest(impact);
         if acceleration < 0.0 {
@@ -536,8 +537,8 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         }
     }
 
-    /// True if the contact lasts after the impact: the point that approached fastest does not rebound, and it is accelerated
-    /// towards the plane.
+    /// True if the contact lasts after the impact. This holds if the point that approached fastest does not rebound and is
+    /// accelerated towards the plane.
     fn lasts(&self, impact: &Impact) -> bool {
         let (point, acceleration) = self.fastest(impact);
         let (body, state) = (self.collider.body, &impact.after);

@@ -51,7 +51,7 @@ const STRIDE: f64 = 1.0 / 4096.0;
 /// Method that finds the first contact of the body with the plane within a time step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ContactSearch {
-    /// The first contact of the path, with the guarantees of this module.
+    /// Finds the first contact of the path in each step, with the guarantees of this module.
     #[default]
     FirstContact,
     /// Tran & Leok, Algorithm 5.2: tests the gap at the end of the step only, then bisects. Finds a contact,
@@ -264,8 +264,9 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         Ok(None)
     }
 
-    /// Returns the end time of an interval in which the gap falls, but at most the end `time` of the step (s). The interval
-    /// starts at the path point `at` and lasts `falling` (s); `left` is the rest of the step (s).
+    /// Returns the time (s) at the end of an interval in which the gap falls; the end `time` of the step if the interval reaches
+    /// it. The interval starts at the path point `at` and lasts `falling` (s); `left` is the time from that point to the end of
+    /// the step (s).
     fn end_of(&self, falling: f64, left: f64, at: &Probe, time: f64) -> f64 {
         if falling >= left {
             time
@@ -274,8 +275,9 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         }
     }
 
-    /// Locates the contact between the time `low` (s), at which the gap is positive, and the path point `high`, at which it is
-    /// not. The gap must fall in between. Uses Newton steps safeguarded by bisection; the body does not penetrate in the result.
+    /// Locates the contact between the time `low` (s), at which the gap is positive, and the path point `high`, at which the gap
+    /// is zero or negative. The gap must fall in between. The method is Newton's, safeguarded by bisection; the body does not
+    /// penetrate the plane in the result.
     fn refine(&self, from: &State, mut low: f64, high: Probe) -> Result<Contact, CollisionError> {
         let tolerance = TARGET * self.plane.gap_scale(&high.state.position, self.radius);
         let mut at = high;
@@ -303,8 +305,9 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         Ok(Contact { time, state })
     }
 
-    /// Moves a contact that lies too deep in the plane back along the path, by Newton steps, but not before the time `low` (s).
-    /// Without this correction each bounce of a body that does not turn would start slightly deeper than the previous one.
+    /// Corrects a contact at which the body lies too deep in the plane. The contact is moved back along the path by Newton steps,
+    /// but not before the time `low` (s). Without this correction each bounce of a body that does not turn would start slightly
+    /// deeper than the previous one.
     fn lift(&self, from: &State, low: f64, deep: Probe) -> Result<Contact, CollisionError> {
         let tolerance = TARGET * self.plane.gap_scale(&deep.state.position, self.radius);
         let mut at = deep;
@@ -324,7 +327,7 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
     }
 
     /// Finds a contact by the rule of Tran & Leok: if the body penetrates the plane at the end of the step, bisects the step.
-    /// Returns `None` if it does not. The gap at the start is not evaluated.
+    /// Returns `None` if the body does not penetrate there. The gap at the start is not evaluated.
     pub(crate) fn end_of_step(
         &self,
         from: &State,

@@ -23,12 +23,13 @@ pub(crate) struct Accumulation {
 }
 
 impl Accumulation {
-    /// Adds an impact at `time` (s) that loses energy to the record from which accumulation of impacts is detected. `rebound` is
-    /// the height of the rebound divided by the height that rounding hides.
+    /// Records an impact at `time` (s) that loses energy, to detect the accumulation of impacts. `rebound` is the height of the
+    /// rebound divided by the height that rounding hides; `time_step` is the length of the steps (s).
     ///
-    /// Returns the remaining time to the accumulation point (s) if one is found, extrapolated as a geometric series. Three
-    /// intervals between four impacts must have shrunk, and either the remaining time is less than $10^{-9}$ of the step or the
-    /// rebounds are hidden by rounding. Three consecutive hidden rebounds are a lasting contact: the remaining time is then zero.
+    /// Returns the remaining time to the accumulation point (s) if one is found, extrapolated as a geometric series. Each of the
+    /// last three intervals must have been shorter than the one before. In addition, the remaining time must be less than
+    /// $10^{-9}$ of the step, or the rebound must be hidden by rounding. Three consecutive hidden rebounds are a lasting contact:
+    /// the remaining time is then zero.
     pub(crate) fn add(&mut self, time: f64, time_step: f64, rebound: f64) -> Option<f64> {
         let is_lost = rebound <= 1.0;
         self.lost = if is_lost { self.lost + 1 } else { 0 };

@@ -31,10 +31,11 @@ const GRAZING: f64 = 1e-9;
 /// generalized force; examples are a stiffness and the acceleration of gravity.
 #[derive(Clone, Copy)]
 pub struct ForceParameter<'a> {
-    /// Name of the parameter in the result.
+    /// Name by which the result identifies the parameter.
     pub name: &'static str,
-    /// Derivative of the generalized force $f - \partial V/\partial q$ with respect to the parameter. The first argument is the
-    /// configuration, the second receives the derivative (one entry per coordinate each).
+    /// Function that computes the derivative, with respect to the parameter, of the generalized force $f - \partial V/\partial
+    /// q$. Its first argument is the configuration $q$; it writes the derivative to its second argument. Both have one entry per
+    /// coordinate.
     pub force: &'a dyn Fn(&[f64], &mut [f64]),
 }
 
@@ -411,10 +412,10 @@ fn reset<S: MechanicalSystem + ?Sized>(
     Ok(Some(reset))
 }
 
-/// Computes the saltation matrix of the impact `hit` on configuration and velocity $(q, v)$ for exact motion before and after it.
-/// This matrix maps a perturbation just before the impact to that just after. The accelerations are $M^{-1}(D - Bv)$ with the
-/// mass matrix $M$, the total generalized force $D$, and the derivative $B$ of the momentum with respect to $q$. Returns `None`
-/// for a graze.
+/// Computes the saltation matrix of the impact `hit` on configuration and velocity $(q, v)$ for exact motion before and after.
+/// The matrix maps a perturbation just before the impact to the perturbation just after. The accelerations are $M^{-1}(D - Bv)$
+/// with the mass matrix $M$, the total generalized force $D$, and the derivative $B$ of the momentum with respect to $q$. Returns
+/// `None` for a graze.
 fn continuous<S: MechanicalSystem + ?Sized>(
     stepper: &mut Stepper<'_, S>,
     start: &Point,

@@ -12,9 +12,9 @@ pub enum IntegratorError {
     DimensionMismatch {
         /// Name of the vector.
         what: &'static str,
-        /// Dimension of the system.
+        /// Number of coordinates of the system, which the length must equal.
         expected: usize,
-        /// Entries found.
+        /// Length of the vector that was given.
         found: usize,
     },
     /// A number is NaN or infinite.
@@ -28,9 +28,9 @@ pub enum IntegratorError {
     InvalidOption {
         /// Name of the option.
         what: &'static str,
-        /// Value given.
+        /// Value of the option that was given.
         value: f64,
-        /// Allowed range.
+        /// Allowed range of the option.
         allowed: &'static str,
     },
     /// A contact of the system has friction but no tangential coordinate (slide) for it to act on, or an invalid coefficient of
@@ -49,13 +49,13 @@ pub enum IntegratorError {
     InitialPenetration {
         /// Index of the contact.
         contact: usize,
-        /// Gap of the contact, negative.
+        /// Gap of the contact in the initial state, negative.
         gap: f64,
     },
     /// The mass matrix is not positive definite at a configuration of the motion.
     #[error("mass matrix is not positive definite at time {time}")]
     MassNotPositiveDefinite {
-        /// Time (s).
+        /// Time of that configuration (s).
         time: f64,
     },
     /// Newton's method did not solve the step, even after the allowed halvings of the step length.
@@ -63,10 +63,10 @@ pub enum IntegratorError {
     StepNotSolved {
         /// Time at the start of the step (s).
         time: f64,
-        /// Shortest step tried (s).
+        /// Length of the shortest step tried (s).
         time_step: f64,
     },
-    /// One step has more events than allowed.
+    /// One step has more impacts and other events than the options allow.
     #[error("more than {limit} events in the step at time {time}")]
     TooManyEvents {
         /// Time of the last event (s).
@@ -74,26 +74,26 @@ pub enum IntegratorError {
         /// Largest number of events allowed in a step.
         limit: usize,
     },
-    /// No combination of stick and slip is consistent with Coulomb's law.
+    /// No combination of sticking and slipping contacts satisfies Coulomb's law in a step.
     #[error("no combination of stick and slip is consistent at time {time}")]
     NoFrictionMode {
-        /// Time (s).
+        /// Time at the start of the step (s).
         time: f64,
     },
     /// Too many closed contacts have friction: the stick and slip modes are enumerated for few contacts only.
     #[error("limit of {limit} frictional contacts at once exceeded by {found} at time {time}")]
     FrictionLimit {
-        /// Time (s).
+        /// Time at which the contacts were found closed (s).
         time: f64,
         /// Number of closed contacts with friction.
         found: usize,
-        /// Largest number of such contacts allowed.
+        /// Largest number of closed contacts with friction that is allowed.
         limit: usize,
     },
-    /// The law could not resolve an impact.
+    /// The impact law could not resolve an impact.
     #[error("impact at time {time}: {source}")]
     Impact {
-        /// Time (s).
+        /// Time of the impact (s).
         time: f64,
         /// Error of the impact law.
         source: ImpactError,

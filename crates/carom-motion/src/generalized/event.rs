@@ -9,7 +9,7 @@ use nalgebra::DVector;
 /// State of a mechanical system in generalized coordinates: time, configuration and momentum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
-    /// Time (s).
+    /// Time of the state (s).
     pub time: f64,
     /// Configuration $q$, one entry per coordinate.
     pub configuration: DVector<f64>,
@@ -50,12 +50,12 @@ pub struct Reaction {
 /// after, and outcome of the impact law.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Impact {
-    /// Time $t_\ast$ (s).
+    /// Time $t_\ast$ of the impact (s).
     pub time: f64,
     /// Closed contacts of the impact problem, in ascending order; `outcome` numbers them by
     /// their position in this list.
     pub contacts: Vec<usize>,
-    /// Configuration $q_\ast$, one entry per coordinate.
+    /// Configuration $q_\ast$ at the impact, one entry per coordinate.
     pub configuration: DVector<f64>,
     /// Discrete momentum before the impact, one entry per coordinate.
     pub momentum_minus: Covector,
@@ -63,7 +63,7 @@ pub struct Impact {
     pub momentum_plus: Covector,
     /// Audited outcome of the impact law.
     pub outcome: ImpactOutcome,
-    /// Energy balance after the impact.
+    /// Energy balance since the start of the run, this impact included.
     pub balance: Balance,
     /// True if the impact was made plastic because the impacts of a contact accumulate.
     pub accumulated: bool,
@@ -99,11 +99,11 @@ impl Impact {
 pub struct Grid<'e> {
     /// Number of steps since the start.
     pub step: usize,
-    /// State at that time.
+    /// State of the system at that step.
     pub state: &'e State,
-    /// Lasting contacts at that time.
+    /// Impulses of the lasting contacts in the step that ends there.
     pub reactions: &'e [Reaction],
-    /// Energy balance up to that time.
+    /// Energy balance since the start of the run, up to that step.
     pub balance: Balance,
 }
 

@@ -86,9 +86,9 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         (moved > FORBIDDEN * size).then_some(row)
     }
 
-    /// True if the impacts of a contact accumulate, so that the impact at the start of this flight is made plastic. This holds
-    /// for the third consecutive impact after flights shorter than `longest` (s), if the impacts lose energy. Elastic impacts
-    /// count only if the options say so.
+    /// True if the impacts of a contact accumulate, so that the impact at the start of this flight is made plastic. This requires
+    /// three consecutive impacts, this one included, after flights shorter than `longest` (s). In addition, the impacts must lose
+    /// energy; elastic impacts count only if the options say so.
     fn is_accumulating(&self, contact: usize, longest: f64) -> bool {
         let history = self.history[contact];
         let short = history
@@ -99,7 +99,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
     }
 
     /// Resolves the impact at the start of a flight, which the contact with the index `trigger` caused. If no contact approaches,
-    /// that contact becomes a lasting one.
+    /// this contact becomes a lasting contact.
     pub(crate) fn hit(&mut self, trigger: usize) -> Result<(), IntegratorError> {
         let time = self.start.time;
         let at = |source: ImpactError| IntegratorError::Impact { time, source };
@@ -263,8 +263,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
     }
 
-    /// Adds a contact to the active contacts, whose gaps are kept closed. Returns false, without adding it, if the other active
-    /// contacts already determine its gap rate. `contact` is its index.
+    /// Adds a contact to the active contacts, whose gaps are kept closed. Returns false, without adding the contact, if the other
+    /// active contacts already determine its gap rate. `contact` is the index of the contact.
     fn bond(&mut self, contact: usize) -> bool {
         let system = self.stepper.system();
         let friction = match self.slide_row(contact) {

@@ -70,8 +70,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
     }
 
-    /// Returns the gap of a contact `time` seconds after the start of the step of length `h` (s). A step of length `time` is
-    /// solved for this.
+    /// Returns the gap that a contact has `time` (s) after the start of the present step. For this, a step of the length `time`
+    /// is solved. `h` is the length of the whole step (s).
     fn gap_after(&mut self, contact: usize, time: f64, h: f64) -> Result<f64, StepFailure> {
         if time <= 0.0 {
             return Ok(self.start.gaps[contact]);

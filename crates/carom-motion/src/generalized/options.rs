@@ -25,9 +25,11 @@ use super::IntegratorError;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IntegratorOptions {
-    /// Largest gap at which a contact counts as touching. Bounces lower than this count as rest.
+    /// Largest gap at which a contact counts as touching (in the unit of the gaps). A contact that would rise by less than this
+    /// counts as at rest.
     pub gap_tolerance: f64,
-    /// Largest gap with which a contact takes part in the impact of an event.
+    /// Largest gap at which a contact takes part in the impact of another one (in the unit of the gaps). A larger value merges
+    /// more contacts into one simultaneous impact.
     pub simultaneous_tolerance: f64,
     /// Fraction of the time step below which a flight between two impacts of a contact is short. The third
     /// consecutive impact after short flights is plastic.
@@ -35,12 +37,13 @@ pub struct IntegratorOptions {
     /// True if impacts that lose no energy can accumulate, too. Set it if joints dissipate energy, so that
     /// elastic impacts die out. Do not set it if a body may hit fast and often without losing energy.
     pub elastic_hits_accumulate: bool,
-    /// Largest number of events in one step.
+    /// Largest number of events in one step; a run with more in a step ends with
+    /// [`IntegratorError::TooManyEvents`].
     pub max_events_per_step: usize,
     /// Largest number of times that a step is halved if it cannot be solved.
     pub max_halvings: usize,
-    /// Largest number of momenta visited to find the indeterminacy of a simultaneous event; beyond it random orders
-    /// are used. 0 disables the computation.
+    /// Largest number of momenta visited to find the indeterminacy of a simultaneous event, that is, how far the outcomes of
+    /// different orders of impacts differ. If more would be needed, random orders are used. 0 disables the computation.
     pub indeterminacy_nodes: usize,
 }
 
@@ -59,8 +62,8 @@ impl Default for IntegratorOptions {
 }
 
 impl IntegratorOptions {
-    /// Returns the largest gap that a lasting contact may have after a step (m). For gaps of moderate size this is rounding
-    /// error.
+    /// Returns the largest gap that a lasting contact may have after a step, in the unit of the gaps (m for lengths): a
+    /// thousandth of the gap tolerance. Gaps of moderate size have rounding errors below it.
     pub(crate) fn gap_floor(&self) -> f64 {
         1e-3 * self.gap_tolerance
     }

@@ -26,9 +26,9 @@ impl Projection {
         &self.rows[at..at + n]
     }
 
-    /// Solves for the contact impulses at the end of a step for one choice of friction modes: those that bring the momentum onto
-    /// the velocities that the contacts allow. `bonds` holds the contacts with their modes, `rows` their Jacobian rows. Returns
-    /// false if the linear system is singular.
+    /// Solves for the contact impulses at the end of a step, for one choice of friction modes. These impulses change the momentum
+    /// such that the velocity is one that the contacts allow. `bonds` holds the contacts with their modes, `rows` the Jacobian
+    /// rows of the contacts. Returns false if the linear system is singular.
     pub(super) fn solve(&mut self, end: &Point, rows: &Rows, bonds: &[Bond]) -> bool {
         let n = end.momentum.len();
         let lower = end.mass.as_slice();

@@ -23,15 +23,15 @@ const ROUNDING: f64 = 1e-12;
 /// Result of a run of a [`CollisionIntegrator`]: last state, reason of the end, counts and energy balance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
-    /// Reason of the end.
+    /// Reason for the end of the run.
     pub ending: Ending<IntegratorError>,
-    /// Last state; for a stopped run, the last state that could be computed.
+    /// State at the end; for a run that stopped with an error, the last state that could be computed.
     pub state: State,
     /// Number of completed steps of the time grid.
     pub n_steps: usize,
-    /// Number of impacts.
+    /// Number of impacts of the run.
     pub n_impacts: usize,
-    /// Energy balance.
+    /// Energy balance of the whole run.
     pub balance: Balance,
 }
 

@@ -13,8 +13,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
     }
 
-    /// Propagates the derivatives of the state over the current flight of length `h` (s), if they were requested. `left` is the
-    /// rest of the step of the time grid when the flight begins (s).
+    /// Propagates the derivatives of the state over the current flight of length `h` (s). Does nothing if no derivatives were
+    /// requested. `left` is the rest of the step of the time grid when the flight begins (s).
     pub(crate) fn follow_flight(&mut self, h: f64, left: f64) {
         if let Some(carried) = &mut self.carried
             && carried.sensitivity.is_open()
@@ -24,8 +24,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
     }
 
-    /// Propagates the derivatives of the state over the current flight of length `h` (s), which ends when a contact closes, if
-    /// they were requested. `contact` is its index.
+    /// Propagates the derivatives of the state over the current flight of length `h` (s), which ends when a contact closes. Does
+    /// nothing if no derivatives were requested. `contact` is the index of the contact.
     pub(crate) fn follow_arrival(&mut self, h: f64, contact: usize) {
         if let Some(carried) = &mut self.carried
             && carried.sensitivity.is_open()
@@ -41,9 +41,9 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
     }
 
-    /// Propagates the derivatives of the state through an impact, if they were requested. `contacts` are the indices of the
-    /// closed contacts in the order of the problem, and `trigger` is the index of the one that closed. `others_struck` is true if
-    /// other contacts have impulses, too; the derivative then does not exist.
+    /// Propagates the derivatives of the state through an impact. Does nothing if no derivatives were requested. `contacts` are
+    /// the indices of the closed contacts in the order of the problem, and `trigger` is the index of the one that closed.
+    /// `others_struck` is true if other contacts have impulses, too; the derivative then does not exist.
     pub(crate) fn follow_impact(
         &mut self,
         problem: &ImpactProblem<'_>,

@@ -11,18 +11,18 @@ use carom_variational::TimeGrid;
 /// Entry of the event log of a [`Trajectory`]: an impact, or the begin or end of a lasting contact.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LogEntry {
-    /// Impact of one or several contacts.
+    /// An impact of one or several contacts.
     Impact(Box<Impact>),
     /// A contact that touches without approaching became a lasting contact.
     Established {
-        /// Time (s).
+        /// Time of the event (s).
         time: f64,
         /// Index of the contact.
         contact: usize,
     },
     /// A lasting contact opened.
     Released {
-        /// Time (s).
+        /// Time of the event (s).
         time: f64,
         /// Index of the contact.
         contact: usize,
@@ -32,13 +32,13 @@ pub enum LogEntry {
 /// Stored run of a mechanical system: states at all grid times, and all impacts and contact events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trajectory {
-    /// States at the grid points, from the start on.
+    /// States at the points of the time grid, from the start on.
     pub states: Vec<State>,
-    /// Lasting contacts at each grid point.
+    /// Impulses of the lasting contacts in the step that ends at each grid point.
     pub reactions: Vec<Vec<Reaction>>,
     /// Energy balance at each grid point.
     pub balances: Vec<Balance>,
-    /// Events in order of time.
+    /// Impacts and starts and ends of lasting contacts, in order of time.
     pub log: Vec<LogEntry>,
     /// End of the run.
     pub end: RunEnd,

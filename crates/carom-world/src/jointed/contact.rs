@@ -7,7 +7,7 @@ use nalgebra::Vector3;
 /// Contact of a joint coordinate at its upper or lower limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LimitContact {
-    /// Index of the coordinate, counted over all joints.
+    /// Index of the joint coordinate, counted over all joints.
     pub coordinate: usize,
     /// True for the upper limit, false for the lower one.
     pub upper: bool,
@@ -24,9 +24,9 @@ impl LimitContact {
 /// body and a plane) that touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JointContact {
-    /// A limit of a coordinate.
+    /// A limit of a joint coordinate.
     Limit(LimitContact),
-    /// Two bodies, or a body and a plane. Indices count the bodies in their order, then the planes.
+    /// Contact of two bodies, or of a body and a plane. Indices count the bodies in their order, then the planes.
     Pair {
         /// Index of a mobile body; of two mobile bodies, the smaller index.
         first: usize,
@@ -38,11 +38,11 @@ pub enum JointContact {
 /// Limit of a joint coordinate that takes part in an impact, with its impulse and the velocity before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LimitHit {
-    /// The limit.
+    /// Joint limit that takes part in the impact.
     pub contact: LimitContact,
-    /// Impulse of the limit, at least 0 (N s or N m s).
+    /// Impulse of the limit on the joint coordinate, at least 0 (N s or N m s); it acts away from the limit.
     pub impulse: f64,
-    /// Normal velocity before the impact, negative if approaching (m/s or rad/s).
+    /// Rate of the distance to the limit before the impact, negative if approaching (m/s or rad/s).
     pub normal_velocity: f64,
 }
 
@@ -54,13 +54,13 @@ pub struct TouchHit {
     pub first: usize,
     /// Index of the other body, or of a plane counted after the bodies.
     pub second: usize,
-    /// Position in space (m).
+    /// Position of the contact point in space (m).
     pub point: Vector3<f64>,
-    /// Unit normal in space, from the second body or plane into the first.
+    /// Unit normal in space, from the second body or plane into the first body.
     pub normal: Vector3<f64>,
     /// Impulse on the first body, in space (N s).
     pub impulse: Vector3<f64>,
-    /// Normal velocity before the impact, negative if approaching (m/s).
+    /// Velocity along the normal before the impact, negative if approaching (m/s).
     pub normal_velocity: f64,
 }
 
@@ -69,28 +69,28 @@ pub struct TouchHit {
 pub struct Reaction {
     /// Index of the joint.
     pub joint: usize,
-    /// Impulse at the child's origin (N s).
+    /// Constraint impulse on the child, at the origin of the child's joint frame (N s).
     pub impulse: Vector3<f64>,
-    /// Moment about the child's origin (N m s).
+    /// Constraint moment on the child, about the origin of the child's joint frame, integrated over the impact (N m s).
     pub moment: Vector3<f64>,
 }
 
 /// Impact of jointed bodies: all contacts of one group of connected bodies at one time, with impulses and energies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointImpact {
-    /// Time (s).
+    /// Time of the impact (s).
     pub time: f64,
     /// Name of the impact law that gave the solution.
     pub law: &'static str,
-    /// Kinetic energy before the impact (J).
+    /// Kinetic energy of the whole system before the impact (J).
     pub energy_minus: f64,
-    /// Kinetic energy after the impact (J).
+    /// Kinetic energy of the whole system after the impact (J).
     pub energy_plus: f64,
-    /// Limits that take part.
+    /// Joint limits that take part in the impact.
     pub hits: Vec<LimitHit>,
-    /// Contact points that take part.
+    /// Contact points that take part in the impact.
     pub touches: Vec<TouchHit>,
-    /// Constraint impulses of the joints.
+    /// Constraint impulses of the joints in the impact.
     pub reactions: Vec<Reaction>,
 }
 

@@ -23,8 +23,8 @@ const MOST_LINES: u64 = 64;
 const SLOW: f64 = 3.0;
 
 impl Run<'_, '_> {
-    /// Counts an impact since the last grid time if all its contacts (`members`) close slowly. If there are too many of them,
-    /// time stepping handles slow contacts, without single impacts, until a later grid time.
+    /// Counts the impact of the contacts `members` if all of them close slowly. If there are too many such impacts since the last
+    /// grid time, time stepping handles slow contacts, without single impacts, until a later grid time.
     pub(super) fn note_impact(&mut self, members: &[Posed]) {
         if members.iter().any(|posed| !self.is_slow(posed)) {
             return;

@@ -97,8 +97,8 @@ impl<'w> Run<'w, '_> {
     }
 
     /// Returns the possible events that joint coordinates held by dry friction begin to slide within the trial step `step` of
-    /// `length` (s). If several must slide from the start of the step, only the one is returned whose friction is exceeded most:
-    /// the others may stick once it slides.
+    /// `length` (s). If the friction of several coordinates is exceeded from the start of the step, only the coordinate with the
+    /// largest excess is returned: once this coordinate slides, the others may continue to stick.
     fn slips<'c>(&mut self, step: &Step, length: f64) -> Result<Vec<Candidate<'c>>, MotionError> {
         let mut candidates = Vec::new();
         let mut farthest: Option<(f64, usize)> = None;

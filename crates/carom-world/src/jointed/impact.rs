@@ -47,9 +47,9 @@ impl Run<'_, '_> {
         Ok(self.apply(posed, &impulses, &instant, law))
     }
 
-    /// Asks the impact law for the impulses in all contact directions; returns them with the name of the law. If the law fails
-    /// for all contacts together, it is asked again without the contacts that neither approach nor separate. A contact that then
-    /// begins to approach is the next impact.
+    /// Calls the impact law for the impulses in all contact directions; returns the impulses with the name of the law. If the law
+    /// fails for all contacts together, it is called again without the contacts that neither approach nor separate. If one of
+    /// these contacts then begins to approach, it causes the next impact.
     fn answer(
         &self,
         posed: &[Posed],

@@ -131,9 +131,9 @@ impl Run<'_, '_> {
             && !self.lasting.contains_key(&pair)
     }
 
-    /// Records that the contact `posed` takes part in the current impact. Sets its restitution to 0 if it was closed before
-    /// the impact, if it separates, or if its impacts follow each other ever faster. `line` is the number of grid times (multiples
-    /// of the time step) passed so far: impacts are counted between two of them.
+    /// Marks the contact `posed` as part of the current impact. Sets its restitution to 0 if the contact was closed before the
+    /// impact, if it separates, or if its impacts follow each other at ever shorter intervals. `line` is the number of grid times
+    /// (multiples of the time step) passed so far: impacts are counted between two of them.
     fn restitute(&mut self, posed: &mut Posed, line: u64) {
         let approaches = self.approaches(posed);
         let pair = match posed.place {
@@ -174,8 +174,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Records that a joint limit takes part in an impact. Sets its restitution in `posed` to 0 if the coordinate does not
-    /// approach the limit (`approaches`), or if its impacts accumulate.
+    /// Records that a joint limit takes part in an impact. `approaches` is true if the coordinate approaches the limit. Sets the
+    /// restitution in `posed` to 0 if the coordinate does not approach, or if the impacts at this limit accumulate.
     fn restitute_limit(&mut self, limit: LimitContact, approaches: bool, posed: &mut Posed) {
         if !approaches {
             posed.restitution = 0.0;
@@ -341,8 +341,9 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Hands the approaching contacts among `members` to time stepping, if it may handle all of them: their pairs of bodies
-    /// become lasting contacts until the next grid time. Returns true if so, false if an impact must be resolved.
+    /// Makes the approaching contacts among `members` lasting contacts until the next grid time, so that time stepping closes
+    /// them without an impact. This is done only if time stepping may handle all of them. Returns true if so, false if an impact
+    /// must be resolved.
     fn leave_to_steps(&mut self, members: &[Posed]) -> bool {
         let approach = |run: &Self, posed: &Posed| run.approaches(posed);
         if !members

@@ -183,8 +183,8 @@ impl<'w> Pressing<'w> {
         out
     }
 
-    /// Stores the contact impulses at the end of the step as the initial guess for the next solution there. `impulses` has three
-    /// entries per closed contact point.
+    /// Stores the contact impulses at the end of a step as the initial guess for the impulses at the end of the next step.
+    /// `impulses` has three entries per closed contact point.
     fn keep_second(&mut self, impulses: &[f64]) {
         let mut second = vec![0.0; 3 * self.start.len()];
         for (place, c) in self.closed.iter().enumerate() {

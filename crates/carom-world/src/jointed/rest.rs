@@ -16,8 +16,8 @@ const STANDS: f64 = 16.0 * f64::EPSILON;
 const LINES: usize = 8;
 
 impl Run<'_, '_> {
-    /// Returns the step of `length` (s) from the current state if the articulations rest and nothing has changed since the last
-    /// step; `None` if the step must be computed.
+    /// Returns a stored step of `length` (s) that the run can repeat instead of solving a new one. This is possible if the bodies
+    /// connected by joints are at rest and nothing has changed since the last step; `None` otherwise.
     pub(super) fn repeated(&self, length: f64) -> Option<Step> {
         let resting = &self.resting;
         let step = resting.step.as_ref()?;
@@ -29,8 +29,8 @@ impl Run<'_, '_> {
         same.then(|| step.clone())
     }
 
-    /// Records a step of `length` (s) from the current state, which is accepted next. After some steps without motion the
-    /// articulations rest.
+    /// Counts a step of `length` (s) from the current state, which is accepted next, if no body moves in it; a step with motion
+    /// resets the count. After some steps without motion the step is stored for repetition.
     pub(super) fn note_rest(&mut self, step: &Step, length: f64) {
         if self.pressing.is_empty() || !self.stands_still(step, length) {
             self.resting = Resting::default();
@@ -62,8 +62,8 @@ impl Run<'_, '_> {
         })
     }
 
-    /// True if no body or coordinate moves in the step by more than rounding, and none has a velocity at its end with which it
-    /// would.
+    /// True if no body or coordinate moves in the step by more than rounding, and if its velocity at the end of the step moves
+    /// none by more than rounding within another such step.
     fn stands_still(&self, step: &Step, length: f64) -> bool {
         let mb = self.world.multibody();
         let size = mb.size();

@@ -75,8 +75,8 @@ impl Run<'_, '_> {
     }
 
     /// Stores the friction of a step with implicit friction, as a fraction of the largest friction force, for use in the next
-    /// step. It is the mean force over the step, from the impulses at its start and end, so that a constant load is balanced from
-    /// the first step on.
+    /// step. The stored friction is the mean force over the step, from the impulses at the start and the end of the step. With
+    /// the mean, a constant load is balanced from the first step on.
     pub(super) fn note_rubbing(&mut self) {
         for k in 0..self.rates.len() {
             if self.modes.implicit[k] {

@@ -357,7 +357,7 @@ impl Run<'_, '_> {
     }
 
     /// Uses the impulses of the latest trial step as the initial guess for a step of `length` (s). They are not used if the trial
-    /// step was much shorter: its corrections of residuals are then large per unit of time.
+    /// step was much shorter: the part of its impulses that corrects residuals is then too large for the longer step.
     fn start_from_preview(&mut self, length: f64) {
         if let Some((of, previewed)) = &self.previewed
             && length <= MOST_STRETCHED * of

@@ -18,14 +18,14 @@ use std::collections::BTreeSet;
 /// Specification of contact between jointed bodies: shapes of the bodies, fixed planes, and the pairs that may touch.
 #[derive(Clone, Debug, Default)]
 pub struct TouchSpec {
-    /// Shape of each body in its axes about the center of mass; `None` for a body that touches nothing.
+    /// Shape of each body in body axes, with the origin at the center of mass; `None` for a body that touches nothing.
     pub shapes: Vec<Option<Shape>>,
-    /// Fixed planes.
+    /// Fixed planes that bodies can touch.
     pub planes: Vec<PlaneSpec>,
     /// Pairs that may touch. Indices count the bodies in their order, then the planes.
     pub pairs: Vec<([usize; 2], Surface)>,
-    /// Pairs, the smaller index first, that may overlap at the start: such a pair never touches. Any other pair that
-    /// overlaps is an error.
+    /// Pairs of indices, the smaller index first, that may overlap at the start. A pair that does so is never in contact during
+    /// the run. Any other pair that overlaps is an error.
     pub may_overlap: BTreeSet<[usize; 2]>,
 }
 

@@ -12,7 +12,7 @@ use nalgebra::Vector3;
 /// Specification of a simulation of jointed bodies: bodies and joints, initial state, time step, and contact.
 #[derive(Clone, Debug)]
 pub struct JointedSpec {
-    /// Bodies and joints.
+    /// Bodies, joints and gravity.
     pub multibody: MultibodySpec,
     /// Initial configuration and velocity of each body.
     pub placed: Vec<Placed>,
@@ -104,15 +104,16 @@ pub struct JointedWorld {
 /// State of the jointed bodies at one of the sample times that the caller of a run requested.
 #[derive(Clone, Copy, Debug)]
 pub struct JointSample<'e> {
-    /// Time (s).
+    /// Time of the sample (s).
     pub time: f64,
-    /// Bodies, coordinates and rotors.
+    /// States of the bodies, values of the joint coordinates, and rotors of motors.
     pub posture: &'e Posture,
-    /// Rates of the coordinates.
+    /// Rates of the joint coordinates (rad/s or m/s).
     pub rates: &'e [f64],
-    /// Force of spring, damper, friction, actuator and control along each coordinate (N or N m).
+    /// Total force of spring, damper, friction, actuator and control along each joint coordinate (N or N m).
     pub forces: &'e [f64],
-    /// Impulses of the joints over the step that ends at the sample time, and its length (s); `None` at the start.
+    /// Impulses that each joint applied in the step that ends at the sample time, and the length of this step (s); `None` at the
+    /// start.
     pub loads: Option<(&'e [Load], f64)>,
 }
 
@@ -125,17 +126,17 @@ pub type JointEvent<'e> = hybrid::Event<'e, JointSample<'e>, JointImpact, JointC
 pub struct JointedEnd {
     /// Reason for the end of the run.
     pub ending: Ending<MotionError>,
-    /// Time reached (s).
+    /// Time at which the run ended (s).
     pub time: f64,
-    /// Bodies, coordinates and rotors.
+    /// States of the bodies, values of the joint coordinates, and rotors of motors, at the end.
     pub posture: Posture,
-    /// Rates of the coordinates.
+    /// Rates of the joint coordinates at the end (rad/s or m/s).
     pub rates: Vec<f64>,
-    /// Force of spring, damper, friction, actuator and control along each coordinate (N or N m).
+    /// Total force of spring, damper, friction, actuator and control along each joint coordinate at the end (N or N m).
     pub forces: Vec<f64>,
-    /// Impulses of the joints in the last step, and its length (s).
+    /// Impulses that each joint applied in the last step, and the length of this step (s); `None` if there was no step.
     pub loads: Option<(Vec<Load>, f64)>,
-    /// Number of impacts.
+    /// Number of impacts of the run.
     pub n_impacts: usize,
     /// Number of accepted steps.
     pub n_steps: usize,
@@ -146,12 +147,12 @@ pub struct JointedEnd {
     /// Largest violation of the energy balance (J): energy plus losses minus the work of actuators, compared with the energy at
     /// the start.
     pub energy_error: f64,
-    /// Total impulse given by the ground (first entry), then by each body in order (zero for mobile ones), then by each plane (N
-    /// s).
+    /// Total impulse (N s) that the ground (first entry), then each body in order (zero for mobile ones), then each plane applied
+    /// to the other bodies.
     pub supports: Vec<Vector3<f64>>,
     /// Smallest gap at impacts and at the ends of steps (m); infinite if nothing can touch.
     pub lowest_gap: f64,
-    /// Largest residual of a joint (m).
+    /// Largest residual of a joint condition during the run, as a length (m).
     pub residual: f64,
 }
 

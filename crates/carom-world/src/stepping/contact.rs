@@ -58,8 +58,9 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Stores a contact point as a force, so that the next step can use it as initial guess. The array is the part of its impulse
-    /// that may persist (N s; normal, two tangents); it is divided by the length `h` (s) of the step.
+    /// Stores a contact point as a force, so that the next step can use the force as initial guess. `[n, x, y]` is the part of
+    /// the contact's impulse that may persist (N s): along the normal and the two tangents. It is divided by the length `h` (s)
+    /// of the step.
     pub(super) fn new(contact: &Contact, [n, x, y]: [f64; 3], states: &[State], h: f64) -> Self {
         let state = &states[contact.pair.0];
         let [t1, t2] = tangents(&contact.point.normal);
@@ -289,9 +290,9 @@ impl Middle<'_> {
         is_new
     }
 
-    /// Adds the deepest point of a pair as a further contact point if it overlaps too much at the middle of the next step: by
-    /// more than rotation alone can cause, or by more than [`DEEP`]. Returns true if a point was added. `launched`, `velocities`: states and velocities of
-    /// all bodies after the impulses; `next`: states at the middle of the next step.
+    /// Adds the deepest point of a pair as a further contact point if the pair overlaps too much at the middle of the next step:
+    /// by more than rotation alone can cause, or by more than [`DEEP`]. Returns true if a point was added. `launched`,
+    /// `velocities`: states and velocities of all bodies after the impulses; `next`: states at the middle of the next step.
     pub(super) fn add_deep(
         &self,
         near: &mut NearPair,

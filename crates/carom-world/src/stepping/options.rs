@@ -7,7 +7,8 @@ use crate::MotionError;
 pub enum Scheme {
     /// Event-driven integration: every impact and change of contact is located exactly.
     Events,
-    /// Time stepping: steps of constant length, with one contact problem for every island in each step.
+    /// Time stepping: steps of constant length. Each step solves one contact problem for every island, a group of bodies
+    /// connected by contacts.
     TimeStepping,
 }
 
@@ -92,25 +93,25 @@ impl Stepping {
 /// Counts of a time stepping run: steps, contact problems, solver iterations, and contact points.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepCounts {
-    /// Number of steps.
+    /// Number of time steps.
     pub n_steps: usize,
-    /// Number of contact problems solved, including those of further rounds and of expansion phases.
+    /// Number of contact problems solved. A step with new contact points or with restitution needs several.
     pub n_problems: usize,
-    /// Number of problems whose residual exceeded the tolerance.
+    /// Number of contact problems whose residual exceeded the tolerance.
     pub n_inaccurate: usize,
-    /// Largest residual of all problems.
+    /// Largest residual of all contact problems.
     pub worst_residual: f64,
     /// Largest number of contact points in a step.
     pub max_contacts: usize,
-    /// Largest number of contact points in an island.
+    /// Largest number of contact points in an island, a group of bodies connected by contacts.
     pub max_island: usize,
-    /// Number of Newton steps, summed over all problems.
+    /// Number of Newton steps, summed over all contact problems.
     pub newton_steps: usize,
-    /// Number of Gauss-Seidel sweeps, summed over all problems.
+    /// Number of Gauss-Seidel sweeps, summed over all contact problems.
     pub sweeps: usize,
     /// Number of impacts whose restitution was reduced so that they gain no energy.
     pub n_capped: usize,
-    /// Number of contact points that restituted.
+    /// Number of contact points that rebounded.
     pub n_bounces: usize,
     /// Number of switches from event-driven integration to time stepping: 0 or 1.
     pub handed_over: usize,

@@ -10,9 +10,9 @@ use carom_lie::So3;
 use carom_variational::State;
 use nalgebra::Vector3;
 
-/// Moves apart bodies that overlapped at the middle of the step, by a share of the overlap. The displacements are those that
-/// impulses along the contact normals would cause; they do not let other contact points overlap. Returns the potential energy
-/// that the displacements add (J). `rows`: Jacobian rows of the contacts.
+/// Moves apart bodies that overlapped at the middle of the step, by a share of the overlap. The displacements are proportional to
+/// the velocities that impulses along the contact normals would cause, and are chosen such that no other contact point begins to
+/// overlap. Returns the potential energy that the displacements add (J). `rows`: Jacobian rows of the contacts.
 pub(super) fn part(world: &World, contacts: &[&Contact], rows: &Rows, states: &mut [State]) -> f64 {
     let is_deep = |contact: &&&Contact| {
         let (i, j) = contact.pair;

@@ -266,8 +266,8 @@ impl Solver {
         self.problem.set_velocity(&self.velocity)
     }
 
-    /// Returns the work $\lambda\cdot(u^- + u^+)/2$ (J) of the impulses $\lambda$, with the contact velocities $u^\mp$ before and
-    /// after them. The velocities after them are taken from the last solution, which must have ended with these impulses.
+    /// Returns the work $\lambda\cdot(u^- + u^+)/2$ (J) of the impulses $\lambda$, with the contact velocities $u^-$ before and
+    /// $u^+$ after the impulses. $u^+$ is taken from the last solution, which must have ended with these impulses.
     fn work(&self, task: &Task<'_>, impulses: &[f64]) -> f64 {
         self.works(task, impulses).0
     }

@@ -216,8 +216,8 @@ impl<'w> Stepper<'w> {
     }
 
     /// Computes a time step: half a flight, contact impulses at the middle, half a flight. `states`: states of all bodies at
-    /// `time` (s), when the step begins; `phases`: durations of the parts. The step counts as made only after it is given to
-    /// [`take`](Self::take). With `is_tried` it is a trial step, which does not affect later ones.
+    /// `time` (s), when the step begins; `phases`: durations of the parts. The step becomes part of the run only when it is given
+    /// to [`take`](Self::take). If `is_tried` is true, the step is a trial step, which does not affect later ones.
     pub(super) fn step(
         &mut self,
         states: &[State],

@@ -49,9 +49,9 @@ pub(super) enum Next {
     End(Ending<BilliardError>),
 }
 impl<T: Table> PennyBilliard<T> {
-    /// Returns the velocity of the front or back rim point of a rolling penny in the plane (m/s). Along the heading it is the
-    /// radius times the rolling rate. Across the heading it is the radius times the turning rate, with the sign of the rim.
-    /// `heading` is the unit vector of the heading.
+    /// Returns the velocity in the plane of the front or back rim point of a rolling penny (m/s). Its component along the heading
+    /// is the radius times the rolling rate. Its component across the heading is the radius times the turning rate, with the sign
+    /// of the rim. `heading` is the unit vector of the heading.
     #[inline]
     fn rim_velocity(&self, rim: Rim, heading: Vector2<f64>, state: &PennyState) -> Vector2<f64> {
         let r = self.penny.radius();
@@ -354,9 +354,9 @@ pub(super) fn carried_rate(
 }
 
 /// Returns the crossing at which the rim that was not hit leaves the table, and the time until then (s). Both rims move on one
-/// circle, and that rim is `offset` (s) ahead of the rim that was hit. `ahead` lists the crossings of the circle with the wall in
-/// order: even entries leave the table, odd ones enter it. If rounding places the rim outside the wall, the nearer crossing
-/// decides: the rim is either just inside, or hits at once.
+/// circle, and the rim that was not hit is `offset` (s) ahead of the other. `ahead` lists the crossings of the circle with the
+/// wall in order: even entries leave the table, odd ones enter it. Rounding can place the rim outside the wall. The nearer
+/// crossing then decides between two cases: the rim is just inside, or it hits at once.
 fn wall_ahead(ahead: &[Crossing], offset: f64) -> (Crossing, f64) {
     let mut k = 0;
     while k + 2 < ahead.len() {
@@ -370,8 +370,8 @@ fn wall_ahead(ahead: &[Crossing], offset: f64) -> (Crossing, f64) {
 }
 
 /// Returns the crossing at which the rim that was not hit leaves the table, and the time until then (s). Both rims move on one
-/// circle, and that rim is behind the rim that was hit: `offset` (s) is negative. `behind` lists the crossings of the circle with
-/// the wall backwards in time: even entries leave the table. Returns `None` if `behind` is empty.
+/// circle, and the rim that was not hit is behind the other: `offset` (s) is negative. `behind` lists the crossings of the circle
+/// with the wall backwards in time: even entries leave the table. Returns `None` if `behind` is empty.
 fn wall_behind(behind: &[Crossing], offset: f64) -> Option<(Crossing, f64)> {
     let mut k = 0;
     while k + 2 < behind.len() {

@@ -14,21 +14,24 @@ pub struct PennyImpact {
     pub theta_dot_plus: f64,
     /// Turning rate $\omega$ after the impact, rad/s.
     pub phi_dot_plus: f64,
-    /// Rate of the wall function before the impact, $u = \mathrm{d}h(v^-)$; positive for an approaching rim.
+    /// Time derivative of the wall function $h$ at the rim before the impact, $u = \mathrm{d}h(v^-)$; positive for an approaching
+    /// rim.
     pub rate_minus: f64,
-    /// Squared norm $\lVert\pi\nabla h\rVert^2$ in the kinetic metric; $\pi$ projects onto the velocities that the constraints
-    /// allow.
+    /// Squared norm $\lVert\pi\nabla h\rVert^2$ in the kinetic metric, with the wall function $h$. The projection $\pi$ maps onto
+    /// the velocities that rolling allows.
     pub restricted_norm2: f64,
-    /// Squared norm $\lVert\nabla h\rVert^2$ in the kinetic metric, without constraints.
+    /// Squared norm $\lVert\nabla h\rVert^2$ in the kinetic metric, with the wall function $h$, as if the penny did not have to
+    /// roll.
     pub full_norm2: f64,
-    /// Multiplier of $-\mathrm{d}h$, at least 0 for an approaching rim:
-    /// $\kappa u/\lVert\pi\nabla h\rVert^2$, where $\kappa$ is 1 plus the effective restitution.
+    /// Impulse of the wall, as the multiplier of $-\mathrm{d}h$ with the wall function $h$: $\kappa u/\lVert\pi\nabla h\rVert^2$,
+    /// where $u$ is `rate_minus` and $\kappa$ is 1 plus the effective restitution. At least 0 for an approaching rim.
     pub alpha: f64,
-    /// Multipliers of the two rolling constraints.
+    /// Impulses of the two rolling constraints, as multipliers of their one-forms.
     pub lambda: [f64; 2],
-    /// Minus the ratio of the rates of the wall function after and before; negative if the law is infeasible.
+    /// Minus the ratio of the time derivatives of the wall function after and before the impact; negative if the law leaves the
+    /// rim approaching.
     pub effective_restitution: f64,
-    /// Change of kinetic energy, J.
+    /// Change of kinetic energy in the impact, J; negative for a loss.
     pub energy_change_j: f64,
 }
 

@@ -31,9 +31,9 @@ use nalgebra::Vector2;
 /// One of the two rim points of a penny (a rolling disk) that can hit a wall: the ends of its horizontal diameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rim {
-    /// End to which the heading points.
+    /// The rim point ahead of the center, in the direction of the heading.
     Front,
-    /// Opposite end.
+    /// The rim point behind the center, opposite to the heading.
     Back,
 }
 

@@ -22,23 +22,23 @@ const ZENO_INTERVAL: f64 = 1e-10;
 /// Impact of a penny with the wall of its table: time, rim point, and state after the impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
-    /// Time, s.
+    /// Time of the impact, s.
     pub time: f64,
     /// Time since the previous impact, s.
     pub interval: f64,
-    /// Rim that hit.
+    /// Rim point that hit the wall, front or back.
     pub rim: Rim,
     /// State just after the impact.
     pub state: PennyState,
-    /// Rates $(\Omega, \omega)$ just before the impact, rad/s.
+    /// Rates of rolling and turning $(\Omega, \omega)$ just before the impact, rad/s.
     pub velocity_minus: [f64; 2],
-    /// Position of the rim point, m.
+    /// Position of the rim point at the impact, m.
     pub point: Vector2<f64>,
     /// Speed of the rim towards the wall before the impact, m/s.
     pub normal_velocity: f64,
-    /// Minus the ratio of the rates of the wall function after and before.
+    /// Minus the ratio of the time derivatives of the wall function after and before the impact.
     pub effective_restitution: f64,
-    /// Change of kinetic energy, J.
+    /// Change of kinetic energy in the impact, J; negative for a loss.
     pub energy_change_j: f64,
 }
 /// Orbit that is computed one impact at a time, without allocating.
@@ -165,7 +165,7 @@ impl<T: Table> Orbit<'_, T> {
     }
 
     /// Returns the ending of the orbit if the intervals between impacts are zero or shrink to zero, else `None`. `time` (s) and
-    /// `state` are those just after the latest impact (or at the start); `arrival` is the next impact.
+    /// `state` belong to the instant just after the latest impact, or to the start; `arrival` is the next impact.
     fn accumulation(
         &mut self,
         time: f64,

@@ -12,7 +12,7 @@ pub struct Run {
     pub start: PennyState,
     /// Impacts in order of time.
     pub events: Vec<Event>,
-    /// Reason of the end.
+    /// Reason for the end of the run.
     pub ending: Ending<BilliardError>,
     /// Time of the end, s: the time limit, or the time of the last impact.
     pub time: f64,

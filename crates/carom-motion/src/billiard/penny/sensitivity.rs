@@ -32,33 +32,35 @@ const GRAZING: f64 = 1e-9;
 /// Lyapunov exponents of an orbit of the penny: the mean growth rates of small perturbations of its state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lyapunov {
-    /// Exponents per impact, in the order of the orthogonalization (largest first, in the limit).
+    /// Lyapunov exponents per impact. The order is that of the orthogonalization, in which the largest exponent comes first for
+    /// long orbits.
     pub per_impact: [f64; 5],
-    /// Exponents per second.
+    /// Lyapunov exponents per second, in the same order.
     pub per_second: [f64; 5],
-    /// Number of impacts.
+    /// Number of impacts of the orbit.
     pub impacts: usize,
     /// Duration of the orbit, s.
     pub time: f64,
-    /// Largest $|\ln|\det||$ of the tangent map of one interval with its impact: deviation of the map
-    /// from volume preservation.
+    /// Largest $|\ln|\det||$ of the tangent maps, each of one flight with the impact after it; 0 if the motion preserves volume.
     pub max_log_det: f64,
 }
 
 /// Point of a Poincaré section of the penny's motion: one impact with the wall, given by three angles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SectionPoint {
-    /// Polar angle of the rim point from the center of the table, rad.
+    /// Polar angle of the rim point that hits, about the center of the table, rad.
     pub wall_angle: f64,
     /// Angle from the outward normal of the wall to the direction of the rim, rad.
     pub heading_angle: f64,
-    /// Angle $\operatorname{atan2}(\sqrt J\omega, \sqrt{I + mR^2}\sigma\Omega)$ after the impact, rad.
+    /// Angle $\operatorname{atan2}(\sqrt J\omega, \sqrt{I + mR^2}\sigma\Omega)$ after the impact, rad. $\Omega$ and $\omega$ are
+    /// the rates of rolling and turning, $I$ and $J$ the moments of inertia about axle and vertical, $m$ the mass, $R$ the
+    /// radius, and $\sigma$ the sign of the rim.
     pub velocity_angle: f64,
 }
 
-/// Returns the Jacobian of the penny's motion without impacts over the time `t` (s), starting at `state`: the 5 × 5
-/// derivative of the state $(x, y, \varphi, \Omega, \omega)$ after that time with respect to that at the start. The state
-/// consists of position, heading and the rates of rolling and turning. The determinant is 1.
+/// Returns the Jacobian of the penny's motion without impacts over the time `t` (s), starting at `state`: the 5 × 5 derivative of
+/// the final state $(x, y, \varphi, \Omega, \omega)$ with respect to the initial state. The state consists of position, heading
+/// and the rates of rolling and turning. The determinant is 1.
 pub fn flow_jacobian(penny: &RollingPenny, state: &PennyState, t: f64) -> Matrix5<f64> {
     let half = 0.5 * state.phi_dot * t;
     let reach = t * sinc(half);
@@ -125,15 +127,16 @@ impl Crossing {
         self.gradient.dot(&self.minus)
     }
 
-    /// Returns the saltation matrix of the impact. This matrix maps a perturbation of the penny's state $(x, y, \varphi, \Omega,
-    /// \omega)$ just before the impact to that just after; it accounts for the shift of the time of impact.
+    /// Returns the saltation matrix of the impact. It maps a perturbation of the penny's state $(x, y, \varphi, \Omega, \omega)$
+    /// just before the impact to the perturbation just after, and accounts for the shift of the time of impact.
     fn saltation(&self) -> Matrix5<f64> {
         let jump = self.plus - self.reset * self.minus;
         self.reset + jump * self.gradient.transpose() / self.rate()
     }
 
     /// Returns the saltation matrix of the impact for the penny's state with rolling angle, $(x, y, \theta, \varphi, \Omega,
-    /// \omega)$. It maps a perturbation of the state just before the impact to that just after. No wall depends on $\theta$.
+    /// \omega)$. It maps a perturbation of the state just before the impact to the perturbation just after. The wall does not
+    /// depend on the rolling angle $\theta$.
     fn whole_saltation(&self) -> DMatrix<f64> {
         let mut saltation = with_rolling_angle(&self.saltation());
         // If the impact is later, θ grows longer with the rolling rate before it, and shorter with the rate after it.
@@ -153,9 +156,9 @@ impl Crossing {
 }
 
 impl<T: Table> PennyBilliard<T> {
-    /// Returns the saltation matrix of an impact, 5 × 5. This matrix maps a small perturbation of the penny's state $(x, y,
-    /// \varphi, \Omega, \omega)$ just before the impact to that just after, and accounts for the shift of the time of impact.
-    /// The state consists of position, heading and the rates of rolling and turning.
+    /// Returns the saltation matrix of an impact, 5 × 5. The matrix maps a small perturbation of the penny's state $(x, y,
+    /// \varphi, \Omega, \omega)$ just before the impact to the perturbation just after, and accounts for the shift of the time of
+    /// impact. The state consists of position, heading and the rates of rolling and turning.
     pub fn saltation(&self, event: &Event) -> Matrix5<f64> {
         self.crossing(event).saltation()
     }

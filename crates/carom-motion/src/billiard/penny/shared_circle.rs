@@ -175,9 +175,10 @@ impl Arc {
         all
     }
 
-    /// Returns the coefficients $c_0 \dots c_4$ of the polynomial in $z$ that has the sign of the wall function $h$ along the
-    /// circle; $z$ is proportional to the tangent of half the turning angle. `value` and `gradient` are those of $h$ at the start
-    /// of the arc. `g1` is the coefficient $c_1$, the time derivative of $h$ at the start times the time scale of the arc.
+    /// Returns the coefficients $c_0 \dots c_4$ of a polynomial in $z$ that has the sign of the wall function $h$ along the
+    /// circle; $z$ is proportional to the tangent of half the turning angle. `value` and `gradient` are the value and the
+    /// gradient of $h$ at the start of the arc. `g1` is the coefficient $c_1$, the time derivative of $h$ at the start times the
+    /// time scale of the arc.
     fn coefficients(
         &self,
         table: &Ellipse,
@@ -196,10 +197,10 @@ impl Arc {
         ]
     }
 
-    /// Searches one full turn of the circle for crossings of the wall, and passes each to `found` until that returns
-    /// `Search::Stop`. With $z$ the tangent of half the turning angle, the four pieces are: $z$ from 0 to 1, $1/z$ from 1 to 0
-    /// and on to −1, $z$ from −1 to 0. `ahead` and `behind` hold the polynomials of these pieces, which have the sign of the wall
-    /// function; `ends` holds its values at $z = 1$ and $z = -1$.
+    /// Searches one full turn of the circle for crossings of the wall, and passes each crossing to `found` until `found` returns
+    /// `Search::Stop`. The turn has four pieces, with $z$ the tangent of half the turning angle: $z$ from 0 to 1, $1/z$ from 1 to
+    /// 0, $1/z$ from 0 to −1, and $z$ from −1 to 0. `ahead` and `behind` hold the polynomials of these pieces, which have the
+    /// sign of the wall function; `ends` holds the values of the polynomials at $z = 1$ and $z = -1$.
     fn whole_turn<const N: usize>(
         &self,
         ahead: [&[f64; N]; 2],

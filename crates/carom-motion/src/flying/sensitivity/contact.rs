@@ -231,9 +231,9 @@ pub(super) fn state_rate(
 }
 
 /// Corrects the propagated derivatives of the state at an impact for the change of the time of impact. For a column $\delta x$ of
-/// `columns` the time changes by $-\nabla\Phi\cdot\delta x/\dot\Phi$, and the column by `flow` times that. Here `gradient` is
-/// $\nabla\Phi$, the gradient of the gap, `rate` the gap rate $\dot\Phi$ (m/s), and `flow` the time derivative of the state.
-/// Returns the change of the time, one entry per column.
+/// `columns`, the time changes by $\delta t = -\nabla\Phi\cdot\delta x/\dot\Phi$, and the column changes by $\delta t$ times
+/// `flow`. Here `gradient` is $\nabla\Phi$, the gradient of the gap, `rate` the gap rate $\dot\Phi$ (m/s), and `flow` the time
+/// derivative of the state. Returns the changes $\delta t$, one entry per column.
 pub(super) fn retime(
     columns: &mut Columns,
     gradient: &Difference,

@@ -226,8 +226,8 @@ impl<'a, S: SupportMap, F: DifferentiableFlight> Collider<'a, S, F> {
     }
 }
 
-/// Computes the saltation matrix of the impact for exact flights before and after it. This matrix maps a perturbation of the
-/// state just before the impact to that just after. `reset` is the derivative of the state after the impact at fixed time.
+/// Computes the saltation matrix of the impact for exact flights before and after. The matrix maps a perturbation of the state
+/// just before the impact to the perturbation just after. `reset` is the derivative of the state after the impact at fixed time.
 fn continuous(
     strike: &Strike<'_>,
     reset: &SMatrix<f64, STATES, STATES>,
@@ -259,8 +259,8 @@ struct Leg {
 }
 
 impl<F: DifferentiableFlight> Carried<'_, F> {
-    /// Appends a flight of the duration `time` (s) from the state `from` to `to`. Its derivative is applied to the propagated
-    /// derivatives of the state later, together with that of the flights before.
+    /// Appends a flight of the duration `time` (s) from the state `from` to `to`. The derivative of the flight is applied to the
+    /// propagated derivatives of the state later, together with the derivatives of the flights before.
     fn fly(&mut self, from: &State, time: f64, to: &State) -> Result<(), CollisionError> {
         let leg = self.leg.get_or_insert_with(|| Leg {
             from: *from,
@@ -341,7 +341,7 @@ impl<F: DifferentiableFlight> Carried<'_, F> {
     }
 
     /// Corrects the propagated derivatives of the state at the end of a step: if the impacts in the step happen later, the last
-    /// flight becomes shorter. `from` and `time` (s) are the start and the duration of that flight.
+    /// flight becomes shorter. `from` is the state at the start of that flight, `time` the duration of the flight (s).
     fn end_step(&mut self, from: &State, time: f64) -> Result<(), CollisionError> {
         if self.early == Row::zeros() {
             return Ok(());
