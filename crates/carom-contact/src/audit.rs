@@ -8,8 +8,8 @@ use carom_metric::{Covector, Tangent, kernel};
 use nalgebra::DVector;
 use smallvec::smallvec;
 
-/// Energy and momentum balance of one impact. Residuals are relative to $\lVert p^-\rVert$, the kinetic norm of the momentum
-/// before the impact, so they are comparable between problems; 0 is perfect.
+/// Energy and momentum balance of one impact, which every outcome contains. Residuals are relative to $\lVert p^-\rVert$,
+/// the kinetic norm of the momentum before the impact, so they are comparable between problems; 0 is perfect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Audit {
     /// Kinetic energy before the impact, J.
@@ -29,10 +29,10 @@ pub struct Audit {
     pub friction_residual: f64,
     /// Largest constraint violation after the impact, $|A_k v^+|$ for forms of unit length.
     pub constraint_residual: f64,
-    /// Kinetic energy after the impact over that before, of the part of the momentum in the span of the contact and
-    /// constraint rows. `None` unless the contacts do positive work beyond rounding,
-    /// $\sum_r\lambda_r(b_r^- + b_r^+)/2 > 10^{-9}\sum_r|\lambda_r|(|b_r^-| + |b_r^+|)/2$. Infinite if that part was at
-    /// rest before.
+    /// Ratio of the kinetic energy after the impact to that before the impact, both of the component of the momentum in the
+    /// span of the contact and constraint rows. `None` unless the contacts do positive work beyond rounding,
+    /// $\sum_r\lambda_r(b_r^- + b_r^+)/2 > 10^{-9}\sum_r|\lambda_r|(|b_r^-| + |b_r^+|)/2$. Infinite if that component is
+    /// zero before the impact.
     pub energy_gain: Option<f64>,
 }
 

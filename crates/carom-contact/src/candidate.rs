@@ -32,7 +32,8 @@ const FLAT: f64 = 1e-11;
 /// A constraint velocity below this fraction of the terms that it is the sum of is a rounding error.
 const ADMISSIBLE: f64 = 4.0 * f64::EPSILON;
 
-/// Impulses that a law has found, before the gate (the checks of momentum, contacts, friction and energy) has accepted them.
+/// Impulses that an impact law has found, not yet accepted by the gate (the checks of momentum, contacts, friction and
+/// energy). [`outcome`](Self::outcome) makes these checks.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// Scaled impulses on the unit rows of the Jacobian, one per row.
@@ -43,8 +44,10 @@ pub struct Candidate {
     pub change: Numbers,
 }
 
-/// Active set of a law's answer: which contacts push, stick and slide, and with which velocities they end. With it the gate,
-/// which checks every answer, can correct rounding errors of the impulses without solving the impact again.
+/// Active set of a law's answer: which contacts push, stick and slide, and the velocities that the law prescribes for them.
+/// The gate, which checks every answer, uses the active set to correct rounding errors of the impulses without solving the
+/// impact again. An implementor must provide [`correct`](Self::correct). The other methods return how far an answer misses
+/// the conditions of the law; by default the law has no such conditions.
 pub trait Basis {
     /// True if the law prescribes velocities after the impact, so that the difference from them can be measured as a
     /// residual.
@@ -52,8 +55,9 @@ pub trait Basis {
         false
     }
 
-    /// True if an answer that fails the final checks by `breach` may be repaired by correcting the impulses. An active set
-    /// that knows only that contacts must open must not open contacts that the law leaves closing.
+    /// True if an answer that fails the final checks by `breach` may be repaired by correcting the impulses. By default, an
+    /// answer in which contacts approach or pull is repaired only if the violation is at most $10^{-6}$ of the scale of its
+    /// rule. A larger violation is a property of the law's answer, not a rounding error.
     fn can_correct(&self, breach: &Breach) -> bool {
         !breach.is_feasibility || breach.measure <= SMALL_BREACH
     }
@@ -70,9 +74,10 @@ pub trait Basis {
         None
     }
 
-    /// Returns the largest amount by which friction dissipates less than friction opposed to the slip would, at the
-    /// velocities after the impact. It is divided by the friction impulse times the entries of `terms`, the rounding scales
-    /// of the rows. It is 0 if friction opposes the slip, and for laws that do not require that.
+    /// Returns the largest residual of the condition that friction opposes the slip after the impact. The residual of a
+    /// contact is the dissipation of a friction impulse opposed to the slip minus that of the actual friction impulse. It is
+    /// divided by the friction impulse times the entries of `terms`, the rounding scales of the rows. Laws without this
+    /// condition return 0.
     fn slip_residual(
         &self,
         _contacts: &ContactSet<'_>,
@@ -83,8 +88,8 @@ pub trait Basis {
         0.0
     }
 
-    /// Returns the largest residual of the contact conditions over all contacts. Each is divided by the entries of `terms`
-    /// (rounding scales) of its rows; 0 for laws without friction conditions.
+    /// Returns the largest residual of the law's own contact conditions over all contacts. Each residual is divided by the
+    /// entries of `terms` (rounding scales) of the contact's rows. Laws without friction conditions return 0.
     fn own_residual(
         &self,
         _contacts: &ContactSet<'_>,
@@ -279,9 +284,9 @@ impl Built {
 }
 
 impl Candidate {
-    /// Creates an unchecked answer from the impulses of a law and sums up the change of momentum that they make. `impulse`
-    /// has one entry per row of the contact Jacobian; it acts on rows of unit length and is multiplied by
-    /// [`ImpactProblem::scale`].
+    /// Creates an unchecked answer from the impulses of a law, and sums up the change of momentum that the impulses cause.
+    /// `impulse` has one entry per row of the contact Jacobian. Each entry is the impulse on that row normalized to unit
+    /// kinetic length, multiplied by [`ImpactProblem::scale`].
     pub fn new(problem: &ImpactProblem<'_>, impulse: Numbers) -> Self {
         let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
         for (row, &l) in impulse.iter().enumerate() {
@@ -378,8 +383,9 @@ impl Candidate {
         built
     }
 
-    /// Recomputes the velocity after the impact from the impulses in twice the working precision. If `corrects`, the active
-    /// set `basis` also corrects the impulses by the velocities that its rows miss.
+    /// Recomputes the velocity after the impact from the impulses in twice the working precision. If `corrects` is true, the
+    /// active set `basis` first corrects the impulses up to three times, each time given the velocities of the contact rows
+    /// that the impulses cause.
     #[cold]
     fn refine(
         &mut self,

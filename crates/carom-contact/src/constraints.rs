@@ -72,8 +72,8 @@ impl Constraints {
         &self.basis
     }
 
-    /// Computes the constraint impulses (multipliers) that together make the part of a momentum along the constraint rows.
-    /// There is one multiplier per row. The momentum is whitened: given in coordinates with a Euclidean kinetic metric.
+    /// Computes the constraint impulses (multipliers, one per constraint row) whose sum is the component of a momentum in
+    /// the span of the constraint rows. The momentum is whitened: given in coordinates with a Euclidean kinetic metric.
     pub(crate) fn multipliers(&self, whitened: &DVector<f64>) -> DVector<f64> {
         let mut along = self.basis.tr_mul(whitened);
         match &self.solver {

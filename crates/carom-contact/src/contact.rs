@@ -120,10 +120,10 @@ struct Distinct {
 
 /// All closed contacts of a system at one configuration, with the factorizations that all laws share.
 ///
-/// Contact `i` occupies the rows [`row`](Self::row)`(i)..row(i + 1)` of the contact Jacobian $J$:
-/// its normal, then its tangents. The velocities and impulses of outcomes refer to these rows as the caller gave them;
-/// internally the rows are normalized to unit kinetic length. With constraint one-forms all rows are restricted to the
-/// null space of the forms, so laws need not know of constraints.
+/// Contact `i` occupies the rows [`row`](Self::row)`(i)..row(i + 1)` of the contact Jacobian $J$: its normal, then its
+/// tangents. The velocities and impulses of outcomes refer to these rows as the caller gave them; internally the rows are
+/// normalized to unit kinetic length. With constraint one-forms all rows are restricted to the null space of the forms. A
+/// law that uses these rows satisfies the constraints without treating them itself.
 ///
 /// A set is built once per configuration and reused for any number of velocities.
 #[derive(Clone, Debug)]
@@ -318,7 +318,8 @@ impl<'m> ContactSet<'m> {
     }
 
     /// Delassus matrix $G = J M^{-1} J^T$ (rows × rows) of the contact Jacobian $J$ with the rows that the caller gave, and
-    /// the mass matrix $M$. Under constraints $M^{-1}$ is the inverse mass of the null space.
+    /// the mass matrix $M$. With constraints, $M^{-1}$ is replaced by the inverse mass of the motions that satisfy the
+    /// constraints.
     pub fn delassus(&self) -> DMatrix<f64> {
         let mut g = self.rows.gram();
         for i in 0..self.rows.len() {
@@ -329,8 +330,9 @@ impl<'m> ContactSet<'m> {
         g
     }
 
-    /// Largest factor by which the constraints amplify the relative rounding error of a contact row: the kinetic length of
-    /// the row divided by the length that remains under the constraints; 1 without constraints.
+    /// Largest factor by which the constraints amplify the relative rounding error of a contact row. For one row the factor
+    /// is its kinetic length divided by the kinetic length of its restriction to the null space of the constraints. The
+    /// result is 1 without constraints.
     pub fn amplified(&self) -> f64 {
         if self.constraints.is_none() {
             return 1.0;
@@ -344,8 +346,8 @@ impl<'m> ContactSet<'m> {
         ratios.fold(1.0, f64::max)
     }
 
-    /// Distance of the convex hull of the unit normals of the contacts from the origin, computed once; at 0 the normals can
-    /// balance each other.
+    /// Returns the distance of the convex hull of the contacts' unit normals from the origin, computed at the first call and
+    /// then stored. If the distance is 0, the normals can balance each other.
     ///
     /// # Errors
     ///
@@ -415,8 +417,8 @@ impl<'m> ContactSet<'m> {
     }
 
     /// Computes the velocity of contact `i` along its unit normal for a generalized `velocity` (n entries), multiplied by
-    /// `scale`. The result also holds the size of the terms that the velocity is the sum of, from which its rounding error
-    /// follows.
+    /// `scale`. The velocity is a sum of products. The result also contains the sum of the magnitudes of these products,
+    /// from which the rounding error of the velocity follows.
     #[inline]
     pub fn normal_velocity(&self, i: usize, velocity: &[f64], scale: f64) -> RowVelocity {
         let normal = self.contacts[i].normal.0.as_slice();
@@ -455,9 +457,10 @@ impl<'m> ContactSet<'m> {
         -constraints.multipliers(&force)
     }
 
-    /// Computes the multipliers $\lambda$ of the constraint one-forms $A$ that bring the constraint velocities $c = Av$ (the
-    /// argument, one per form) to zero, $AM^{-1}A^T\lambda = -c$, with the mass matrix $M$. For dependent constraints these
-    /// are the multipliers of least norm, for forms of unit length.
+    /// Computes the multipliers $\lambda$ of the constraint one-forms $A$ that bring the constraint velocities $c = Av$ to
+    /// zero: $AM^{-1}A^T\lambda = -c$, with the mass matrix $M$. The argument is $c$, one entry per form. If the forms are
+    /// linearly dependent, many solutions exist. The one returned has the least norm after each multiplier is multiplied by
+    /// the kinetic length of its form.
     pub fn stop_constraints(&self, velocity: DVector<f64>) -> DVector<f64> {
         match &self.constraints {
             Some(constraints) => constraints.stop(velocity),
@@ -473,8 +476,9 @@ impl<'m> ContactSet<'m> {
             .map(|constraints| constraints.basis())
     }
 
-    /// Computes the multipliers of the constraint one-forms (one per form) that make the part of a momentum in the span of
-    /// the forms. The momentum is whitened (n entries), that is, in coordinates in which the kinetic metric is Euclidean.
+    /// Decomposes a momentum and computes the multipliers $\lambda$ (one per form) with $A^T\lambda$ equal to the component
+    /// of the momentum in the span of the constraint one-forms $A$. The momentum is whitened (n entries), that is, in
+    /// coordinates in which the kinetic metric is Euclidean.
     pub fn multipliers(&self, whitened: &DVector<f64>) -> DVector<f64> {
         match &self.constraints {
             Some(constraints) => constraints.multipliers(whitened),

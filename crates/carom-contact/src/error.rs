@@ -1,4 +1,4 @@
-//! Errors of impacts: reasons why one could not be posed or resolved.
+//! Errors of impact problems and of impact laws.
 
 use crate::{GateRule, ImpactOutcome};
 use carom_lcp::{LcpError, LcpStatus};
@@ -52,22 +52,25 @@ pub enum ImpactError {
         /// The value given.
         value: f64,
     },
-    /// The velocity before the impact violates a constraint.
+    /// The velocity before the impact violates a constraint. The caller can project the velocity onto the constraints first.
     #[error(
         "velocity violates constraint {row}: relative residual {residual:e}; project it onto the constraints first"
     )]
     ConstraintViolated {
         /// Index of the constraint.
         row: usize,
-        /// Magnitude of the constraint velocity over the size of the terms $|a_kv_k|$ that it is the sum of.
+        /// Magnitude of the constraint velocity $\sum_ka_kv_k$, divided by the sum of the magnitudes $|a_kv_k|$ of its
+        /// terms.
         residual: f64,
     },
-    /// The kinetic energy of this velocity is not finite, or too small to form ratios of energies.
+    /// The kinetic energy of the velocity is not finite, or too small to form ratios of energies. Other units of length or
+    /// time help.
     #[error(
         "velocity is too large or too small: its kinetic energy leaves the range of double precision; other units of length or time help"
     )]
     Overflow,
-    /// The contacts can balance each other (the feasible cone has no interior): a chain of elastic impacts would never end.
+    /// The contacts can balance each other (the feasible cone has no interior): a sequence of elastic impacts would never
+    /// end. A plastic law has an answer.
     #[error(
         "no elastic outcome: contacts {jammed:?} wedge the system in, so their impacts never end; use the plastic law"
     )]
@@ -75,13 +78,14 @@ pub enum ImpactError {
         /// Contacts whose unit normals balance each other.
         jammed: Vec<usize>,
     },
-    /// The chain of elementary impacts reached the allowed number.
+    /// A sequence of single-contact impacts, or of events of an impulse path, reached the allowed length before its end. A
+    /// larger limit helps if the law has an option for it.
     #[error("limit of {impacts} elementary impacts reached; raise max_impacts")]
     LimitExceeded {
         /// Impacts made.
         impacts: u64,
     },
-    /// The sequence is too long to test whether it is minimal, since the test visits all its subsequences.
+    /// The sequence of impacts is too long to test if it is minimal, since the test visits all its subsequences.
     #[error(
         "limit of {limit} impacts for the test of minimality exceeded by a sequence of {impacts}"
     )]
@@ -142,7 +146,8 @@ pub enum ImpactError {
         /// Contacts that break the rule; empty for rules that do not concern single contacts.
         contacts: Vec<usize>,
     },
-    /// A law with friction was given a contact that has friction but no tangents.
+    /// A law with friction was given a contact that has friction but no tangents. The caller can add tangent rows (one in
+    /// the plane, two in space) or set the friction to 0.
     #[error(
         "contact {contact} has friction but no tangents: give one tangent row in the plane, two in space, or friction 0"
     )]
@@ -177,7 +182,8 @@ pub enum ImpactError {
         /// Allowed range, as text.
         allowed: &'static str,
     },
-    /// No sample of a set-valued law reached the end of the impact within the allowed number of steps.
+    /// No sample of a set-valued law reached the end of the impact within the allowed number of steps. A larger limit on the
+    /// steps helps.
     #[error("limit of {max_steps} steps reached by all {samples} samples; raise max_steps")]
     SampleLimit {
         /// Samples drawn.
@@ -185,7 +191,7 @@ pub enum ImpactError {
         /// Steps allowed per sample.
         max_steps: usize,
     },
-    /// No sample of a set-valued law reached the end of the impact within the work budget.
+    /// No sample of a set-valued law reached the end of the impact within the work budget. A larger budget helps.
     #[error(
         "budget of {max_work} units of work used up by {samples} samples, none of which ended; raise max_work"
     )]
@@ -195,7 +201,7 @@ pub enum ImpactError {
         /// Units of work allowed.
         max_work: u64,
     },
-    /// The fit of the coefficient of restitution found no answer within the work budget.
+    /// The fit of the coefficient of restitution found no answer within the work budget. A larger budget helps.
     #[error("budget of {max_work} units of work used up by the fit of restitution; raise max_work")]
     FitLimit {
         /// Units of work allowed.
@@ -219,7 +225,8 @@ pub enum ImpactError {
         /// Largest number of contacts allowed.
         max: usize,
     },
-    /// The law resolves exactly one contact.
+    /// The law resolves exactly one contact, but the problem has another number of contacts. The caller can use a law for
+    /// several contacts.
     #[error("the law resolves one contact, not {found}")]
     SingleContactLaw {
         /// Contacts given.

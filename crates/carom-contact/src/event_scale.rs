@@ -99,15 +99,15 @@ fn along<'d>(directions: impl Iterator<Item = &'d [f64]>, momentum: &[f64]) -> N
     part
 }
 
-/// Iterates over the singular values that do not count as zero relative to the largest; each item is the index of the
-/// singular value and the value itself.
+/// Iterates over the singular values that are larger than $10^{-12}$ of the largest one, and therefore do not count as zero.
+/// Each item is the index of a singular value and the singular value itself.
 pub fn spanning(svd: &Svd) -> impl Iterator<Item = (usize, f64)> + Clone + '_ {
     let sizes = svd.singular_values().iter().copied().enumerate();
     sizes.filter(|(_, size)| *size > RANK_TOLERANCE * svd.largest())
 }
 
-/// Computes the part of the velocity before the impact (n entries) that the contacts sense: the part in the span of the
-/// contact rows. `None` unless this part is small compared with the whole velocity.
+/// Computes the part of the velocity before the impact (n entries) in the span of the contact rows; only this part affects
+/// the impact. `None` unless the norm of its momentum is less than 1/64 of that of the whole velocity.
 pub(crate) fn seen_velocity(problem: &ImpactProblem<'_>) -> Option<Tangent> {
     let normals = problem.unit_velocity().iter();
     let fastest = normals.fold(0.0, |fastest, b| f64::max(fastest, b.abs()));

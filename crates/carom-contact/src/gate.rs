@@ -48,8 +48,8 @@ const HUGE: f64 = 1e8;
 /// Rounding of the velocities that rules 2 and 5 allow: two units in the last place.
 pub(crate) const ROUNDING: f64 = 2.0 * f64::EPSILON;
 
-/// Selection of the checks that the answers of a law must pass to be accepted: which of friction, pulling, approach and
-/// energy are tested.
+/// Selection of the checks that the answers of a law must pass to be accepted. The fields say if friction, pulling, approach
+/// and energy are tested. A law passes the selection to [`Candidate::outcome`](crate::candidate::Candidate::outcome).
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'r> {
     /// True if tangential impulses must stay in the friction cone of their contact.
@@ -184,7 +184,8 @@ impl fmt::Display for GateRule {
     }
 }
 
-/// Failed check of an answer: the rule that the answer violates, and by how much.
+/// Failed check of a law's answer: the rule that the answer violates, the size of the violation, and the contacts that
+/// violate it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Breach {

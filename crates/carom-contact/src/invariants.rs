@@ -69,7 +69,7 @@ impl<'a> Invariants<'a> {
     /// Replaces a velocity (n entries, changed in place) by the nearest velocity with the recorded conserved quantities, and
     /// so removes accumulated rounding errors.
     ///
-    /// Allocates nothing. If the velocity has no momentum inside the span, that part stays zero.
+    /// Allocates no memory. If the velocity has no momentum in the span of the contact normals, it is given none there.
     pub fn restore(&mut self, velocity: &mut [f64]) {
         let metric = self.contacts.metric();
         metric.whiten_velocity_into(velocity, self.workspace.as_mut_slice());

@@ -3,12 +3,11 @@
 use crate::{ImpactError, ImpactOutcome, ImpactProblem, OutcomeSet};
 use std::fmt;
 
-/// An impact law: maps the velocity before an impact to the velocity after it.
+/// Impact law: maps the velocity before an impact to the velocity after it.
 ///
-/// A law is pure: the same problem gives the same outcome, whatever ran before. It never
-/// integrates time and never moves the configuration. Implementations promise a *feasible*
-/// outcome, $\langle p^+, u_i\rangle \ge 0$ for the momentum $p^+$ after the impact and the unit normal $u_i$ of every
-/// contact, and say in their own docs whether they conserve energy.
+/// A law is pure: the same problem always gives the same outcome. A law never integrates time and never changes the
+/// configuration. An implementation must return a *feasible* outcome: $\langle p^+, u_i\rangle \ge 0$ for the momentum $p^+$
+/// after the impact and the unit normal $u_i$ of every contact. Its documentation must state if the law conserves energy.
 pub trait ImpactLaw: fmt::Debug + Send + Sync {
     /// Returns the stable identifier of the law used in records and on the command line, for example `"propagative"`.
     fn name(&self) -> &'static str;
@@ -21,7 +20,7 @@ pub trait ImpactLaw: fmt::Debug + Send + Sync {
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError>;
 }
 
-/// An impact law whose answer is a set: every outcome that its physics allows for one impact.
+/// Impact law that allows several outcomes of one impact and can compute all of them.
 pub trait SetValuedLaw: ImpactLaw {
     /// Computes all outcomes of one impact, in an order that depends on the problem alone.
     ///

@@ -11,8 +11,8 @@ use smallvec::smallvec;
 /// Ratio of the squared norms of a change and of the momentum below which an elastic change is not rescaled.
 const SMALL: f64 = 1e-2;
 
-/// Impulses on the distinct unit normals of a problem, and the change of momentum that they make in whitened coordinates, in
-/// which the kinetic metric is Euclidean.
+/// Impulses on the distinct unit normals of a problem, and the change of momentum that these impulses cause. The change is
+/// in whitened coordinates, in which the kinetic metric is Euclidean.
 ///
 /// The change is stored next to the impulses because for two nearly opposed normals the change is small and the impulses
 /// are large: a sum of the impulses would lose its significant digits.
@@ -25,7 +25,7 @@ pub struct MomentumChange {
 }
 
 impl MomentumChange {
-    /// Computes the change of momentum that impulses on the distinct unit normals make. `impulse` has one entry per distinct
+    /// Computes the change of momentum caused by impulses on the distinct unit normals. `impulse` has one entry per distinct
     /// normal and is multiplied by [`ImpactProblem::scale`].
     pub fn from_impulse(problem: &ImpactProblem<'_>, impulse: Numbers) -> Self {
         let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
@@ -42,7 +42,8 @@ impl MomentumChange {
     /// digit, $\lVert p\rVert = \lVert p + s w\rVert \Leftrightarrow s = -2\langle p,w\rangle/\lVert w\rVert^2$.
     ///
     /// Rounding of $\langle p,w\rangle$ causes an error of $2^{-52}\lVert p\rVert^2/\lVert w\rVert$ in the change. A small
-    /// change, as of a grazing contact, therefore conserves energy better without the factor.
+    /// change, for example that of a grazing contact, conserves energy better without the factor. So the factor is left out
+    /// ($s = 1$) if $\lVert w\rVert^2 \le 10^{-2}\lVert p\rVert^2$.
     pub fn elastic(problem: &ImpactProblem<'_>, mut impulse: Numbers, mut change: Numbers) -> Self {
         let size = kernel::dot(&change, &change);
         if size > SMALL * kernel::dot(problem.momentum(), problem.momentum()) {

@@ -7,10 +7,10 @@ use nalgebra::{DMatrix, DVector};
 
 /// Returns an $x$ that minimizes $\lVert z + Yx\rVert$ over $x \ge 0$, with the matrix $Y$ (`y`) and the vector $z$ (`z`).
 ///
-/// Lawson and Hanson's method. The passive columns stay linearly independent, so $Y$ may have dependent columns; each
-/// inner solve is a QR factorization of the columns themselves, never of their Gram matrix. The residual $z + Yx$ is
-/// unique; $x$ is one minimizer. A gradient $y_j\cdot(z + Yx)$ counts as zero below `tolerance` times the size of the
-/// terms that it is the sum of, $\sum_k|y_{jk}|(|z_k| + \sum_i|y_{ik}x_i|)$.
+/// Uses Lawson and Hanson's method. The passive columns stay linearly independent, so $Y$ may have dependent columns. Each
+/// inner solve is a QR factorization of the columns themselves, never of their Gram matrix. The residual $z + Yx$ is unique;
+/// $x$ is one minimizer. A gradient $y_j\cdot(z + Yx)$ counts as zero if its magnitude is less than `tolerance` times the
+/// sum of the magnitudes of its terms, $\sum_k|y_{jk}|(|z_k| + \sum_i|y_{ik}x_i|)$.
 ///
 /// # Errors
 ///

@@ -32,7 +32,8 @@ impl ImpactStatus {
     }
 }
 
-/// One outcome of an impact: velocity after the impact, impulses, and the energy and momentum balance.
+/// One outcome of an impact, as computed by an impact law and accepted by its final checks: velocity after the impact,
+/// impulses, and the energy and momentum balance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImpactOutcome {
     /// Velocity after the impact (n entries).
@@ -55,8 +56,8 @@ pub struct ImpactOutcome {
 pub enum Warning {
     /// The contacts add energy; [`Audit::energy_gain`] gives the ratio.
     GainsEnergy,
-    /// The law has other answers with other velocities: this one is a member of a continuum, or the solver also met
-    /// another one.
+    /// The law has other answers with other velocities: this outcome is a member of a continuum, or the solver also found
+    /// another outcome.
     NotUnique,
 }
 
@@ -146,7 +147,7 @@ pub enum Diagnostics {
     Nonholonomic(NonholonomicDiagnostics),
     /// Diagnostics of the rough law.
     Rough,
-    /// For laws without diagnostics.
+    /// No diagnostics: the law reports nothing besides velocity and impulses.
     None,
 }
 
@@ -185,8 +186,8 @@ pub struct FamilyMember {
 }
 
 impl FamilyMember {
-    /// Combines the descriptions of the outcomes of two parts of a system that share no body. The dimensions of their
-    /// continua add up.
+    /// Combines the descriptions of the outcomes of two parts of a system that share no body. The dimensions of the two
+    /// continua are added.
     pub fn beside(self, other: Self) -> Self {
         Self {
             family: self.family + other.family,
@@ -227,8 +228,8 @@ pub struct ConeDiagnostics {
 pub struct PoissonDiagnostics {
     /// Impulses of the compression on the caller's contact rows, one per row, N·s.
     pub compression: DVector<f64>,
-    /// Factor on the impulses of the expansion: 1, or less if the full expansion would gain energy. Of several parts
-    /// that share no body, the smallest factor.
+    /// Factor on the impulses of the expansion: 1, or less if the full expansion would gain energy. If the system consists
+    /// of several parts that share no body, this is the smallest of their factors.
     pub scale: f64,
     /// Largest residual of all complementarity problems solved. For the expansion it is the natural map of the shifted
     /// cones, $\lambda_n \ge p$ with the impulse $p$ to be given back.
@@ -275,7 +276,7 @@ impl PolygonDiagnostics {
     }
 }
 
-/// Diagnostics of the laws that follow one frictional contact through compression and restitution.
+/// Diagnostics of the laws that integrate the impact of one frictional contact through compression and restitution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrictionalDiagnostics {
     /// Inverse inertia matrix of the contact, tangents first. Planar and frictionless contacts
@@ -338,7 +339,8 @@ pub struct OutcomeSet {
     pub drawn: Option<DrawnOrders>,
 }
 
-/// Statistics of orders of single impacts that were drawn at random, because there are too many to follow or by request.
+/// Statistics of orders of single impacts that were drawn at random. Orders are drawn if there are too many to follow all of
+/// them, or if the caller asked for random orders.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DrawnOrders {
     /// Number of orders followed to their end.

@@ -11,9 +11,9 @@ const LEAST: f64 = f64::from_bits(4);
 
 /// An impact to be resolved: contacts and the velocity before the impact.
 ///
-/// Laws work on it in whitened coordinates, multiplied by a power of two ([`scale`](Self::scale)) that brings the momentum
-/// to about unit norm, so that results do not depend on units and nothing overflows. Quantities called *scaled* below
-/// carry this factor.
+/// A law solves the problem in whitened coordinates, in which the kinetic metric is Euclidean. Velocities, momenta and
+/// impulses are multiplied by a power of two ([`scale`](Self::scale)) that brings the momentum to about unit norm, so that
+/// results do not depend on units and nothing overflows. Quantities called *scaled* below are multiplied by this factor.
 ///
 /// # Examples
 ///
@@ -67,7 +67,7 @@ impl<'a> ImpactProblem<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of [`new`](Self::new) but [`ImpactError::ConstraintViolated`].
+    /// The errors of [`new`](Self::new), except [`ImpactError::ConstraintViolated`].
     pub fn reposed(contacts: &'a ContactSet<'a>, velocity: Tangent) -> Result<Self, ImpactError> {
         Self::pose(contacts, velocity, None)?.framed()
     }
@@ -192,8 +192,9 @@ impl<'a> ImpactProblem<'a> {
         Ok(())
     }
 
-    /// Returns the problem that laws solve. If most of the velocity is orthogonal to all contact rows (kinetic metric), that
-    /// is this problem without the orthogonal part; otherwise this problem itself.
+    /// Returns the problem that laws solve in place of this one. If less than 1/64 of the momentum lies in the span of the
+    /// contact rows, the result is the problem of this part of the velocity alone. Otherwise the result is this problem
+    /// itself.
     #[inline]
     pub fn event(&self) -> &Self {
         self.event.as_deref().unwrap_or(self)
@@ -212,8 +213,9 @@ impl<'a> ImpactProblem<'a> {
             .transpose()
     }
 
-    /// Rounding error of the full velocity before the impact, as a scaled velocity of the unit normal of `contact`. It is 0
-    /// unless this problem was reduced to the part of the velocity in the span of the contact rows.
+    /// Size of the rounding error of the full velocity before the impact, measured along the unit normal of `contact` and
+    /// multiplied by [`scale`](Self::scale). It is 0 unless this problem was reduced to the part of the velocity in the span
+    /// of the contact rows.
     #[inline]
     pub fn rounding(&self, contact: usize) -> f64 {
         self.given.as_ref().map_or(0.0, |given| {
@@ -245,10 +247,10 @@ impl<'a> ImpactProblem<'a> {
     }
 
     /// True if the contact with this index approaches faster than rounding explains. The normal velocity $\sum_kn_kv_k$ of
-    /// the contact normal $n$ and the velocity $v$ must exceed $10^{-12}\sum_k|n_kv_k|$ and, divided by the kinetic length of
-    /// the normal, also $10^{-15}$ of the momentum of the bodies connected to the contact. If most of the velocity is
-    /// orthogonal to all contact rows, the remaining velocity is compared, and the rounding of the whole is added to the
-    /// threshold. False for an index out of range.
+    /// the contact normal $n$ and the velocity $v$ must be negative. Its magnitude must exceed $10^{-12}\sum_k|n_kv_k|$.
+    /// Divided by the kinetic length of the normal, the magnitude must also exceed $10^{-15}$ of the momentum of the bodies
+    /// connected to the contact. If most of the velocity is orthogonal to all contact rows, only the remaining velocity is
+    /// compared, and the rounding error of the full velocity is added to the threshold. False for an index out of range.
     pub fn approaches(&self, contact: usize) -> bool {
         let Some(given) = self.contacts.contacts().get(contact) else {
             return false;

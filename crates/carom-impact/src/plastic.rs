@@ -24,8 +24,8 @@ const RANK_TOLERANCE: f64 = 1e-12;
 /// fraction, less than the gate resolves.
 const ORTHOGONAL: f64 = 1e-10;
 
-/// Rule that decides which contacts a perfectly inelastic impact brings to rest: those that must push, or all that the impact
-/// reaches.
+/// Rule that decides which contacts a perfectly inelastic impact brings to rest: only those that must push, or all contacts
+/// whose velocities the impact changes.
 ///
 /// # Examples
 ///

@@ -213,8 +213,8 @@ fn outcome(
     )
 }
 
-/// Tangential mode of a planar impact, after Wang & Mason (1992): sliding, sticking or reversed sliding. "C" says that
-/// sliding stops during compression, "R" that it stops during restitution.
+/// Tangential mode of a planar impact, after Wang & Mason (1992): sliding, sticking or reversed sliding. In the names of the
+/// variants, `C` means that sliding stops during compression, `R` that it stops during restitution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContactMode {
     /// Slides in one direction until the end.
@@ -232,7 +232,8 @@ pub enum ContactMode {
 }
 
 impl ContactMode {
-    /// Returns the tangential mode of a computed impact. In space "reversed" means "resumed in another direction".
+    /// Returns the tangential mode of a computed impact. For an impact in space, the modes of reversed sliding mean that
+    /// sliding stopped and then resumed in another direction.
     pub fn of(impact: &ContactImpact) -> Self {
         use carom_two_body::Event::{CompressionEnd, SlipZero};
         let at = |event| impact.events.iter().position(|point| point.event == event);

@@ -18,8 +18,8 @@ pub(super) struct LcpBasis<'a> {
 }
 
 impl StepProblem {
-    /// Returns the active set of contacts, given by the basis (final set of basic variables) of the complementarity problem
-    /// solved last, for a problem without upper bounds (caps) on the impulses. `workspace` holds that solution.
+    /// Returns the active set of contacts that belongs to the solution in `workspace`. It consists of the variables that are
+    /// basic in the solution of the complementarity problem. The problem must have no upper bounds (caps) of the impulses.
     pub(super) fn basis<'a>(
         &'a self,
         space: &'a ContactSpace,

@@ -62,16 +62,17 @@ pub struct TerminationBounds {
     pub kinetic_witness: Tangent,
     /// Smallest vector $r$ of Lemma 6, in the coordinates of the mass matrix.
     pub euclidean_witness: Tangent,
-    /// Constant $\psi = \sigma_{\max}(M^{-1}\bar J^T) m (1+\max\mu) + 1$, from which the caps of the closing step follow.
+    /// Constant $\psi = \sigma_{\max}(M^{-1}\bar J^T) m (1+\max\mu) + 1$. It determines the upper bounds (caps) of the
+    /// normal impulses in the closing step, which ends a sample that has not ended by itself.
     pub psi: f64,
     contacts: usize,
     speed: f64,
 }
 
 impl TerminationBounds {
-    /// Computes bounds on the total normal impulse and on the number of steps of an impact, if every step has random caps of
-    /// at most `impulse_step` ($h$, N·s) on the normal impulses. `friction_directions` is the number of directions of the
-    /// friction polygon in space; 4 if `None`.
+    /// Computes bounds on the total normal impulse and on the number of steps of an impact. In every step the normal
+    /// impulses have random upper bounds (caps) of at most `impulse_step` ($h$, N·s). `friction_directions` is the number of
+    /// directions of the friction polygon in space; 4 if `None`.
     ///
     /// # Errors
     ///
@@ -129,9 +130,9 @@ impl TerminationBounds {
 
     /// Computes only the constant $\psi = \sigma_{\max}(M^{-1}\bar J^T) m (1+\max\mu) + 1$ of $m$ contacts, with the largest
     /// singular value $\sigma_{\max}$, the mass matrix $M$, the matrix $\bar J$ of the normals and all friction directions,
-    /// and the friction coefficients $\mu$. The caps of the closing step follow from it, the last step of a sample that has
-    /// not ended. It exists also if impulses can balance each other. `friction_directions` is the number of directions of the
-    /// friction polygon in space; 4 if `None`.
+    /// and the friction coefficients $\mu$. The constant determines the upper bounds (caps) of the normal impulses in the
+    /// closing step, the last step of a sample that has not ended. The constant exists also if impulses can balance each
+    /// other. `friction_directions` is the number of directions of the friction polygon in space; 4 if `None`.
     ///
     /// # Errors
     ///
@@ -169,7 +170,7 @@ impl TerminationBounds {
     /// Number of steps within which all samples end except for the fraction `tail`. It follows from Theorem 8 of Halm & Posa
     /// with the constant $c_M$ ([`kinetic_c`](Self::kinetic_c)), $P(Z > c_M\lceil\lVert v_0\rVert_M\rceil + k) \le
     /// \exp(-k/(m+1)^2)$, where $Z$ is the number of steps, $v_0$ the velocity before the impact, $m$ the number of contacts
-    /// and $k$ any number of further steps. Very loose in practice.
+    /// and $k$ any number of further steps. In practice samples end after far fewer steps.
     pub fn steps(&self, tail: f64) -> f64 {
         let per = ((self.contacts + 1) * (self.contacts + 1)) as f64;
         self.kinetic_c * self.speed.ceil() + (-libm::log(tail) * per).ceil().max(0.0)
@@ -239,8 +240,9 @@ fn least_force(space: &ContactSpace, n_directions: usize) -> Result<DVector<f64>
     Ok(DVector::from_vec(impulse))
 }
 
-/// Number of random samples that cover the set of outcomes to within $\varepsilon$ (an $\varepsilon$-net), by Lemma 1 of Halm
-/// & Posa: the outcomes are the image of a box of caps under a map with a known Lipschitz constant.
+/// Number of random samples that cover the set of outcomes to within $\varepsilon$ (an $\varepsilon$-net), by Lemma 1 of
+/// Halm & Posa. A sample is determined by its upper bounds (caps) of the normal impulses, which form a box. A map with a
+/// known Lipschitz constant takes this box to the set of outcomes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NetBound {
     /// Dimension $n$ of the box $[0, h]^n$ from which samples are drawn.

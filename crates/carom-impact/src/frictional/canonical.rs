@@ -76,8 +76,8 @@ impl Canonical {
         }
     }
 
-    /// Creates an order that is the given one, without duplicates (contacts with equal rows) or reversed tangents. It is
-    /// for contacts for which the answer of a solver is unique.
+    /// Creates an order with the contacts in the given sequence, without duplicates (contacts with equal rows) and without
+    /// reversed tangents. This order suffices if the solver has a unique answer for the contacts.
     pub(super) fn as_given(contacts: Vec<usize>) -> Self {
         Self {
             signs: vec![1.0; contacts.len()],
@@ -482,9 +482,9 @@ impl Keys<'_> {
         }
     }
 
-    /// Returns one sign per contact. Multiplied by it, the tangent of a planar contact points in the sliding direction or,
-    /// without sliding, in the direction in which a normal impulse moves the contact. All signs are 1 unless the contacts
-    /// have one tangent.
+    /// Returns one sign (1 or -1) per contact. The tangent of a planar contact, multiplied by this sign, points in the
+    /// sliding direction or, without sliding, in the direction in which a normal impulse moves the contact. All signs are 1
+    /// unless the contacts have one tangent.
     fn signs(&self, contacts: &[usize]) -> Vec<f64> {
         if self.space.n_tangents != 1 {
             return vec![1.0; contacts.len()];

@@ -2,27 +2,30 @@
 
 use carom_numeric::random::CounterRng;
 
-/// Probability that a random fraction of a cap is 0: the contact does not push.
+/// Probability that a random fraction of a cap (upper bound of the normal impulse in a step) is 0: the contact does not
+/// push.
 const NONE_OF_CAP: f64 = 0.3;
 
-/// Probability that a random fraction of a cap is 1: the whole cap.
+/// Probability that a random fraction of a cap (upper bound of the normal impulse in a step) is 1: the whole cap.
 const ALL_OF_CAP: f64 = 0.1;
 
 /// Probability that a fraction of an offspring differs from its parent's.
 const MUTATION: f64 = 0.25;
 
-/// Random choices that determine one sample of the set-valued law (a sequence of steps with capped impulses), so that
-/// [`Sampler::replay`](super::Sampler::replay) can repeat the sample.
+/// Random choices that determine one sample of the set-valued law. A sample is a sequence of impulse steps in which every
+/// normal impulse has an upper bound (a cap). [`Sampler::replay`](super::Sampler::replay) repeats the sample from these
+/// choices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleChoice {
-    /// Fractions of the caps in \[0, 1\]: one per contact for the first step, then for the second, and so on.
+    /// Fractions in \[0, 1\] of the largest cap (upper bound of the normal impulse in a step). The list has one entry per
+    /// contact that the impact [reaches](super::Sampler::reached) for the first step, then for the second, and so on.
     pub fractions: Vec<f64>,
     /// Seed of the random choice among several solutions of a step.
     pub seed: u64,
 }
 
 impl SampleChoice {
-    /// Draws the choices of a sample at random: `n` fractions of the caps on the normal impulses, and a seed.
+    /// Draws the choices of a sample at random: `n` fractions of the caps (upper bounds of the normal impulses), and a seed.
     pub fn random(n: usize, rng: &mut CounterRng) -> Self {
         Self {
             fractions: (0..n).map(|_| fraction(rng)).collect(),
@@ -30,8 +33,9 @@ impl SampleChoice {
         }
     }
 
-    /// Returns a random variation of these choices, for an evolutionary search: about a quarter of the fractions of the caps
-    /// are drawn anew or changed by at most `width`.
+    /// Returns a random variation of these choices, for an evolutionary search. About a quarter of the fractions are
+    /// replaced: by a new random fraction, or by one that differs by at most `width`. The seed is drawn anew with
+    /// probability 1/4.
     pub fn mutated(&self, rng: &mut CounterRng, width: f64) -> Self {
         let mut child = self.clone();
         for x in &mut child.fractions {

@@ -1,7 +1,7 @@
 //! Modes in which contacts end a step or an impact.
 
-/// Mode in which a planar contact ends a step or an impact: open, sticking or sliding, with its normal impulse below or at
-/// the cap.
+/// Mode in which a planar contact ends a step or an impact: open, sticking or sliding. A mode also tells if the normal
+/// impulse has reached its cap, the upper bound in the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EndMode {
     /// No impulse; the contact does not approach.
@@ -12,11 +12,12 @@ pub enum EndMode {
     SlidePlus,
     /// Closed, sliding against the direction of the tangent.
     SlideMinus,
-    /// Normal impulse at its cap, still approaching, sticking.
+    /// Normal impulse at its upper bound (cap): the contact still approaches, and sticks.
     SaturatedStick,
-    /// Normal impulse at its cap, sliding in the direction of the tangent.
+    /// Normal impulse at its upper bound (cap): the contact still approaches, and slides in the direction of the tangent.
     SaturatedPlus,
-    /// Normal impulse at its cap, sliding against the direction of the tangent.
+    /// Normal impulse at its upper bound (cap): the contact still approaches, and slides against the direction of the
+    /// tangent.
     SaturatedMinus,
 }
 

@@ -113,8 +113,8 @@ impl<'a> ImpactStepper<'a> {
 
     /// Solves one impulse step and leaves the result in the workspace. `velocity` are the velocities of the normalized
     /// contact rows before the step, `caps` the largest normal impulses of the step (one per contact), both multiplied by
-    /// the scale of the problem. For round cones, if the workspace holds a covering vector (start vector of Lemke's
-    /// method), the solution near that with friction polygons is found.
+    /// the scale of the problem. With round cones the workspace may hold a covering vector (start vector of Lemke's method).
+    /// Then the step is first solved with friction polygons, and the solution with round cones near that result is computed.
     pub(super) fn solve(
         &self,
         velocity: &[f64],

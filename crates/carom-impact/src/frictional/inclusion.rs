@@ -22,8 +22,8 @@ pub struct RatePiece {
     pub length: f64,
 }
 
-/// Solution of the differential inclusion of a frictional impact: velocities along the path of the impulse, and the outcome
-/// at the end.
+/// Solution of the differential inclusion of a frictional impact: velocities at all events while the impulse grows, and the
+/// outcome at the end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InclusionPath {
     /// Audited outcome at the end of the path.
@@ -42,12 +42,13 @@ pub struct InclusionPath {
 /// Solves the differential inclusion of a planar frictional impact, Halm & Posa, Eqs. (39)-(40). `pieces` are limits on the
 /// rates of the normal impulses; `cover` is the seed of a random choice among several solutions, fixed if `None`.
 ///
-/// An approaching contact pushes at its rate. A contact at rest pushes just enough to stay closed, at most at its rate. A
-/// separating contact does not push. Sliding friction opposes the tangential velocity; at zero tangential velocity friction is
-/// what keeps the contact sticking, within the cone. Between events all rates are constant, so nothing
-/// is discretized: this is the limit of the steps of [`ImpactStepper`](super::ImpactStepper) for
-/// caps that tend to zero. For given rates the solution is unique, unless a contact at rest can be pressed
-/// down by its own friction. Then the covering vector of Lemke's method, drawn with the seed `cover`, chooses.
+/// The normal impulse of an approaching contact grows at the rate given by the current piece. A contact at rest pushes just
+/// enough to stay closed, at most at this rate. A separating contact does not push. Sliding friction opposes the tangential
+/// velocity; at zero tangential velocity friction keeps the contact sticking, within the cone. Between events all rates are
+/// constant, so nothing is discretized: this is the limit of the steps of [`ImpactStepper`](super::ImpactStepper) for upper
+/// bounds (caps) of the normal impulses that tend to zero. For given rates the solution is unique, unless a contact at rest
+/// can be pressed down by its own friction. Then the covering vector of Lemke's method, drawn with the seed `cover`,
+/// chooses.
 ///
 /// The pieces are repeated until no contact approaches. A piece whose rates are zero at all contacts that could push
 /// is skipped.
@@ -69,9 +70,9 @@ pub fn integrate_inclusion(
 /// on the rates of the normal impulses; `cover` is the seed of a random choice among several solutions, fixed if `None`. The
 /// coefficients $e_i$ are those of the contacts.
 ///
-/// An approaching contact stores the work of its normal impulse, $W_c = -\int_{b_n<0} b_n\lambda_n$. It may continue to
-/// push while it separates, until it has given back $W_r = e^2W_c$. The impact ends when no contact approaches and no
-/// contact has work left to give back. So
+/// At an approaching contact the work $W_c = -\int_{b_n<0} b_n\lambda_n$ is done against the normal impulse. The contact may
+/// continue to push while it separates, until its normal impulse has done the work $W_r = e^2W_c$. The impact ends when no
+/// contact approaches and no contact has to do more work. So
 ///
 /// $$ K^+ - K^- = -\sum_i (1 - e_i^2) W_{c,i} - W_{\mathrm{friction}}, $$
 ///

@@ -20,9 +20,9 @@ const SAME: f64 = 1e-9;
 /// Ratio of the smallest to the largest pivot below which a basis counts as singular.
 const SINGULAR: f64 = 1e-12;
 
-/// Lipschitz constant of one step of the set-valued law: of the map $(v, \lambda_{\max}) \mapsto v'$ of
-/// [`ImpactStepper`](super::ImpactStepper) from the velocity before the step and the caps on the normal impulses to the
-/// velocity after it. It is computed from the linear pieces of the map.
+/// Lipschitz constant of one step of the set-valued law. The step maps the velocity $v$ before it and the upper bounds
+/// (caps) $\lambda_{\max}$ of the normal impulses to the velocity $v'$ after it, see
+/// [`ImpactStepper`](super::ImpactStepper). The constant is computed from the linear pieces of this map.
 ///
 /// The map is linear on each complementary cone of the step's problem. If every step has one solution,
 /// the full-dimensional cones tile the space, and the largest spectral norm of their Jacobians is exactly
@@ -59,7 +59,8 @@ impl StepLipschitz {
     ///
     /// # Examples
     ///
-    /// One ball that falls without friction: the cap either stops it or slows it down.
+    /// One ball that falls without friction: the upper bound (cap) of the impulse either lets the ball stop or only slows it
+    /// down.
     ///
     /// ```
     /// use carom_impact::{Contact, ContactSet};
@@ -116,9 +117,9 @@ impl StepLipschitz {
     }
 
     /// Bounds the number of samples whose outcomes come within `epsilon` of every outcome (an $\varepsilon$-net), by Lemma 1
-    /// of Halm & Posa. Samples have `steps` steps with caps up to `impulse_step` (N·s); the map from all $Nm$ caps ($N$
-    /// steps, $m$ contacts) to the outcome has a Lipschitz constant of at most $L^N$, Eq. (171), with the constant $L$ of one
-    /// step.
+    /// of Halm & Posa. Samples have `steps` steps, in which the normal impulses have upper bounds (caps) of at most
+    /// `impulse_step` (N·s). The map from all $Nm$ caps ($N$ steps, $m$ contacts) to the outcome has a Lipschitz constant of
+    /// at most $L^N$, Eq. (171), with the constant $L$ of one step.
     pub fn net(&self, steps: usize, impulse_step: f64, epsilon: f64) -> NetBound {
         NetBound {
             dimension: steps * self.contacts,

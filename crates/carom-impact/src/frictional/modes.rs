@@ -9,8 +9,8 @@ use carom_contact::nnls::nonnegative_least_squares;
 use carom_contact::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
 use nalgebra::{DMatrix, DVector};
 
-/// Largest number of contacts for which all combinations of contact modes are enumerated: $4^5$ combinations, or $7^5$ with
-/// caps on the impulses.
+/// Largest number of contacts for which all combinations of contact modes are enumerated: $4^5$ combinations, or $7^5$ if
+/// the normal impulses have upper bounds (caps).
 pub const MAX_MODE_CONTACTS: usize = 5;
 
 /// Largest violation of the conditions of a mode that counts as rounding, as a fraction of $\lVert p\rVert$.

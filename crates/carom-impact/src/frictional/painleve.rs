@@ -1,7 +1,7 @@
 //! Impact without collision, as in Painlevé's rod: friction forces an impact although the contact does not approach.
 
-/// Planar impact of a sliding contact that does not approach: friction alone drives the bodies into each other (Painlevé's
-/// paradox).
+/// Result of a planar impact of a sliding contact that does not approach, but at which friction alone drives the bodies into
+/// each other (Painlevé's paradox).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImpactWithoutCollision {
     /// Most negative normal velocity during the impact, m/s.
@@ -12,9 +12,9 @@ pub struct ImpactWithoutCollision {
     pub tangential_impulse: f64,
 }
 
-/// Computes the impact of a sliding planar contact that neither approaches nor separates, but whose friction drives it into
-/// the other body: the friction coefficient $\mu$ (`friction`) exceeds $g_{nn}/|g_{nt}|$, and the friction at the tangential
-/// velocity `u` (m/s) decreases the normal velocity.
+/// Computes the impact of a sliding planar contact that neither approaches nor separates, but whose friction drives the
+/// bodies into each other. This happens if two conditions hold: the friction coefficient $\mu$ (`friction`) exceeds
+/// $g_{nn}/|g_{nt}|$, and the friction at the tangential velocity `u` (m/s) decreases the normal velocity.
 ///
 /// Sliding stops while the normal velocity is below zero; then the contact sticks until that velocity is
 /// zero again. `None` if friction does not drive the contact inwards, so that nothing forces an impact.

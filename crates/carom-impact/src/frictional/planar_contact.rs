@@ -9,8 +9,9 @@ use nalgebra::{Matrix2, Vector2};
 const DEPENDENT: f64 = 1e-9;
 
 /// Computes the set of velocities after the impact that the set-valued law allows for one contact without friction or with
-/// one tangent. If the contact approaches, the result holds the ends of a segment of velocities (n entries each); otherwise
-/// it holds all outcomes. `None` in space, for several contacts, and if the tangent depends linearly on the normal.
+/// one tangent. If the contact approaches, the set is the convex hull of the returned velocities (n entries each), one or
+/// two. If the contact does not approach, the returned velocities are all outcomes. `None` in space, for several contacts,
+/// and if the tangent depends linearly on the normal.
 pub fn outcomes(problem: &ImpactProblem<'_>, space: &ContactSpace) -> Option<Vec<Vec<f64>>> {
     if space.n_tangents > 1 || space.n_contacts != 1 {
         return None;

@@ -267,9 +267,10 @@ impl Phases<'_> {
         Ok(Impulses { compression, total })
     }
 
-    /// Adds to the diagnostics the number of independent directions in which the final velocities are not unique. Other
-    /// compression impulses may produce the velocities `between` the two phases, and the expansion phase returns fractions
-    /// of these impulses. `floors`: lower bounds of the normal impulses in expansion; `scale`: factor of these bounds.
+    /// Counts the independent directions in which the final velocities are not unique, and adds the number to the
+    /// diagnostics. Several compression impulses may produce the same velocities `between` the two phases. The expansion
+    /// phase returns fractions of the compression impulses, so that the final velocities may differ. `floors`: lower bounds
+    /// of the normal impulses in expansion; `scale`: factor of these bounds.
     fn tell_hidden(
         &mut self,
         [compression, expansion]: [&[f64]; 2],

@@ -5,8 +5,8 @@ use carom_contact::ImpactError;
 /// Default number of directions of the friction polygon that replaces the round cone of a contact in space.
 pub const DEFAULT_DIRECTIONS: usize = 4;
 
-/// Largest number of directions of a friction polygon. With this many, the radii of its corners and sides differ by less
-/// than $10^{-4}$.
+/// Largest number of directions of a friction polygon. With this many directions, the radii of the inscribed and the
+/// circumscribed circle of the polygon differ by less than $10^{-4}$.
 pub const MAX_DIRECTIONS: usize = 256;
 
 /// Returns the number of directions of the friction polygon for contacts with `n_tangents` tangents; `requested` overrides

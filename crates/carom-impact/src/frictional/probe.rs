@@ -25,7 +25,8 @@ const PIVOT_SHARE: f64 = 0.5;
 /// Largest number of pivots of the search for extreme outcomes.
 const MOST_PIVOTS: f64 = 1e7;
 
-/// Number of steps for which a choice in the search has caps; further steps repeat them.
+/// Number of steps for which a choice in the search has its own caps (upper bounds of the normal impulses); further steps
+/// repeat these caps.
 const OWN_STEPS: usize = 6;
 
 /// Largest number of steps of a sample in the search; samples that need more rarely end at all.
@@ -52,8 +53,9 @@ impl SamplingProbe {
     /// Estimates the outcomes that a sampler may have missed, given the summary of its samples. The search for extreme
     /// outcomes makes at most half as many pivots as the samples did, and at most $10^7$.
     ///
-    /// It is an evolutionary search over 200 generations, with caps and covering vectors of its own. Like
-    /// the samples, its outcomes belong to the set, so the reported gap is a lower bound.
+    /// The search is evolutionary, over 200 generations. Its upper bounds of the normal impulses (caps) and its start
+    /// vectors of Lemke's method (covering vectors) differ from those of the samples. The outcomes of the search, like those
+    /// of the samples, belong to the set, so the reported gap is a lower bound.
     ///
     /// # Errors
     ///

@@ -21,9 +21,9 @@ struct Unknown {
     scale: f64,
 }
 
-/// True if a combination of contact modes is impossible: the final velocities of the closed contacts determine the
-/// impulses, and these clearly violate another condition. False if in doubt. `before`: velocities of the normalized contact
-/// rows before the step; `modes`: one per contact, not those with an impulse at its upper bound.
+/// True if a combination of contact modes is impossible: the final velocities of the closed contacts determine the impulses,
+/// and these impulses clearly violate another condition. False if in doubt. `before`: velocities of the normalized contact
+/// rows before the step; `modes`: one per contact. Modes with an impulse at its upper bound are not allowed.
 pub(super) fn are_refuted(space: &ContactSpace, before: &[f64], modes: &[EndMode]) -> bool {
     let mut rows: SmallVec<[usize; 8]> = SmallVec::new();
     let mut unknowns: SmallVec<[Unknown; 8]> = SmallVec::new();

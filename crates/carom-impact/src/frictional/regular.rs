@@ -15,8 +15,8 @@ const FREE: f64 = 1e-9;
 /// Velocity change per unit impulse below which the velocities count as unchanged, for slots of unit length.
 const MOVED: f64 = 1e-7;
 
-/// True if the impulses are locally unique: no neighboring impulses solve the problem and keep every contact closed,
-/// sticking or sliding as it is. Friction cones are round. `floors` are lower bounds of the normal impulses, or empty.
+/// True if the impulses are locally unique: no neighboring impulses solve the problem with the same contact modes (open,
+/// sticking, sliding). Friction cones are round. `floors` are lower bounds of the normal impulses, or empty.
 pub(super) fn is_regular(
     space: &ContactSpace,
     before: &[f64],
@@ -29,9 +29,9 @@ pub(super) fn is_regular(
     has_safe_pivots(DMatrix::from_fn(k, k, |i, j| equations.entry(i, j)))
 }
 
-/// Counts the independent directions in which the velocities after expansion may change. The compression impulses may be
-/// replaced by others that produce equal velocities, and the expansion returns the fractions `given_back` (one per contact)
-/// of these impulses.
+/// Counts the independent directions in which the velocities after the expansion phase are not unique. Other compression
+/// impulses may produce equal velocities after compression. The expansion returns the fractions `given_back` (one per
+/// contact) of the compression impulses, so that the velocities after it may differ.
 pub(super) fn hidden_family(
     space: &ContactSpace,
     compression: &Solution<'_>,
@@ -113,9 +113,9 @@ struct Equations<'e> {
 }
 
 impl<'e> Equations<'e> {
-    /// Creates the equations that keep every contact closed, sticking or sliding as it is at the impulses `impulse`.
-    /// `before` and `after` are the velocities of the normalized contact rows, `floors` lower bounds of the normal
-    /// impulses.
+    /// Creates the equations that impulses satisfy if every contact keeps the mode (closed, sticking or sliding) that it has
+    /// at the impulses `impulse`. `before` and `after` are the velocities of the normalized contact rows, `floors` lower
+    /// bounds of the normal impulses.
     fn new(
         space: &'e ContactSpace,
         before: &[f64],

@@ -27,8 +27,8 @@ const USUAL_STEPS: f64 = 16.0;
 /// Largest number of times that the default size is multiplied by [`USUAL_STEPS`].
 const WEDGED: usize = 12;
 
-/// Generator of random outcomes of one impact under the set-valued law. A sample is a sequence of steps with random caps on
-/// the normal impulses.
+/// Generator of random outcomes of one impact under the set-valued law. A sample is a sequence of impulse steps, in each of
+/// which the normal impulses have random upper bounds (caps).
 ///
 /// A sampler can be shared by threads; each thread uses its own [`Draw`].
 #[derive(Clone, Debug)]
@@ -65,8 +65,8 @@ pub struct Sampler<'a> {
     rows_from_slots: DMatrix<f64>,
 }
 
-/// State of one random sample of an impact (a sequence of steps with capped impulses), with its work buffers. Buffers are
-/// reused: after the first sample nothing is allocated.
+/// State of one random sample of an impact, with its work buffers. A sample is a sequence of steps in which the normal
+/// impulses have upper bounds (caps). Buffers are reused: after the first sample no memory is allocated.
 #[derive(Clone, Debug, Default)]
 pub struct Draw {
     /// Index of the sample.
@@ -107,7 +107,8 @@ impl Draw {
     }
 }
 
-/// One step of a random sample of an impact, with its caps on the normal impulses, its impulses and the momentum after it.
+/// One step of a random sample of an impact: the upper bounds (caps) of its normal impulses, its impulses, and the momentum
+/// after the step.
 pub struct RecordedStep {
     /// Impulses of the step on the caller's contact rows (N s).
     pub impulses: DVector<f64>,
@@ -212,15 +213,16 @@ impl<'a> Sampler<'a> {
         })
     }
 
-    /// Multiplies the caps on the normal impulses of all random steps by `size`.
+    /// Multiplies the caps (upper bounds of the normal impulses) of all random steps of this sampler by `size`.
     pub fn resized(mut self, size: f64) -> Self {
         self.caps.iter_mut().for_each(|cap| *cap *= size);
         self.impulse_step *= size;
         self
     }
 
-    /// Largest cap on a normal impulse in a random step, N·s. The default cap is one number for rows of unit kinetic length;
-    /// this is its largest value on the caller's normal rows.
+    /// Largest upper bound (cap) of a normal impulse in a random step, N·s, over the caller's normal rows. The default cap
+    /// is the same for all rows of unit kinetic length, so that it differs between the caller's rows; this method returns
+    /// the largest of these caps.
     pub fn impulse_step(&self) -> f64 {
         self.impulse_step
     }
@@ -235,9 +237,9 @@ impl<'a> Sampler<'a> {
         self.problem
     }
 
-    /// Indices of the contacts that the impact reaches: those that share bodies, directly or through other contacts, with one
-    /// that approaches; all contacts if none approaches. The velocities of the other contacts do not change, and no caps are
-    /// drawn for them.
+    /// Indices of the contacts that the impact reaches: those that share bodies with an approaching contact, directly or
+    /// through other contacts. If no contact approaches, these are all contacts. The velocities of the other contacts do not
+    /// change, and no caps (random upper bounds of normal impulses) are drawn for them.
     pub fn reached(&self) -> &[usize] {
         &self.reached
     }
@@ -278,7 +280,8 @@ impl<'a> Sampler<'a> {
         })
     }
 
-    /// Makes all steps of the random sample with index `sample`; the result is left in `draw`.
+    /// Computes the random sample with index `sample`: a sequence of impulse steps that ends when no contact approaches, or
+    /// at a limit on steps or work. The final velocity and the impulses are left in `draw`.
     ///
     /// # Errors
     ///
@@ -287,8 +290,8 @@ impl<'a> Sampler<'a> {
         self.draw_observed(sample, draw, |_| {})
     }
 
-    /// Makes all steps of the random sample with index `sample` and calls `observe` with the state before the first step and
-    /// after every step.
+    /// Computes the random sample with index `sample`, a sequence of impulse steps. Calls `observe` with the state before
+    /// the first step and after every step.
     ///
     /// # Errors
     ///
@@ -328,8 +331,9 @@ impl<'a> Sampler<'a> {
         Ok(())
     }
 
-    /// Draws the random sequence of impact steps with index `sample` and returns its steps: for each the caps (largest normal
-    /// impulses), the impulses on the caller's contact rows (both N·s), and the scaled whitened momentum after it.
+    /// Draws the random sequence of impact steps with index `sample` and returns all of its steps. Each contains its caps
+    /// (upper bounds of the normal impulses), the impulses on the caller's contact rows (both N·s), and the scaled whitened
+    /// momentum after the step.
     pub fn steps(&self, sample: u64) -> Result<Vec<RecordedStep>, ImpactError> {
         let (space, scale) = (&self.space, self.problem.scale());
         let contacts = self.problem.contacts();
@@ -361,12 +365,12 @@ impl<'a> Sampler<'a> {
         Ok(steps)
     }
 
-    /// Makes all steps of a sample whose caps on the normal impulses are given instead of random. `fractions` of the largest
-    /// cap, in \[0, 1\], hold one entry per contact that the impact [reaches](Self::reached) for the first step, then for the
-    /// second, and so on; after the last step they start again. `choice` is the seed of the remaining random choice, that
-    /// among several solutions of a step.
+    /// Computes a sample whose caps (upper bounds of the normal impulses in a step) are given instead of random. `fractions`
+    /// of the largest cap, in \[0, 1\], have one entry per contact that the impact [reaches](Self::reached) for the first
+    /// step, then for the second, and so on; after the last step the list is repeated from its start. A step may have
+    /// several solutions; `choice` is the seed with which one of them is chosen at random. The result is left in `draw`.
     ///
-    /// With it extreme outcomes can be searched for and reproduced.
+    /// This function reproduces a sample, and a search for extreme outcomes uses it to vary samples.
     ///
     /// # Errors
     ///

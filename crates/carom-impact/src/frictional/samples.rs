@@ -55,8 +55,8 @@ pub struct SampleSummary {
     pub histogram: Vec<u64>,
     /// Smallest and largest velocity of every contact row over the samples that ended.
     pub hull: Vec<[f64; 2]>,
-    /// Number of samples that ended at rest: the velocities of all rows that the impact reaches are below $10^{-6}$ of the
-    /// largest of them before the impact.
+    /// Number of samples that ended at rest: the velocities of all contact rows that the impact reaches are below $10^{-6}$
+    /// of the largest row velocity before the impact.
     pub at_rest: u64,
     /// Coverage of the set of outcomes by the samples; `None` if fewer than two samples ended.
     pub coverage: Option<Coverage>,
@@ -91,7 +91,8 @@ struct Share {
 }
 
 impl Share {
-    /// Adds the statistics of the next group of samples to these. Groups are added in the order of the samples.
+    /// Adds the statistics `next` of another group of samples to the statistics in `self`. Groups are added in the order of
+    /// the samples.
     fn add(&mut self, next: Self) {
         self.terminated += next.terminated;
         self.steps += next.steps;

@@ -19,15 +19,15 @@ const PATIENCE: u64 = 1000;
 
 /// Frictional impact law that resolves the contacts one at a time, in a fixed cycle and without restitution (`sequential`).
 ///
-/// Each impact is that of [`AnitescuPotra`](super::AnitescuPotra) on the contact alone; a contact
-/// that does not approach is skipped. The impact ends when no contact approaches.
+/// Each single impact is that of [`AnitescuPotra`](super::AnitescuPotra) with this contact alone; a contact that does not
+/// approach is skipped. The impact ends when no contact approaches.
 ///
-/// If closing one contact makes another approach, infinitely many impacts of decreasing size may be needed.
-/// So after every thousand cycles all contacts that have pushed are closed simultaneously, as by
-/// [`AnitescuPotra`](super::AnitescuPotra) on them. Without friction this is the limit of the
-/// sequence: alternating projections onto walls converge to the projection onto the intersection of the walls (von
-/// Neumann), which is the impact that closes them together. With friction it is the limit if each contact sticks,
-/// or keeps sliding in one direction. The diagnostics name these contacts.
+/// If closing one contact makes another approach, infinitely many impacts of decreasing size may be needed. So after every
+/// thousand cycles all contacts that have pushed are closed simultaneously, by [`AnitescuPotra`](super::AnitescuPotra)
+/// applied to these contacts alone. Without friction the result is the limit of the sequence: alternating projections onto
+/// walls converge to the projection onto the intersection of the walls (von Neumann), which is the impact that closes all
+/// these contacts together. With friction the result is the limit if each contact sticks, or keeps sliding in one direction.
+/// The diagnostics name these contacts.
 ///
 /// Ivanov 1995; Halm & Posa, Section 1.1.
 ///
@@ -177,7 +177,7 @@ impl ImpactLaw for Sequential {
     }
 }
 
-/// Prepared single-contact impact solvers, one per contact, which can be applied in any order.
+/// Solvers of the impact at a single contact, one solver per contact of a problem. The impacts can be applied in any order.
 pub struct SingleImpacts<'p> {
     problem: &'p ImpactProblem<'p>,
     /// Contact rows normalized for the solvers.
@@ -359,8 +359,8 @@ impl<'e> Event<'e> {
     }
 
     /// Raises the approach thresholds of contacts that have just been closed together to the approach speeds that remain.
-    /// These are rounding errors of the solution; without higher thresholds, opposed contacts would pass them on to each
-    /// other for ever.
+    /// These speeds are rounding errors of the solution. With lower thresholds, opposed contacts would collide alternately
+    /// without end.
     fn keep_closed(&mut self, contacts: &[usize]) {
         let width = self.space.width();
         for contact in contacts {

@@ -39,8 +39,8 @@ pub enum CapDistribution {
     /// Independent and uniform between 0 and the impulse step.
     #[default]
     Uniform,
-    /// Uniform caps, but every contact may be switched off (never all of them), so that sequential extremes are reached
-    /// exactly.
+    /// Uniform caps, but every contact may be switched off (its cap is then 0), never all of them. Outcomes of contacts that
+    /// push one after the other are so reached exactly.
     Mixed {
         /// Probability in \[0, 1) that a contact is switched off in a step.
         off: f64,
@@ -53,9 +53,10 @@ pub enum CapDistribution {
 /// Set-valued frictional impact law (`set-valued`): draws random samples of the outcomes that friction and any order or
 /// overlap of the contact impulses allow.
 ///
-/// Algorithms 1 and 2 of Halm & Posa. A sample is a sequence of steps with random caps until no
-/// contact approaches; it depends on the problem, the options and its index alone. Kinetic energy
-/// never grows. [`ImpactLaw::resolve`](carom_contact::ImpactLaw::resolve) gives the first sample that ends.
+/// The law uses Algorithms 1 and 2 of Halm & Posa. A sample is a sequence of steps, in each of which the normal impulses
+/// have random upper bounds (caps), until no contact approaches. A sample depends on the problem, the options and the index
+/// of the sample alone. Kinetic energy never grows. [`ImpactLaw::resolve`](carom_contact::ImpactLaw::resolve) gives the
+/// first sample that ends.
 ///
 /// # Departure from the source
 ///
@@ -91,7 +92,8 @@ pub enum CapDistribution {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct SetValued {
-    /// Largest cap $h$ on the normal impulses of a step, for the caller's normal rows, N·s.
+    /// Largest cap (upper bound) $h$ of the normal impulses of a step, for the caller's normal rows, N·s. With a smaller
+    /// value samples usually have more steps.
     ///
     /// `None` takes the largest impulse that stops one approaching contact alone. If contacts wedge
     /// each other, that is multiplied by a power of sixteen, so that about sixteen steps can make the
@@ -110,7 +112,7 @@ pub struct SetValued {
     pub friction_cone: FrictionCone,
     /// Choice among several solutions of a step.
     pub branch: BranchPolicy,
-    /// Distribution of the caps.
+    /// Probability distribution of the caps (upper bounds of the normal impulses in a step).
     pub caps: CapDistribution,
     /// Budget for all samples together, in units of work ([`DEFAULT_SAMPLING_WORK`]); the samples drawn within it are
     /// the answer. In `carom resolve`, bounds of the outcomes get the remaining budget, at least half of the whole.

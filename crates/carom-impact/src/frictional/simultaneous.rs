@@ -26,8 +26,8 @@ use std::cell::Cell;
 /// Units of work of an outcome in addition to its complementarity problem: the gate, its exact sums, refinement.
 const OUTCOME_WORK: u64 = 20_000;
 
-/// The simultaneous frictional impact law of Anitescu and Potra (`anitescu-potra`): all contacts at once, without
-/// restitution, in one complementarity problem.
+/// Simultaneous frictional impact law of Anitescu and Potra (`anitescu-potra`). The impulses of all contacts follow from one
+/// complementarity problem; there is no restitution.
 ///
 /// Kinetic energy never grows. There may be several outcomes. In the plane this law returns the one that Lemke's method
 /// finds, and [`all_simultaneous`](super::all_simultaneous) finds all of them. In space, sliding contacts with linearly

@@ -208,8 +208,8 @@ impl ContactSpace {
         )
     }
 
-    /// Returns the size of the terms of which the velocity of each normalized row is the sum, for a scaled and whitened
-    /// `momentum` (in coordinates with a Euclidean kinetic metric). Rounding errors are relative to it.
+    /// Returns for each normalized row the sum of the magnitudes of the terms of its velocity, from which the rounding error
+    /// of the velocity follows. `momentum` is scaled and whitened (in coordinates with a Euclidean kinetic metric).
     pub(super) fn sizes(&self, momentum: &[f64]) -> Vec<f64> {
         let size = |slot| dot_and_size(self.column(slot), momentum).1;
         self.slots().map(size).collect()
@@ -330,8 +330,8 @@ impl ContactSpace {
         self
     }
 
-    /// Computes the change of the scaled whitened momentum (n entries) that scaled impulses make; `impulse` has one entry per
-    /// normalized contact row (slot).
+    /// Computes the change of the scaled whitened momentum (n entries) caused by scaled impulses. `impulse` has one entry
+    /// per normalized contact row (slot).
     pub fn change(&self, impulse: &[f64]) -> Numbers {
         let mut change: Numbers = smallvec![0.0; self.columns.nrows()];
         for (column, l) in self.columns.column_iter().zip(impulse) {

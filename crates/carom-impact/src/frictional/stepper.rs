@@ -364,8 +364,9 @@ impl StepProblem {
     }
 
     /// Computes the complementary variables $w$ (velocities and slacks) of a problem without upper bounds of the impulses,
-    /// each multiplied by the scale of its unknown. `slots`: velocities of the normalized contact rows; `z`: unknowns
-    /// divided by their scales; the multipliers among them act in addition.
+    /// each multiplied by the scale of its unknown. `slots`: velocities of the normalized contact rows after the step; they
+    /// include the effect of the impulses. `z`: unknowns divided by their scales. From `z` the effect of the multipliers and
+    /// the terms of the friction cones follow.
     pub(super) fn rows(&self, slots: &[f64], z: &[f64]) -> Vec<f64> {
         let n = self.dim();
         let mut w: Vec<f64> = self

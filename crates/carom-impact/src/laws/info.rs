@@ -37,26 +37,27 @@ pub struct ContactKeys {
 }
 
 impl ContactKeys {
-    /// For laws that use only the normal of a contact.
+    /// Properties used by a law that uses only the normal of a contact.
     pub const NORMAL: Self = Self {
         tangents: false,
         friction: false,
         restitution: false,
     };
 
-    /// For laws that use normal and tangents, but no friction coefficient: the contacts stick.
+    /// Properties used by a law that uses normal and tangents, but no friction coefficient: the contacts stick.
     pub const TANGENTS: Self = Self {
         tangents: true,
         ..Self::NORMAL
     };
 
-    /// For laws that use normal, tangents and friction coefficient, but not the contact's coefficient of restitution.
+    /// Properties used by a law that uses normal, tangents and friction coefficient, but not the contact's coefficient of
+    /// restitution.
     pub const FRICTION: Self = Self {
         friction: true,
         ..Self::TANGENTS
     };
 
-    /// For laws that use normal, tangents, friction coefficient and coefficient of restitution.
+    /// Properties used by a law that uses normal, tangents, friction coefficient and coefficient of restitution.
     pub const ALL: Self = Self {
         restitution: true,
         ..Self::FRICTION

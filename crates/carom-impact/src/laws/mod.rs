@@ -95,8 +95,8 @@ macro_rules! laws {
                 }
             }
 
-            /// Returns a law of this kind whose options are read from `options` by their keys; those of `self` are not
-            /// used.
+            /// Returns a law of the same kind as `self`, with the options read from `options` by their keys. Options that
+            /// are not given get their default values, not those of `self`.
             ///
             /// # Errors
             ///

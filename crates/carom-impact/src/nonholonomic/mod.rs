@@ -72,8 +72,8 @@ const NO_RESTITUTION: f64 = 1e-9;
 /// Notation below: normal velocity $b$ before the impact, contact normal $u$, projection $\pi$ onto the velocities that the
 /// constraints admit, and the factor $\kappa$ of the impulse.
 ///
-/// Without constraints it is the law of one frictionless contact. It never gains energy: the energy change
-/// is $-(1 - e^2)b^2/2\lVert\pi u\rVert^2$ with the effective restitution $e = \kappa - 1$.
+/// Without constraints this is the law of one frictionless contact. The law never gains energy: the energy change is $-(1 -
+/// e^2)b^2/2\lVert\pi u\rVert^2$ with the effective restitution $e = \kappa - 1$.
 ///
 /// # Examples
 ///

@@ -9,8 +9,8 @@ use carom_contact::ImpactError;
 /// Rule of restitution for the impact of a system under velocity constraints: the fraction of the normal velocity that is
 /// reversed.
 ///
-/// Some variants depend on $\cos^2\beta$, where $\beta$ is the angle between the contact normal and
-/// the admissible velocities; it is 1 without constraints.
+/// Some variants depend on $\cos^2\beta$, where $\beta$ is the angle between the contact normal and the admissible
+/// velocities. Without constraints $\cos^2\beta = 1$.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Restitution {
     /// Reflection inside the admissible velocities; conserves energy. Clark & Bloch, Eqs. (15)-(17).

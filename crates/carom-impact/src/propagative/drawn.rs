@@ -32,9 +32,9 @@ impl Default for OrderSample {
     }
 }
 
-/// Computes the outcomes of random orders of impacts and adds them to `found`. In each state one of the approaching
-/// contacts is drawn with equal probability. If orders are long, fewer are followed than `sample` requests; the result
-/// contains the number.
+/// Computes the outcomes of random orders of impacts and adds them to `found`. In each state one of the approaching contacts
+/// is drawn with equal probability. If orders are long, fewer are followed than `sample` requests; the returned statistics
+/// contain the number of orders followed.
 pub(super) fn draw(
     problem: &ImpactProblem<'_>,
     law: &Propagative,

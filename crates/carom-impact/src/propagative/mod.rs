@@ -50,16 +50,16 @@ pub const DEFAULT_MAX_IMPACTS: u64 = 10_000_000;
 /// The propagative law (`propagative`): resolves a simultaneous impact as a sequence of single-contact impacts, until no
 /// contact approaches (Seghete & Murphey).
 ///
-/// Elastic by default. With a [`restitution`](Self::restitution) below 1 the outcome lies between
-/// the plastic and the elastic one, such that the whole impact loses the energy that the coefficient
-/// prescribes. The law is frictionless: tangents and friction of the contacts are not used.
+/// The law is elastic by default. With a [`restitution`](Self::restitution) below 1 the outcome lies between the plastic and
+/// the elastic one, such that the whole impact loses the energy that the coefficient prescribes. The law is frictionless:
+/// tangents and friction of the contacts are not used.
 ///
 /// # Accuracy
 ///
-/// The kinetic energy of an elastic outcome is conserved to a few units in the last place (the total impulse is scaled
-/// accordingly), tangential momentum exactly up to the rounding of $v^+$. The error of the
-/// outcome grows like the number of impacts times $2^{-52}$. Two contacts that need more than 50
-/// impacts are resolved in closed form, with an error of $2^{-52}/\gamma$ for the half angle $\gamma$ of their wedge.
+/// The kinetic energy of an elastic outcome is conserved to a few units in the last place, since the total impulse is scaled
+/// accordingly. Tangential momentum is conserved exactly up to the rounding of $v^+$. The error of the outcome grows like
+/// the number of impacts times $2^{-52}$. Two contacts that need more than 50 impacts are resolved in closed form, with an
+/// error of $2^{-52}/\gamma$ for the half angle $\gamma$ of their wedge.
 ///
 /// # Examples
 ///
@@ -92,9 +92,11 @@ pub struct Propagative {
     /// Largest number of elementary impacts. `None` means [`DEFAULT_MAX_IMPACTS`] if impacts are computed one
     /// by one, and no limit if two contacts are resolved in closed form.
     pub max_impacts: Option<u64>,
-    /// Largest number of states visited when all outcomes are requested; beyond it, orders are drawn at random.
+    /// Largest number of states visited when all outcomes are requested. If more states would be needed, orders of impacts
+    /// are drawn at random.
     pub max_nodes: usize,
-    /// Number of orders that are then drawn at random.
+    /// Number of orders of impacts that are drawn at random if more than [`max_nodes`](Self::max_nodes) states would be
+    /// visited. More orders find more of the outcomes.
     pub samples: u64,
     /// Seed of the random orders.
     pub seed: u64,

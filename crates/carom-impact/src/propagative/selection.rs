@@ -8,8 +8,8 @@ const TIE_TOLERANCE: f64 = 1e-9;
 
 /// Rule by which the propagative law chooses the contact of the next single impact among those that approach.
 ///
-/// Ties are broken by the lowest contact index, so that symmetric problems have the same answer
-/// on every machine.
+/// If several contacts qualify equally, the contact with the lowest index is taken, so that symmetric problems have the same
+/// answer on every machine.
 ///
 /// # Examples
 ///

@@ -21,7 +21,7 @@ const OUTCOME_TOLERANCE: f64 = 1e-7;
 /// Size of a level above which states are searched by hashing.
 const HASHED_LEVEL: usize = 16;
 
-/// Condition by which the propagative law selects the sequences of single impacts that count.
+/// Condition that a sequence of single impacts must satisfy for its outcome to be an outcome of the propagative law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]

@@ -19,15 +19,15 @@ const CLOSED_WEDGE: f64 = 1e-8;
 /// The two distinct normals.
 const PAIR: [UnitRow; 2] = [UnitRow::new(0), UnitRow::new(1)];
 
-/// Closed form of the elastic impacts of two contacts that alternate: the momentum before the impact relative to the wedge of
-/// the two contact normals.
+/// Closed form of the alternating elastic impacts of two contacts. It stores the momentum before the impact relative to the
+/// wedge of the two contact normals.
 ///
 /// Notation: unit normals $u$ and $v$ of the contacts, half angle $\gamma$ of their wedge.
 ///
 /// Unfolding replaces a chain of reflections in a wedge by a straight line through mirrored copies of the wedge. The
-/// momentum has the polar angle $\theta$ from the middle direction $r = (u+v)/\lVert u+v\rVert$ (positive towards $u$).
-/// The line leaves the wedges after $k = \lceil a/2\gamma - 1/2\rceil$ mirrors, where $a = \mp\theta \bmod 2\pi$. So
-/// any number of impacts costs two trigonometric functions.
+/// momentum has the polar angle $\theta$ from the middle direction $r = (u+v)/\lVert u+v\rVert$ (positive towards $u$). The
+/// line crosses $k = \lceil a/2\gamma - 1/2\rceil$ mirrors, one per impact, where $a = \mp\theta \bmod 2\pi$. So any number
+/// of impacts costs two trigonometric functions.
 #[derive(Clone, Debug)]
 pub struct TwoContacts {
     wedge: Wedge,
