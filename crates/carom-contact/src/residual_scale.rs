@@ -43,10 +43,23 @@ pub fn dot_and_size(a: &[f64], x: &[f64]) -> (f64, f64) {
     (sum, size)
 }
 
-/// Returns the largest of the given residuals, at least 0; 0 for an empty list. A NaN is returned if it is the last
-/// residual; an earlier NaN is replaced by the residual after it.
+/// Returns the largest of the given residuals, at least 0; 0 for an empty list. The result is NaN if any residual is NaN.
+///
+/// # Examples
+///
+/// ```
+/// # use carom_contact::residual_scale::worst;
+/// assert_eq!(worst([0.5, 2.0, 1.0].into_iter()), 2.0);
+/// assert!(worst([1.0, f64::NAN, 0.5].into_iter()).is_nan());
+/// ```
 pub fn worst(residuals: impl Iterator<Item = f64>) -> f64 {
-    residuals.fold(0.0, |worst, x| if x <= worst { worst } else { x })
+    residuals.fold(0.0, |worst: f64, x| {
+        if x <= worst || worst.is_nan() {
+            worst
+        } else {
+            x
+        }
+    })
 }
 
 /// Returns `size`, or 1 if `size` is 0: a divisor for residuals relative to `size`, with which 0/0 becomes 0.

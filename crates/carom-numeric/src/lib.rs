@@ -8,6 +8,7 @@
 //! | [`polynomial`] | all simple roots of a polynomial on the unit interval |
 //! | [`quadrature`] | Gauss-Legendre rules: fixed, on panels, adaptive |
 //! | [`power()`] | integer powers with a fixed order of products |
+//! | [`block_lu`] | LU factors of sparse block matrices |
 //! | [`svd`] | singular values of small matrices, minimum-norm solutions |
 //! | [`sums`] | sums and products with their rounding errors |
 //! | [`expression`] | arithmetic expressions in text form |
@@ -28,6 +29,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+pub mod block_lu;
 pub mod dense;
 pub mod expression;
 pub mod kernel;

@@ -66,7 +66,7 @@ pub use problem::ConeProblem;
 pub use residual::{CONE_RESIDUAL, cone_residual, cone_velocity_error, contact_residual};
 pub use single::{SingleContact, single_contact};
 pub use sparse::{
-    BlockLu, BodyRows, SparseConeAnswer, SparseConeOptions, SparseConeProblem, SparseConeStage,
+    BodyRows, SparseConeAnswer, SparseConeOptions, SparseConeProblem, SparseConeStage,
     SparseConeWorkspace, SparseContact, sparse_cone_residual,
 };
 pub use workspace::ConeWorkspace;

@@ -5,7 +5,6 @@
 //! $\lVert u_t\rVert$. A floor $p$ adds the half-line $\lambda_n - p \ge 0$ with its own dual variable. A
 //! contact without friction has only that half-line.
 
-use super::block::{Block, apply, zero};
 use super::linear::{Linear, Space};
 use super::natural::Point;
 use super::newton::{Best, Steps};
@@ -16,6 +15,7 @@ use super::tolerances::{
     PATIENT_TO_BOUNDARY, PUSH, SHORT_STEP, TO_BOUNDARY,
 };
 use crate::cone::problem::WIDTH;
+use carom_numeric::block_lu::block::{Block, apply, zero};
 use carom_numeric::kernel::norm;
 
 /// State of a contact in the interior-point method.

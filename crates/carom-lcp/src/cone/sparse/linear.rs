@@ -1,12 +1,12 @@
 //! Linear systems $(A + BG)x = y$ with diagonal blocks $A$, $B$ for every contact. They are solved for the
 //! impulses or for the velocities of the bodies.
 
-use super::block::{Block, Factored, apply, product, sum, zero};
-use super::factor::BlockLu;
 use super::problem::{BODY, FIXED};
 use super::system::{System, Triple, add_transposed, moved};
 use super::tolerances::{CONTACTS_A_BODY, KEPT_FRACTION};
 use crate::cone::problem::WIDTH;
+use carom_numeric::block_lu::BlockLu;
+use carom_numeric::block_lu::block::{Block, Factored, apply, product, sum, zero};
 
 /// Choice of the unknowns of a linear system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -167,7 +167,7 @@ impl Linear {
         self.velocities.clear();
         for body in 0..system.n_bodies {
             if let Some(entry) = self.velocities.entry(body, body) {
-                *entry = super::block::scalar(1.0);
+                *entry = carom_numeric::block_lu::block::scalar(1.0);
             }
         }
         self.own.clear();
@@ -242,7 +242,7 @@ impl Linear {
                         }
                     }
                 }
-                super::block::subtract_applied(&mut y, &b[i], &known);
+                carom_numeric::block_lu::block::subtract_applied(&mut y, &b[i], &known);
             }
             self.right.push(y);
         }

@@ -18,13 +18,10 @@
 //! factored over the velocities of the bodies, $I + J^TCJ$ with $C = (A + \epsilon B)^{-1}B$, which is never
 //! singular.
 
-mod block;
-mod factor;
 mod interior;
 mod linear;
 mod natural;
 mod newton;
-mod ordering;
 mod problem;
 mod proximal;
 mod soc;
@@ -33,7 +30,6 @@ mod system;
 mod tolerances;
 mod workspace;
 
-pub use factor::BlockLu;
 pub use problem::{BodyRows, SparseConeProblem, SparseContact};
 pub use workspace::{
     SparseConeAnswer, SparseConeOptions, SparseConeStage, SparseConeWorkspace, sparse_cone_residual,

@@ -1,10 +1,10 @@
 //! Natural map, its residual, and the smooth pieces of the contact equations.
 
-use super::block::{Block, scalar, zero};
 use super::system::{System, Triple};
 use crate::cone::ConeMode;
 use crate::cone::problem::WIDTH;
 use crate::cone::residual::projected;
+use carom_numeric::block_lu::block::{Block, scalar, zero};
 use carom_numeric::kernel::norm;
 
 /// Impulses, the velocities after them, and the errors of the contact equations.

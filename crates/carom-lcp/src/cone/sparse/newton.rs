@@ -1,6 +1,5 @@
 //! Regularized Newton steps on the equations of Alart and Curnier: full steps without a line search.
 
-use super::block::{Block, zero};
 use super::linear::{Linear, Space};
 use super::natural::{Piece, Point, derivatives};
 use super::system::{System, Triple};
@@ -9,6 +8,7 @@ use super::tolerances::{
     REGULARIZATION, REGULARIZATION_DECAY, REGULARIZATION_GROWTH, REGULARIZATION_POWER, WORSE,
 };
 use crate::cone::problem::WIDTH;
+use carom_numeric::block_lu::block::{Block, zero};
 
 /// Work space of Newton's method.
 #[derive(Clone, Debug, Default)]

@@ -1,9 +1,9 @@
 //! Sparse contact problem in the caller's units: contacts on bodies, or blocks of the Delassus matrix.
 
-use super::block::{Block, zero};
 use crate::LcpError;
 use crate::cone::ConeProblem;
 use crate::cone::problem::{WIDTH, check_finite, check_len};
+use carom_numeric::block_lu::block::{Block, zero};
 use carom_numeric::kernel::norm;
 
 /// Number of coordinates of a body's velocity.

@@ -1,8 +1,8 @@
 //! Second-order cone in three dimensions: Jordan product, Nesterov-Todd scaling, step lengths.
 
-use super::block::Block;
 use super::system::Triple;
 use crate::cone::problem::WIDTH;
+use carom_numeric::block_lu::block::Block;
 use carom_numeric::kernel::norm;
 
 /// Returns the Jordan product $a \circ b$ of the second-order cone: $(a \cdot b, a_0 b_t + b_0 a_t)$, where 0 marks

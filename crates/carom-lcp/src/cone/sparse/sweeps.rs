@@ -16,7 +16,7 @@ pub(super) fn sweep(system: &mut System, impulse: &mut [Triple], n_sweeps: usize
             let mut alone = system.velocity[i];
             for at in system.beside(i) {
                 let l = &impulse[system.columns[at] as usize];
-                let change = super::block::apply(&system.blocks[at], l);
+                let change = carom_numeric::block_lu::block::apply(&system.blocks[at], l);
                 for (u, x) in alone.iter_mut().zip(change) {
                     *u += x;
                 }

@@ -1,9 +1,9 @@
 //! Scaled contact problem.
 
-use super::block::{Block, zero};
 use super::problem::{BODY, FIXED, Sides, SparseConeProblem, dot};
 use crate::LcpError;
 use crate::cone::problem::WIDTH;
+use carom_numeric::block_lu::block::{Block, zero};
 
 /// Impulses, velocities or errors of one contact: normal, then two tangents.
 pub(super) type Triple = [f64; WIDTH];
@@ -245,10 +245,10 @@ impl System {
         out.clear();
         if !self.has_bodies {
             for i in 0..self.m {
-                let mut u = super::block::apply(&self.diagonal[i], &impulse[i]);
+                let mut u = carom_numeric::block_lu::block::apply(&self.diagonal[i], &impulse[i]);
                 for at in self.beside(i) {
                     let l = &impulse[self.columns[at] as usize];
-                    let change = super::block::apply(&self.blocks[at], l);
+                    let change = carom_numeric::block_lu::block::apply(&self.blocks[at], l);
                     for (u, x) in u.iter_mut().zip(change) {
                         *u += x;
                     }

@@ -4,8 +4,11 @@
 //! symbolic phase, depends on the pattern of the matrix alone and is kept from one matrix to the
 //! next. The columns are computed from left to right.
 
-use super::block::{Block, Factored, subtract_applied, subtract_product, zero};
-use super::ordering::Ordering;
+pub mod block;
+mod ordering;
+
+use block::{Block, Factored, subtract_applied, subtract_product, zero};
+use ordering::Ordering;
 
 /// LU factors $A = LDU$ of a sparse matrix that consists of $N\times N$ blocks with a symmetric nonzero pattern. The rows
 /// are eliminated in an order of minimum degree. $L$ and $U$ have unit block diagonals; the upper rows are stored as the
@@ -14,7 +17,7 @@ use super::ordering::Ordering;
 /// # Examples
 ///
 /// ```
-/// use carom_lcp::cone::BlockLu;
+/// use carom_numeric::block_lu::BlockLu;
 /// // Three bodies in a row: blocks of one number, 2 on the diagonal and -1 beside it.
 /// let beside: [&[u32]; 3] = [&[1], &[0, 2], &[1]];
 /// let mut factors = BlockLu::<1>::default();

@@ -5,15 +5,15 @@
 )]
 
 /// Square block, stored row by row.
-pub(super) type Block<const N: usize> = [[f64; N]; N];
+pub type Block<const N: usize> = [[f64; N]; N];
 
 /// Returns the N × N zero matrix.
-pub(super) const fn zero<const N: usize>() -> Block<N> {
+pub const fn zero<const N: usize>() -> Block<N> {
     [[0.0; N]; N]
 }
 
 /// Returns the N × N identity matrix times `value`.
-pub(super) fn scalar<const N: usize>(value: f64) -> Block<N> {
+pub fn scalar<const N: usize>(value: f64) -> Block<N> {
     let mut block = zero();
     for (i, row) in block.iter_mut().enumerate() {
         row[i] = value;
@@ -23,7 +23,7 @@ pub(super) fn scalar<const N: usize>(value: f64) -> Block<N> {
 
 /// Subtracts the matrix product of `a` and `b` from `c`.
 #[inline]
-pub(super) fn subtract_product<const N: usize>(c: &mut Block<N>, a: &Block<N>, b: &Block<N>) {
+pub fn subtract_product<const N: usize>(c: &mut Block<N>, a: &Block<N>, b: &Block<N>) {
     for (row, left) in c.iter_mut().zip(a) {
         for (x, right) in left.iter().zip(b) {
             for (value, y) in row.iter_mut().zip(right) {
@@ -35,7 +35,7 @@ pub(super) fn subtract_product<const N: usize>(c: &mut Block<N>, a: &Block<N>, b
 
 /// Returns the matrix product of `a` and `b`.
 #[inline]
-pub(super) fn product<const N: usize>(a: &Block<N>, b: &Block<N>) -> Block<N> {
+pub fn product<const N: usize>(a: &Block<N>, b: &Block<N>) -> Block<N> {
     let mut c = zero();
     for (row, left) in c.iter_mut().zip(a) {
         for (x, right) in left.iter().zip(b) {
@@ -49,7 +49,7 @@ pub(super) fn product<const N: usize>(a: &Block<N>, b: &Block<N>) -> Block<N> {
 
 /// Returns the sum of the matrices `a` and `b`.
 #[inline]
-pub(super) fn sum<const N: usize>(mut a: Block<N>, b: &Block<N>) -> Block<N> {
+pub fn sum<const N: usize>(mut a: Block<N>, b: &Block<N>) -> Block<N> {
     for (row, other) in a.iter_mut().zip(b) {
         for (x, y) in row.iter_mut().zip(other) {
             *x += y;
@@ -60,7 +60,7 @@ pub(super) fn sum<const N: usize>(mut a: Block<N>, b: &Block<N>) -> Block<N> {
 
 /// Returns the product of the matrix `a` and the vector `x`.
 #[inline]
-pub(super) fn apply<const N: usize>(a: &Block<N>, x: &[f64; N]) -> [f64; N] {
+pub fn apply<const N: usize>(a: &Block<N>, x: &[f64; N]) -> [f64; N] {
     let mut y = [0.0; N];
     for (value, row) in y.iter_mut().zip(a) {
         *value = row.iter().zip(x).map(|(a, b)| a * b).sum();
@@ -70,7 +70,7 @@ pub(super) fn apply<const N: usize>(a: &Block<N>, x: &[f64; N]) -> [f64; N] {
 
 /// Subtracts the product of the matrix `a` and the vector `x` from the vector `y`.
 #[inline]
-pub(super) fn subtract_applied<const N: usize>(y: &mut [f64; N], a: &Block<N>, x: &[f64; N]) {
+pub fn subtract_applied<const N: usize>(y: &mut [f64; N], a: &Block<N>, x: &[f64; N]) {
     for (value, row) in y.iter_mut().zip(a) {
         *value -= row.iter().zip(x).map(|(a, b)| a * b).sum::<f64>();
     }
@@ -78,7 +78,7 @@ pub(super) fn subtract_applied<const N: usize>(y: &mut [f64; N], a: &Block<N>, x
 
 /// LU factors of a block $D$: $PD = LU$ with partial pivoting, $P$ a permutation.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Factored<const N: usize> {
+pub struct Factored<const N: usize> {
     /// $L$ below the diagonal, $U$ above it. The diagonal holds the reciprocals of the diagonal of $U$.
     lu: Block<N>,
     /// Row of the original block for each row of the factors.
@@ -96,7 +96,7 @@ impl<const N: usize> Default for Factored<N> {
 
 impl<const N: usize> Factored<N> {
     /// Computes the LU factors of a block with partial pivoting; `None` if the block is singular or not finite.
-    pub(super) fn new(block: &Block<N>) -> Option<Self> {
+    pub fn new(block: &Block<N>) -> Option<Self> {
         let mut lu = *block;
         let mut rows: [u8; N] = std::array::from_fn(|i| i as u8);
         for k in 0..N {
@@ -127,7 +127,7 @@ impl<const N: usize> Factored<N> {
 
     /// Returns the solution $x$ of $Dx = b$, with $D$ the block that these LU factors belong to.
     #[inline]
-    pub(super) fn solve(&self, b: &[f64; N]) -> [f64; N] {
+    pub fn solve(&self, b: &[f64; N]) -> [f64; N] {
         let mut x = [0.0; N];
         for i in 0..N {
             let mut value = b[usize::from(self.rows[i])];
@@ -148,7 +148,7 @@ impl<const N: usize> Factored<N> {
 
     /// Returns the product $D^{-1}B$, with $D$ the block that these LU factors belong to and $B$ = `b`.
     #[inline]
-    pub(super) fn solve_block(&self, b: &Block<N>) -> Block<N> {
+    pub fn solve_block(&self, b: &Block<N>) -> Block<N> {
         let mut x = zero();
         for i in 0..N {
             let mut row = b[usize::from(self.rows[i])];
@@ -176,7 +176,7 @@ impl<const N: usize> Factored<N> {
 
     /// Overwrites the block $A$ = `a` by the product $AD^{-1}$, with $D$ the block that these LU factors belong to.
     #[inline]
-    pub(super) fn divide(&self, a: &mut Block<N>) {
+    pub fn divide(&self, a: &mut Block<N>) {
         for row in a.iter_mut() {
             let mut y = [0.0; N];
             for j in 0..N {
