@@ -60,6 +60,7 @@ mod audit;
 pub mod candidate;
 mod constraints;
 mod contact;
+pub mod dependent;
 mod error;
 pub mod event_scale;
 mod friction_cone;

@@ -10,6 +10,7 @@
 //! | [`generalized`] | mechanisms | any law, lasting contact with friction in the plane |
 //! | [`billiard`] | nonholonomic systems, in particular the rolling penny | any law with constraints |
 //! | [`hybrid`] | systems defined by the caller | |
+//! | [`ball`] | two balls, or a ball and a plane, in free flight | first contact in closed form |
 //!
 //! `carom-impact` provides the impact laws, and [`carom_variational`] the motion between impacts. First contacts and impacts of
 //! billiards are isolated with a guarantee. Worlds of several rigid bodies are in `carom-world`.
@@ -36,6 +37,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+pub mod ball;
 pub mod billiard;
 pub mod flying;
 pub mod generalized;

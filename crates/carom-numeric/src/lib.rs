@@ -12,6 +12,7 @@
 //! | [`svd`] | singular values of small matrices, minimum-norm solutions |
 //! | [`sums`] | sums and products with their rounding errors |
 //! | [`expression`] | arithmetic expressions in text form |
+//! | [`time`] | times that do not lose digits late in a run |
 //! | [`random`] | random numbers that depend only on a seed and a position |
 //!
 //! # Examples
@@ -40,6 +41,7 @@ pub mod random;
 pub mod roots;
 pub mod sums;
 pub mod svd;
+pub mod time;
 mod version;
 
 pub use power::power;

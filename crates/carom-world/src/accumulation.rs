@@ -8,8 +8,8 @@ use crate::scratch::Touching;
 use crate::search::BAND;
 use crate::series::Interval;
 use crate::spec::OnZeno;
-use crate::time::Time;
 use carom_motion::hybrid::Ending;
+use carom_numeric::time::Time;
 
 /// Gap between two impacts up to which their interval counts as rounding, as a multiple of the rounding of the gap.
 const UNSEEN: f64 = 32.0;

@@ -6,11 +6,11 @@ use crate::pair::ContactPoint;
 use crate::run::Run;
 use crate::scratch::{Posed, Touching};
 use crate::spec::{SingleLaw, Surface};
-use crate::time::Time;
 use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem};
 use carom_impact::TwoBody;
 use carom_impact::two_body::{ContactInertia, ContactResponse, solve_impact};
 use carom_metric::{Covector, KineticMetric, Tangent};
+use carom_numeric::time::Time;
 use nalgebra::{DMatrix, Matrix3, Vector3};
 
 impl Run<'_, '_> {

@@ -12,8 +12,8 @@ use crate::events::Event;
 use crate::lasting::Lasting;
 use crate::run::{EVENTS_PER_INSTANT, Run};
 use crate::spec::OnZeno;
-use crate::time::Time;
 use crate::touch_count::TouchCount;
+use carom_numeric::time::Time;
 
 /// Largest number of contacts of a pair within one interval of the time grid, before the pair is held.
 const MOST: usize = 24;

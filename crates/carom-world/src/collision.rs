@@ -10,7 +10,7 @@ use crate::run::Run;
 use crate::scratch::{InContact, Posed, Touching};
 use crate::search::DEEP;
 use crate::spec::OnZeno;
-use crate::time::Time;
+use carom_numeric::time::Time;
 use carom_variational::State;
 use nalgebra::Vector3;
 

@@ -2,8 +2,8 @@
 
 use crate::MotionError;
 use crate::stepping::StepCounts;
-use crate::time::Time;
 use carom_motion::hybrid::{self, Ending};
+use carom_numeric::time::Time;
 use carom_variational::State;
 use nalgebra::Vector3;
 use std::cmp::Ordering;

@@ -13,8 +13,8 @@ use crate::run::Run;
 use crate::scratch::Touching;
 use crate::spec::{Laws, OnZeno, World};
 use crate::stepping::{Executor, Scheme, Stepping};
-use crate::time::Time;
 use carom_motion::hybrid::{Ending, Limits, drive};
+use carom_numeric::time::Time;
 use carom_variational::State;
 
 /// Largest overlap with which time stepping takes over, as a fraction of the smaller radius: rotation leaves overlaps of this

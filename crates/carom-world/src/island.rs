@@ -6,7 +6,7 @@ use crate::guard::{Gained, SHORTENINGS};
 use crate::run::{Island, Run};
 use crate::step::{PairStep, Step};
 use crate::step_scene::StepScene;
-use crate::time::Time;
+use carom_numeric::time::Time;
 use carom_variational::State;
 
 /// Fraction of a step below which no time counts as passed since its start.

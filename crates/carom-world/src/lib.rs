@@ -69,11 +69,9 @@
 
 mod accumulation;
 mod answer;
-mod ball;
 pub(crate) mod body;
 mod chatter;
 mod collision;
-pub(crate) mod dependent;
 mod error;
 mod events;
 pub(crate) mod guard;
@@ -95,7 +93,6 @@ pub(crate) mod step;
 mod step_scene;
 mod stepping;
 mod swept_box;
-mod time;
 mod touch_count;
 mod touching;
 mod vicinity;

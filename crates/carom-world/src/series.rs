@@ -1,6 +1,6 @@
 //! Accumulation point of a pair's impacts, extrapolated from earlier ones.
 
-use crate::time::Time;
+use carom_numeric::time::Time;
 
 /// Time around the accumulation point within which the intervals between impacts may be rounding, in units of the time in which a
 /// body falls from rest through the rounding of the gap. Intervals of rounding, at random, last for more than one such unit.

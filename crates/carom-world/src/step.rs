@@ -14,12 +14,12 @@
 
 use crate::MotionError;
 use crate::body::Velocity;
-use crate::dependent::Dependent;
 use crate::kick::{Friction, Kick};
 use crate::losses::{self, Begin, Kicked};
 use crate::pair::{ContactPoint, Follow};
 use crate::rows::Rows;
 use crate::step_scene::{Points, StepScene};
+use carom_contact::dependent::Dependent;
 use carom_variational::State;
 use nalgebra::{Vector2, Vector3};
 

@@ -1,8 +1,8 @@
 //! Boxes that contain the path of a body for some time.
 
-use crate::ball::Ball;
-use crate::time::Time;
 use carom_geometry::cells::Bounds;
+use carom_motion::ball::Ball;
+use carom_numeric::time::Time;
 use nalgebra::Vector3;
 
 /// The swept box of a body.

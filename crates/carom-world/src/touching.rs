@@ -7,8 +7,8 @@ use crate::rows::Side;
 use crate::run::Run;
 use crate::scratch::{InContact, Posed, Touching};
 use crate::spec::CONTACT_TOLERANCE;
-use crate::time::Time;
 use carom_geometry::cells::Bounds;
+use carom_numeric::time::Time;
 
 impl Run<'_, '_> {
     /// Advances a body to `time` and adds it to the list `bodies`. If the body is in a time step of lasting contact, the step

@@ -5,15 +5,15 @@
 //! longer box next time, so that isolated bodies cost nothing.
 
 use crate::MotionError;
-use crate::ball::Ball;
 use crate::events::{Entry, Next};
 use crate::pair::{self, Other, PairMemory};
 use crate::pair_table::Pair;
 use crate::run::Run;
 use crate::search::{BAND, DEEP, Launch, Progress, Search};
 use crate::swept_box::path;
-use crate::time::Time;
 use carom_geometry::cells::Bounds;
+use carom_motion::ball::Ball;
+use carom_numeric::time::Time;
 use carom_variational::{State, VariationalError};
 use nalgebra::Vector3;
 
@@ -415,7 +415,9 @@ impl Run<'_, '_> {
         };
         let first = ball(i)?;
         match self.world.thing(j) {
-            Other::Plane(plane) => Some(first.first_touch_of_plane(plane, gravity, horizon)),
+            Other::Plane(plane) => {
+                Some(first.first_touch_of_plane(&plane.half_space, gravity, horizon))
+            }
             Other::Body(_) => first.first_touch(&ball(j)?, gravity, horizon),
         }
     }

@@ -14,9 +14,9 @@ const FEW_ROWS: usize = 96;
 /// Combinations of rows are dependent if their mobility is below this fraction of the largest one.
 const DEPENDENT: f64 = 1e-10;
 
-/// Combinations of rows whose velocity no motion changes.
+/// Linear combinations of contact rows that depend on each other, so that no impulse changes the velocity along them.
 #[derive(Clone, Debug)]
-pub(crate) struct Dependent {
+pub struct Dependent {
     rows: Vec<usize>,
     /// Orthonormal columns; the entries belong to `rows`.
     columns: DMatrix<f64>,
@@ -28,7 +28,7 @@ impl Dependent {
     /// Finds the linear combinations of contact velocities that no impulse can change. `mobility` is the `n` × `n` matrix
     /// (row-major) that maps impulses to velocity changes; a row belongs to one direction, normal or tangent, at one contact.
     /// Only the rows `rows` are considered. The combinations span the null space of their part of the matrix.
-    pub(crate) fn new(mobility: &[f64], n: usize, rows: Vec<usize>) -> Self {
+    pub fn new(mobility: &[f64], n: usize, rows: Vec<usize>) -> Self {
         let entry = |i: usize, j: usize| mobility.get(n * i + j).copied().unwrap_or_default();
         let matrix = DMatrix::from_fn(rows.len(), rows.len(), |i, j| entry(rows[i], rows[j]));
         let none = Self {
@@ -62,7 +62,11 @@ impl Dependent {
 
     /// Replaces contact velocities by the nearest ones that a motion of the bodies can have. `velocity` has one entry per contact
     /// row (m/s).
-    pub(crate) fn make_consistent(&self, velocity: &mut [f64]) {
+    ///
+    /// # Panics
+    ///
+    /// If `velocity` has no entry for one of the rows.
+    pub fn make_consistent(&self, velocity: &mut [f64]) {
         if self.columns.ncols() == 0 {
             return;
         }

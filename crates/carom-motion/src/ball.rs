@@ -1,22 +1,41 @@
 //! First contact of balls in uniform gravity, in closed form.
 
-use crate::body::PlaneSpec;
-use crate::search::BAND;
+use carom_geometry::HalfSpace;
 use nalgebra::Vector3;
 
-/// A moving ball whose center of mass is its center.
+/// Absolute gap, in units of rounding, below which balls count as touching.
+const BAND: f64 = 64.0 * f64::EPSILON;
+
+/// Moving ball whose center of mass is its center.
+///
+/// # Examples
+///
+/// ```
+/// use carom_geometry::HalfSpace;
+/// use carom_motion::ball::Ball;
+/// use nalgebra::Vector3;
+/// let ball = Ball { center: Vector3::z() * 2.5, velocity: Vector3::zeros(), radius: 0.5, falls: true };
+/// let floor = HalfSpace::new(Vector3::z(), 0.0)?;
+/// // A fall of 2 m with 4 m/s² takes 1 s.
+/// let time = ball.first_touch_of_plane(&floor, &Vector3::new(0.0, 0.0, -4.0), 3.0);
+/// assert_eq!(time, Some(1.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ball {
-    pub(crate) center: Vector3<f64>,
-    pub(crate) velocity: Vector3<f64>,
-    pub(crate) radius: f64,
+pub struct Ball {
+    /// Center (m).
+    pub center: Vector3<f64>,
+    /// Velocity of the center (m/s).
+    pub velocity: Vector3<f64>,
+    /// Radius (m).
+    pub radius: f64,
     /// True if gravity acts on the ball.
-    pub(crate) falls: bool,
+    pub falls: bool,
 }
 
 impl Ball {
     /// Returns the ball after a flight of `time` (s). A ball on which gravity does not act stays unchanged.
-    pub(crate) fn moved(&self, gravity: &Vector3<f64>, time: f64) -> Self {
+    pub fn moved(&self, gravity: &Vector3<f64>, time: f64) -> Self {
         if !self.falls || time == 0.0 {
             return *self;
         }
@@ -28,18 +47,18 @@ impl Ball {
     }
 
     /// Returns the time (s) until the ball first touches a plane; `None` if there is no contact within `horizon` (s).
-    pub(crate) fn first_touch_of_plane(
+    pub fn first_touch_of_plane(
         &self,
-        plane: &PlaneSpec,
+        plane: &HalfSpace,
         gravity: &Vector3<f64>,
         horizon: f64,
     ) -> Option<f64> {
         if !self.falls {
             return None;
         }
-        let n = plane.half_space.normal();
-        let gap = plane.half_space.height(&self.center) - self.radius;
-        let scale = plane.half_space.gap_scale(&self.center, self.radius);
+        let n = plane.normal();
+        let gap = plane.height(&self.center) - self.radius;
+        let scale = plane.gap_scale(&self.center, self.radius);
         let (rate, fall) = (n.dot(&self.velocity), n.dot(gravity));
         first_zero(gap, rate, fall, BAND * scale, horizon)
     }
@@ -47,7 +66,7 @@ impl Ball {
     /// Returns the time (s) until the ball first touches another ball. The outer option is `None` if gravity acts on only one of
     /// the two balls, since that case has no simple closed form. The inner option is `None` if there is no contact within
     /// `horizon` (s).
-    pub(crate) fn first_touch(
+    pub fn first_touch(
         &self,
         other: &Self,
         gravity: &Vector3<f64>,

@@ -2,15 +2,26 @@
 
 use std::cmp::Ordering;
 
-/// A time as an unevaluated sum of two numbers (s), so that the rounding of late times does not accumulate.
+/// Time as an unevaluated sum of two numbers (s), so that the rounding of late times does not accumulate.
+///
+/// # Examples
+///
+/// ```
+/// # use carom_numeric::time::Time;
+/// let late = Time::new(1e9);
+/// assert_eq!(late.plus(1e-9).since(late), 1e-9);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Time {
-    pub(crate) high: f64,
+pub struct Time {
+    /// Time rounded to one number (s).
+    pub high: f64,
     low: f64,
 }
 
 impl Time {
-    pub(crate) fn new(seconds: f64) -> Self {
+    /// Creates a time from its value in seconds.
+    #[must_use]
+    pub fn new(seconds: f64) -> Self {
         Self {
             high: seconds,
             low: 0.0,
@@ -18,7 +29,8 @@ impl Time {
     }
 
     /// Returns the time that is later by `seconds`.
-    pub(crate) fn plus(self, seconds: f64) -> Self {
+    #[must_use]
+    pub fn plus(self, seconds: f64) -> Self {
         // Knuth's error-free sum.
         let sum = self.high + seconds;
         let part = sum - self.high;
@@ -32,23 +44,30 @@ impl Time {
     }
 
     /// Returns the seconds that have passed since an earlier time.
-    pub(crate) fn since(self, earlier: Self) -> f64 {
+    #[must_use]
+    pub fn since(self, earlier: Self) -> f64 {
         (self.high - earlier.high) + (self.low - earlier.low)
     }
 
-    pub(crate) fn compare(&self, other: &Self) -> Ordering {
+    /// Compares two times; NaN is ordered as by [`f64::total_cmp`].
+    #[must_use]
+    pub fn compare(&self, other: &Self) -> Ordering {
         let high = self.high.total_cmp(&other.high);
         high.then(self.low.total_cmp(&other.low))
     }
 
-    pub(crate) fn min(self, other: Self) -> Self {
+    /// Returns the earlier of two times.
+    #[must_use]
+    pub fn min(self, other: Self) -> Self {
         match self.compare(&other) {
             Ordering::Greater => other,
             _ => self,
         }
     }
 
-    pub(crate) fn max(self, other: Self) -> Self {
+    /// Returns the later of two times.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
         match self.compare(&other) {
             Ordering::Less => other,
             _ => self,
