@@ -18,7 +18,7 @@ use nalgebra::Vector3;
 use serde::Deserialize;
 use std::sync::{Arc, Mutex};
 
-const FRAMES: usize = 160;
+const FRAMES: usize = 150;
 
 const LAWS: [&str; 3] = ["moreau-newton", "poisson", "anitescu-potra"];
 
