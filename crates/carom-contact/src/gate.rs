@@ -26,12 +26,15 @@
 //! Velocities are rounded numbers. In a gentle impact the last digit of $v^+$ can exceed
 //! $10^{-9}$ of the change; rules 2 and 5 therefore allow two units of that digit.
 
+mod breach;
+
+pub use breach::{Breach, GateRule};
+
 use crate::numbers::Numbers;
 use crate::residual_scale::{dot_and_size, groups};
 use crate::{ContactSet, ImpactProblem};
 use carom_metric::kernel;
 use smallvec::smallvec;
-use std::fmt;
 
 /// Largest accepted violation of a rule, as a fraction of the scale of that rule.
 pub(crate) const GATE_TOLERANCE: f64 = 1e-9;
@@ -136,87 +139,6 @@ impl Rules<'_> {
         friction: true,
         ..Self::FRICTIONLESS
     };
-}
-
-/// Check that an answer of a law must pass to be accepted as an outcome of the impact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum GateRule {
-    /// All numbers are finite.
-    Finite,
-    /// The impulses add up to the change of momentum.
-    Momentum,
-    /// No contact approaches after the impact.
-    Approach,
-    /// Constraints are satisfied after the impact.
-    Constraint,
-    /// No contact pulls.
-    Pull,
-    /// Friction impulses lie in their cones.
-    Friction,
-    /// No energy is gained.
-    Energy,
-    /// Contacts that push end with the velocity that the law prescribes.
-    Velocity,
-    /// Friction opposes the sliding of the contacts that slide.
-    Sliding,
-    /// Huge impulses that cancel do not hide a velocity that breaks another rule.
-    Cancellation,
-}
-
-impl fmt::Display for GateRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Finite => "a number is not finite",
-            Self::Momentum => "the impulses do not explain the change of momentum",
-            Self::Approach => "a contact still approaches",
-            Self::Constraint => "a constraint is violated",
-            Self::Pull => "a contact pulls",
-            Self::Friction => "friction leaves its cone",
-            Self::Energy => "energy is gained",
-            Self::Velocity => "a pushing contact misses the velocity that the law asks for",
-            Self::Sliding => "friction does not oppose the sliding",
-            Self::Cancellation => {
-                "huge impulses that cancel hide whether contacts approach or do what the law asks for \
-                 (where a law has no answer they look like that; try another law)"
-            }
-        })
-    }
-}
-
-/// Failed check of a law's answer: the rule that the answer violates, the size of the violation, and the contacts that
-/// violate it.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Breach {
-    /// The rule with the largest violation.
-    pub rule: GateRule,
-    /// Size of the violation, as a fraction of the scale of the rule.
-    pub measure: f64,
-    /// Contacts that approach after the impact, pull, or leave their friction cone.
-    pub contacts: Vec<usize>,
-    /// True if only rules 3 and 4 are broken, and only at contacts.
-    pub is_feasibility: bool,
-}
-
-impl Breach {
-    pub(crate) fn of(rule: GateRule, measure: f64) -> Self {
-        Self {
-            rule,
-            measure,
-            contacts: Vec::new(),
-            is_feasibility: false,
-        }
-    }
-
-    fn join(&mut self, other: Self) {
-        self.is_feasibility &= other.is_feasibility;
-        self.contacts.extend(other.contacts);
-        if !(self.measure >= other.measure) {
-            self.rule = other.rule;
-            self.measure = other.measure;
-        }
-    }
 }
 
 /// Velocity after the impact and impulses on the caller's rows, without the internal scaling.
@@ -622,7 +544,7 @@ impl ResidualScales {
                 let (before, after, size) = self.of(row, scale);
                 (after.abs() - before.abs()) / if size == 0.0 { 1.0 } else { size }
             })
-            .fold(0.0, |worst, x| if x <= worst { worst } else { x });
+            .fold(0.0, kernel::larger);
         (!(worst <= GATE_TOLERANCE)).then_some(Breach {
             measure: worst,
             ..found

@@ -53,13 +53,7 @@ pub fn dot_and_size(a: &[f64], x: &[f64]) -> (f64, f64) {
 /// assert!(worst([1.0, f64::NAN, 0.5].into_iter()).is_nan());
 /// ```
 pub fn worst(residuals: impl Iterator<Item = f64>) -> f64 {
-    residuals.fold(0.0, |worst: f64, x| {
-        if x <= worst || worst.is_nan() {
-            worst
-        } else {
-            x
-        }
-    })
+    residuals.fold(0.0, kernel::larger)
 }
 
 /// Returns `size`, or 1 if `size` is 0: a divisor for residuals relative to `size`, with which 0/0 becomes 0.

@@ -29,6 +29,21 @@ pub fn max_abs(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |m, v| f64::max(m, v.abs()))
 }
 
+/// Returns the larger of two numbers; NaN if either is NaN. [`f64::max`] drops a NaN, and so would a bad residual be lost
+/// among good ones.
+///
+/// # Examples
+///
+/// ```
+/// # use carom_numeric::kernel::larger;
+/// assert_eq!([0.5, 2.0, 1.0].into_iter().fold(0.0, larger), 2.0);
+/// assert!([0.5, f64::NAN, 1.0].into_iter().fold(0.0, larger).is_nan());
+/// ```
+#[inline]
+pub fn larger(a: f64, b: f64) -> f64 {
+    if b <= a || a.is_nan() { a } else { b }
+}
+
 /// Returns the Euclidean inner product of two vectors.
 #[inline]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {

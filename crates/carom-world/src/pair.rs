@@ -378,6 +378,7 @@ pub(crate) fn contact_points(
                     false => None,
                 };
                 let (margin, margin2) = (a.margin(), b.margin());
+                let known = out.len();
                 touching(&a, &b, &at, tolerance, &mut |p| {
                     if p.gap > tolerance {
                         return;
@@ -407,6 +408,16 @@ pub(crate) fn contact_points(
                         follow,
                     });
                 });
+                // A large tolerance takes oblique faces for touching ones, whose common corners are all far apart.
+                if out.len() == known {
+                    out.push(ContactPoint {
+                        point: at.middle(),
+                        normal,
+                        gap: at.gap,
+                        parts: [slab.part, slab.other],
+                        follow: Follow::Closest,
+                    });
+                }
             }
         }
     }

@@ -284,7 +284,7 @@ impl StepProblem {
         let mut largest = 0.0f64;
         let mut raise = |x: f64, size: f64| {
             let ratio = if x == 0.0 { 0.0 } else { x.abs() / size };
-            largest = if ratio <= largest { largest } else { ratio };
+            largest = kernel::larger(largest, ratio);
         };
         for i in 0..m {
             let slot = i * width;

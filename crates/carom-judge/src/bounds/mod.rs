@@ -36,6 +36,7 @@
 //! Paths of the inclusion of Halm & Posa are limits of small steps. [`OuterBound::paths`] gives a bound over these paths
 //! if it is narrower.
 
+mod affine;
 mod bounded;
 mod budget;
 mod certificate;

@@ -1,6 +1,7 @@
 //! Theorem 2: bounds for planar contacts from a quadratic function that no step increases.
 
 use super::OuterBounds;
+use super::affine::Affine;
 use super::bounded::{BoundedSet, is_signed, pushed};
 use super::budget::Budget;
 use super::given::{Definite, Given, GivenContact};
@@ -209,32 +210,6 @@ fn row(contact: &GivenContact, sigma: f64) -> Vec<Interval> {
                 .fold(Interval::from(contact.normal[k]), Add::add)
         })
         .collect()
-}
-
-/// Affine function of the unknowns.
-#[derive(Clone)]
-struct Affine {
-    terms: Vec<f64>,
-    constant: f64,
-}
-
-impl Affine {
-    fn add(&mut self, other: &Self, factor: f64) {
-        for (x, y) in self.terms.iter_mut().zip(&other.terms) {
-            *x += factor * y;
-        }
-        self.constant += factor * other.constant;
-    }
-
-    fn row(&self) -> (Vec<(usize, f64)>, f64) {
-        let terms = self.terms.iter().copied().enumerate();
-        (terms.filter(|(_, x)| *x != 0.0).collect(), self.constant)
-    }
-
-    fn at(&self, x: &[f64]) -> f64 {
-        let products = self.terms.iter().zip(x).map(|(a, x)| a * x);
-        self.constant + products.sum::<f64>()
-    }
 }
 
 /// Conic program for the best proof, in whitened coordinates.

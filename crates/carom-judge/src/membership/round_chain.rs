@@ -156,7 +156,7 @@ impl RoundChain {
 
     fn missed(&self, edges: &Edges, path: &Path) -> f64 {
         let mut worst = 0.0;
-        let mut miss = |x: f64| worst = if x <= worst { worst } else { x };
+        let mut miss = |x: f64| worst = kernel::larger(worst, x);
         let steps = self.normals.iter().zip(&self.closes).zip(&path.after);
         for ((normals, closes), velocity) in steps {
             let contacts = normals.iter().zip(closes);

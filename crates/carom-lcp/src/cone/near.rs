@@ -138,17 +138,7 @@ impl ConeWorkspace {
         if self.is_near(search, ConeStart::Zero, MAX_STEPS) {
             return true;
         }
-        let Self {
-            solution_branch,
-            system,
-            newton,
-            sweeps,
-            ..
-        } = self;
-        solution_branch.harden(system, newton, sweeps, &mut self.n_newton_steps);
-        self.start.clear();
-        self.start.extend_from_slice(self.solution_branch.start());
-        self.system.soften(0.0);
+        self.load_compliant();
         self.is_near(search, ConeStart::Compliant, MAX_STEPS)
     }
 

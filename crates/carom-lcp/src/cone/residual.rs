@@ -2,7 +2,7 @@
 
 use super::problem::{ConeProblem, WIDTH};
 use crate::LcpError;
-use carom_numeric::kernel::norm;
+use carom_numeric::kernel::{larger, norm};
 
 /// Largest [`contact_residual`] (dimensionless) with which the impulses of a frictional contact problem count
 /// as a solution.
@@ -126,8 +126,7 @@ pub(super) fn velocity_error_of(
     terms: &[f64],
 ) -> f64 {
     let mut worst = 0.0f64;
-    // Unlike `max` this keeps NaN.
-    let mut raise = |x: f64| worst = if x <= worst { worst } else { x };
+    let mut raise = |x: f64| worst = larger(worst, x);
     let contacts = impulse
         .chunks_exact(WIDTH)
         .zip(after.chunks_exact(WIDTH))
@@ -164,8 +163,7 @@ pub(super) fn own_residual_of(
     terms: &[f64],
 ) -> f64 {
     let mut worst = 0.0f64;
-    // Unlike `max` this keeps NaN.
-    let mut raise = |x: f64| worst = if x <= worst { worst } else { x };
+    let mut raise = |x: f64| worst = larger(worst, x);
     let contacts = impulse
         .chunks_exact(WIDTH)
         .zip(after.chunks_exact(WIDTH))
@@ -259,9 +257,7 @@ fn residual_of(problem: &ConeProblem<'_>, impulse: &[f64], after: &[f64]) -> f64
             l[1] - projected[1],
             l[2] - projected[2],
         ]);
-        // Unlike `max` this keeps NaN.
-        let error = root * error;
-        worst = if error <= worst { worst } else { error };
+        worst = larger(worst, root * error);
         size = size.max(norm(&b) / root).max(root * norm(&l));
     }
     match worst {

@@ -9,7 +9,7 @@ use super::gauss_seidel::Sweeps;
 use super::least_norm::LeastNorm;
 use super::newton::{MAX_STEPS, Newton, Scaled};
 use super::problem::WIDTH;
-use carom_numeric::kernel::norm;
+use carom_numeric::kernel::{larger, norm};
 
 /// A contact touches if its normal velocity after the impact is below this fraction of the velocity scale. A
 /// tangential velocity below it counts as sticking.
@@ -83,7 +83,7 @@ pub(super) struct SolutionBranch {
 /// Returns the largest absolute difference between entries of two vectors with equal lengths.
 fn farthest(x: &[f64], y: &[f64]) -> f64 {
     let differences = x.iter().zip(y).map(|(x, y)| (x - y).abs());
-    differences.fold(0.0, |a, d| if d <= a { a } else { d })
+    differences.fold(0.0, larger)
 }
 
 impl SolutionBranch {

@@ -519,6 +519,12 @@ impl ConeWorkspace {
     }
 
     fn try_compliant(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
+        self.load_compliant();
+        self.attempt(problem, ConeStart::Compliant, answer)
+    }
+
+    /// Sets the starting point of Newton's method to the impulses of compliant contacts that became stiffer.
+    pub(super) fn load_compliant(&mut self) {
         let Self {
             solution_branch,
             system,
@@ -530,7 +536,6 @@ impl ConeWorkspace {
         self.start.clear();
         self.start.extend_from_slice(self.solution_branch.start());
         self.system.soften(0.0);
-        self.attempt(problem, ConeStart::Compliant, answer)
     }
 
     /// Searches the limit of the solutions for equally compliant contacts as the compliance goes to zero, and

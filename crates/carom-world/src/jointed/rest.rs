@@ -7,10 +7,16 @@
 use super::memory::Resting;
 use super::run::{INSTANT, Run};
 use carom_joints::step::Step;
+use carom_variational::State;
 
 /// Displacement within a step that counts as rounding, as a fraction of the size of the system plus the distance from the
 /// origin; for angles, in rad.
 const STANDS: f64 = 16.0 * f64::EPSILON;
+
+/// Change of velocity within a step that counts as rounding, as a fraction of the change that gravity alone would make. A body
+/// that begins to move changes its velocity by a fraction that does not depend on the step, while its displacement in a very
+/// short step may be rounding.
+const UNCHANGED: f64 = 64.0 * f64::EPSILON;
 
 /// Number of successive steps without motion after which the articulations rest: what is about to move has moved by then.
 const LINES: usize = 8;
@@ -62,11 +68,13 @@ impl Run<'_, '_> {
         })
     }
 
-    /// True if no body or coordinate moves in the step by more than rounding, and if its velocity at the end of the step moves
-    /// none by more than rounding within another such step.
+    /// True if no body or coordinate moves in the step by more than rounding, if the velocities at the end of the step move none
+    /// by more than rounding within another such step, and if no velocity changes in the step by more than rounding. Without
+    /// gravity nothing tells how large that rounding is, and only velocities that do not change at all count.
     fn stands_still(&self, step: &Step, length: f64) -> bool {
         let mb = self.world.multibody();
         let size = mb.size();
+        let unchanged = UNCHANGED * mb.gravity().norm() * length;
         let bodies = self.posture.states.iter().zip(&step.end.states);
         let bodies_stand = bodies.enumerate().all(|(body, (before, after))| {
             let Some(rigid) = mb.rigid(body) else {
@@ -74,9 +82,14 @@ impl Run<'_, '_> {
             };
             let rounding = STANDS * (size + before.position.amax());
             let speed = after.linear_momentum.amax() / rigid.mass();
+            let change = (after.linear_momentum - before.linear_momentum).amax() / rigid.mass();
+            let spin = |state: &State| rigid.angular_velocity(&state.angular_momentum);
+            let turn_change = (spin(after) - spin(before)).amax();
             (after.position - before.position).amax() <= rounding
                 && speed * length <= rounding
-                && rigid.angular_velocity(&after.angular_momentum).amax() * length <= STANDS
+                && spin(after).amax() * length <= STANDS
+                && change <= unchanged
+                && turn_change * size <= unchanged
         });
         let coordinates = self.posture.q.iter().zip(&step.end.q);
         bodies_stand

@@ -49,8 +49,8 @@ pub(super) const PROJECTION_PASSES: usize = 4;
 /// Overlap, as a fraction of the smaller radius, below which a pair counts as touching and is not moved apart.
 pub(super) const SHALLOW: f64 = 1e-9;
 
-/// Growth of an overlap within a step, as a fraction of the smaller radius, from which on the deepest point of the pair becomes
-/// a contact point, even if rotation explains the overlap: a quarter of [`DEEPEST`], so that fast rotation does not stop a run.
+/// Overlap of a pair, as a fraction of the smaller radius, from which on the deepest point of the pair becomes a contact point if
+/// the overlap grows, even if rotation explains it: a quarter of [`DEEPEST`], so that fast rotation does not stop a run.
 pub(super) const DEEP: f64 = 0.25 * DEEPEST;
 
 /// Overlap of a pair, as a fraction of the smaller radius, at which a run stops: contact points are meaningless beyond it. If the

@@ -1,7 +1,7 @@
 //! Time stepping against closed forms and its own balance.
 
 use super::common::{G, ball, body, close, cuboid, floor, limits, moving, plane, spec, v};
-use carom_geometry::{Ellipsoid, Shape};
+use carom_geometry::{Cuboid, Ellipsoid, Shape};
 use carom_impact::frictional::Poisson;
 use carom_impact::two_body::ImpactOptions;
 use carom_lie::So3;
@@ -408,39 +408,48 @@ fn a_row_of_dominoes_falls_to_its_end() {
     assert!(end.lowest_gap >= -1e-3 * a, "{:e}", end.lowest_gap);
 }
 
-/// Cubes that spin by a sixth of a radian in a step and hit each other: rotation brings edges deep into faces within a step,
-/// where the impulses must keep them out instead of the run ending.
+/// Boxes that spin by a sixth of a radian in a step and hit each other, cubes, rods and plates, one up to a hundred times as heavy:
+/// rotation brings edges deep into faces within a step, where the impulses must keep them out instead of the run ending.
 #[test]
-fn fast_cubes_do_not_stop_a_run() {
-    for case in 0..150 {
+fn fast_boxes_do_not_stop_a_run() {
+    let mut hits = 0;
+    for case in 0..300 {
         let turned = |k: usize| {
             let angle = (37 * case + 11 * k) as f64;
             v(angle.sin(), (1.7 * angle).cos(), (2.3 * angle).sin())
         };
-        let cube = |k: usize, side: f64| {
+        let a_box = |k: usize, side: f64| {
+            let half = [[0.055; 3], [0.1, 0.02, 0.02], [0.09, 0.07, 0.015]][(case + k) % 3];
+            let mass = if k == 0 {
+                1.0
+            } else {
+                [1.0, 10.0, 100.0][case / 3 % 3]
+            };
             let at = v(0.12 * side, 0.02 * side, 0.0);
-            let still = cuboid(["a", "b"][k], [0.055; 3], at);
+            let still = body(
+                ["a", "b"][k],
+                Shape::Cuboid(Cuboid::new(half).unwrap()),
+                mass,
+                at,
+            );
             let spin = turned(k + 2).normalize() * 80.0;
-            let mut cube = moving(still, v(-1.5 * side, 0.0, 0.0), spin);
-            cube.configuration.rotation = So3::exp(&(turned(k) * 2.0));
-            cube
+            let mut spun = moving(still, v(-1.5 * side, 0.0, 0.0), spin);
+            spun.configuration.rotation = So3::exp(&(turned(k) * 2.0));
+            spun
         };
         let spec = WorldSpec {
             time_step: 2e-3,
             gravity: Vector3::zeros(),
-            ..spec(vec![cube(0, 1.0), cube(1, -1.0)], Vec::new(), 0.2, 0.3)
+            ..spec(vec![a_box(0, 1.0), a_box(1, -1.0)], Vec::new(), 0.2, 0.3)
         };
         let world = World::new(&spec).unwrap();
-        let end = world.run_in_steps(
-            &Stepping::default(),
-            &limits(0.1),
-            &[],
-            &Serial,
-            &mut |_| (),
-        );
+        let stepping = Stepping::default();
+        let end = world.run_in_steps(&stepping, &limits(0.1), &[], &Serial, &mut |_| ());
         assert_eq!(end.ending, Ending::Completed, "case {case}");
-        assert!(end.n_impacts > 0, "case {case}");
+        hits += usize::from(end.n_impacts > 0);
     }
+    // Boxes that pass each other are few.
+    assert!(hits > 200, "{hits}");
 }
 
 /// A dropped stack whose boxes rattle: each body has more impacts at several contacts within a step than steps can tell apart,

@@ -558,3 +558,47 @@ fn a_straight_rope_falls_on_the_floor_and_rests() {
     assert!(momentum_error(&world, &end) <= 1e-9);
     assert!(end.n_steps <= 140, "{}", end.n_steps);
 }
+
+/// Bodies that begin to move slowly do not rest, however short the steps are: beside a ball that lies on the floor, another one
+/// is turned by a motor. Its displacement in one step is rounding for a hundred steps, but its speed grows in each.
+#[test]
+fn a_slow_start_in_short_steps_is_no_rest() {
+    let ball = || Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros()).unwrap());
+    let mut bodies = Bodies::default();
+    let at = Vector3::z() * 0.1;
+    let foot = bodies.add(ball(), 1.0, None);
+    bodies.join(
+        "prismatic",
+        (None, at),
+        (foot, Vector3::zeros()),
+        CoordinateSpec {
+            position: Some(0.0),
+            ..CoordinateSpec::default()
+        },
+    );
+    let wheel = bodies.add(ball(), 1.0, None);
+    let torque = 4e-9;
+    bodies.join(
+        "revolute",
+        (None, Vector3::new(0.0, 1.0, 1.0)),
+        (wheel, Vector3::zeros()),
+        CoordinateSpec {
+            position: Some(0.0),
+            actuator: Some(Actuator {
+                rule: Rule::Constant(torque),
+                limit: f64::INFINITY,
+            }),
+            ..CoordinateSpec::default()
+        },
+    );
+    let world = bodies.world(0.0, 0.0, 2e-7);
+    let duration = 1e-4;
+    let end = run(&world, duration, &[], &mut |_| {});
+    assert_eq!(end.ending, Ending::Completed);
+    let expected = torque / (0.4 * 0.1 * 0.1) * duration;
+    assert!(
+        (end.rates[1] / expected - 1.0).abs() <= 1e-9,
+        "{} {expected}",
+        end.rates[1]
+    );
+}

@@ -5,7 +5,7 @@ use crate::cone::ConeMode;
 use crate::cone::problem::WIDTH;
 use crate::cone::residual::projected;
 use carom_numeric::block_lu::block::{Block, scalar, zero};
-use carom_numeric::kernel::norm;
+use carom_numeric::kernel::{larger, norm};
 
 /// Impulses, the velocities after them, and the errors of the contact equations.
 #[derive(Clone, Debug, Default)]
@@ -95,8 +95,7 @@ impl Point {
             let target = [l[0] - lifted, l[1] - u[1], l[2] - u[2]];
             let p = projected(target, friction, floor);
             let distance = norm(&[l[0] - p[0], l[1] - p[1], l[2] - p[2]]);
-            // Unlike `max` this keeps NaN.
-            worst = if distance <= worst { worst } else { distance };
+            worst = larger(worst, distance);
             size = size.max(norm(&b)).max(norm(&l));
         }
         self.residual = match worst {

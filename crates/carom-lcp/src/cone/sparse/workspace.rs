@@ -16,7 +16,7 @@ use crate::cone::problem::WIDTH;
 use crate::cone::residual::projected;
 use crate::cone::{CONE_RESIDUAL, ConeMode};
 use crate::{LcpError, LcpStatus};
-use carom_numeric::kernel::norm;
+use carom_numeric::kernel::{larger, norm};
 
 /// Tolerances of the solver for sparse contact problems with friction.
 ///
@@ -509,8 +509,7 @@ fn residual_of(
             floor,
         );
         let error = norm(&[scaled[0] - p[0], scaled[1] - p[1], scaled[2] - p[2]]);
-        // Unlike `max` this keeps NaN.
-        worst = if error <= worst { worst } else { error };
+        worst = larger(worst, error);
         size = size.max(norm(b) * factor).max(norm(&scaled));
     }
     match worst {

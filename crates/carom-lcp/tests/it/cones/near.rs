@@ -3,7 +3,7 @@
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{
     ConeProblem, ConeSelection, ConeWorkspace, SparseConeProblem, cone_residual,
-    cone_velocity_error, contact_residual,
+    cone_velocity_error, contact_residual, sparse_cone_residual,
 };
 
 /// Rows of unit masses of a plate with corners at (±1, ±0.5) and the height 0.1: normals and two tangents each.
@@ -138,4 +138,58 @@ fn a_direction_has_unit_length() {
         assert!(problem.with_slips(&[Some(slip)]).is_err());
     }
     assert!(problem.with_slips(&[]).is_err());
+}
+
+/// A workspace that has solved other problems, of other sizes, jams and impulses that are no numbers among them, gives the
+/// same bits as a new one.
+#[test]
+fn what_a_workspace_solved_before_changes_no_answer() {
+    let delassus = plate();
+    let one = [2.0, 0.4, -0.3, 0.4, 3.0, 0.2, -0.3, 0.2, 2.5];
+    let mut used = ConeWorkspace::new();
+    for k in 0..200 {
+        let x = f64::from(k);
+        let velocity = velocities(
+            (0.7 * x).sin() + 0.3,
+            (1.3 * x).cos() * 4.0,
+            (2.1 * x).sin() * 3.0,
+        );
+        let friction = [0.1, 0.5, 0.9, 1.5].map(|mu| mu * (1.0 + (0.3 * x).sin()));
+        let slips = [None, Some([0.6, -0.8]), None, Some([0.0, 1.0])];
+        let free = ConeProblem::new(&delassus, &velocity, &friction, &[]).unwrap();
+        let dragged = free.clone().with_slips(&slips).unwrap();
+        let small = ConeProblem::new(&one, &velocity[..3], &friction[..1], &[]).unwrap();
+        let start = [0.1 * x; 12];
+        for problem in [free, small, dragged] {
+            let start = &start[..problem.dim()];
+            let mut new = ConeWorkspace::new();
+            let expected = new.solve_near(&problem, start, 1e-14).unwrap();
+            let found = used.solve_near(&problem, start, 1e-14).unwrap();
+            assert_eq!(found, expected, "{k}");
+            assert_eq!(used.impulse(), new.impulse(), "{k}");
+        }
+        // An attempt that fails leaves nothing behind.
+        let small = ConeProblem::new(&one, &velocity[..3], &friction[..1], &[]).unwrap();
+        assert!(
+            used.solve_near(&small, &[f64::NAN; 3], 1e-14).is_err()
+                || used.impulse()[0].is_finite()
+        );
+    }
+}
+
+/// An impulse that is no number has no residual, wherever it stands among good ones that have nothing to do with it.
+#[test]
+fn one_impulse_that_is_no_number_spoils_the_residual() {
+    let unit = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    let blocks = [0, 1, 2].map(|i| (i, i, unit));
+    let velocity = [-1.0, 0.0, 0.0].repeat(3);
+    let problem = SparseConeProblem::of_blocks(&blocks, &velocity, &[0.5; 3]).unwrap();
+    let solution = [1.0, 0.0, 0.0].repeat(3);
+    assert!(sparse_cone_residual(&problem, &solution).unwrap() <= 1e-15);
+    for at in 0..9 {
+        let mut impulse = solution.clone();
+        impulse[at] = f64::NAN;
+        let residual = sparse_cone_residual(&problem, &impulse);
+        assert!(!residual.is_ok_and(|r| r <= 1e300), "{at}");
+    }
 }
