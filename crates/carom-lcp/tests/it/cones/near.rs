@@ -157,7 +157,7 @@ fn what_a_workspace_solved_before_changes_no_answer() {
         let friction = [0.1, 0.5, 0.9, 1.5].map(|mu| mu * (1.0 + (0.3 * x).sin()));
         let slips = [None, Some([0.6, -0.8]), None, Some([0.0, 1.0])];
         let free = ConeProblem::new(&delassus, &velocity, &friction, &[]).unwrap();
-        let dragged = free.clone().with_slips(&slips).unwrap();
+        let dragged = free.with_slips(&slips).unwrap();
         let small = ConeProblem::new(&one, &velocity[..3], &friction[..1], &[]).unwrap();
         let start = [0.1 * x; 12];
         for problem in [free, small, dragged] {
