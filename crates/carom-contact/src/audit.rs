@@ -2,6 +2,7 @@
 
 use crate::event_scale::part_in_span;
 use crate::gate::{GATE_TOLERANCE, ROUNDING};
+use crate::index::RowIndex;
 use crate::numbers::Numbers;
 use crate::{ImpactError, ImpactProblem};
 use carom_metric::{Covector, Tangent, kernel};
@@ -110,9 +111,9 @@ pub fn audit(
         let first = contacts.row(i);
         let mut work = 0.0;
         // Rows may have any length: they are scaled before they meet velocities or impulses.
-        let mut add = |row: usize, covector: &Covector| {
+        let mut add = |row: RowIndex, covector: &Covector| {
             let scale = contacts.row_scale(row);
-            let impulse = impulses[row] / scale;
+            let impulse = impulses[row.index()] / scale;
             let (mut before, mut after, mut size) = (0.0, 0.0, 0.0);
             let velocities = v_minus.iter().zip(v_plus);
             let entries = covector.0.as_slice().iter().zip(velocities);
@@ -130,13 +131,13 @@ pub fn audit(
         };
         let (normal_velocity, scale) = add(first, &contact.normal);
         let mut tangential = 0.0f64;
-        for (row, tangent) in (first + 1..).zip(&contact.tangents) {
+        for (row, tangent) in contacts.tangents_at(i).zip(&contact.tangents) {
             add(row, tangent);
-            tangential = libm::hypot(tangential, impulses[row]);
+            tangential = libm::hypot(tangential, impulses[row.index()]);
         }
         audit.contact_work_j.push(work);
         let norm = contacts.normal_norm(i);
-        let normal_impulse = impulses[first];
+        let normal_impulse = impulses[first.index()];
         let excess = tangential - contact.friction * normal_impulse.max(0.0);
         raise(
             &mut audit.penetration_residual,
@@ -175,7 +176,7 @@ fn check_lengths(
     constraint_impulses: &DVector<f64>,
 ) -> Result<(), ImpactError> {
     let contacts = problem.contacts();
-    let rows = contacts.row(contacts.len());
+    let rows = contacts.n_rows();
     let forms = contacts.constraint_forms().len();
     for (what, found, expected) in [
         ("impulses", impulses.len(), rows),
@@ -219,7 +220,7 @@ impl Gain {
 #[cold]
 fn energy_ratio(problem: &ImpactProblem<'_>, plus: &[f64]) -> f64 {
     let contacts = problem.contacts();
-    let rows = (0..contacts.row(contacts.len())).map(|row| contacts.unit_row(row));
+    let rows = contacts.all_rows().map(|row| contacts.unit_row(row));
     let forms = contacts.constraint_basis();
     let forms = forms.into_iter().flat_map(|basis| basis.column_iter());
     let forms: Vec<DVector<f64>> = forms.map(|column| column.into_owned()).collect();

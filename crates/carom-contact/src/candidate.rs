@@ -4,6 +4,7 @@ use crate::event_scale::rates;
 use crate::gate::{
     Answer, Breach, GATE_TOLERANCE, GateRule, Moved, REFINED, ResidualScales, Rules, inspect,
 };
+use crate::index::RowIndex;
 use crate::numbers::Numbers;
 use crate::residual_scale::{divisor, dot_and_size, worst};
 use crate::twice::{Twice, dot_of_sum};
@@ -128,14 +129,14 @@ impl Basis for Opening {
         after: &[f64],
         impulse: &mut [f64],
     ) {
-        let approaching = |i: &usize| after[contacts.row(*i)] < 0.0;
+        let approaching = |i: &usize| after[contacts.row(*i).index()] < 0.0;
         for i in (0..contacts.len()).filter(approaching) {
             if !self.stopped.contains(&i) {
                 self.stopped.push(i);
             }
         }
         let rows = self.stopped.iter();
-        let wanted: Vec<(usize, f64)> = rows.map(|i| (contacts.row(*i), 0.0)).collect();
+        let wanted: Vec<(RowIndex, f64)> = rows.map(|i| (contacts.row(*i), 0.0)).collect();
         reach(contacts, &wanted, after, impulse);
     }
 }
@@ -172,7 +173,7 @@ impl Basis for Elastic {
 #[derive(Clone, Debug)]
 pub struct Targets {
     /// Row index in the Jacobian and prescribed scaled velocity of the unit row.
-    pub rows: SmallVec<[(usize, f64); 4]>,
+    pub rows: SmallVec<[(RowIndex, f64); 4]>,
     /// True if an answer that misses the prescribed velocities is rejected.
     pub are_required: bool,
 }
@@ -193,7 +194,7 @@ impl Basis for Targets {
         terms: &[f64],
     ) -> Option<f64> {
         Some(worst(self.rows.iter().map(|&(row, target)| {
-            (after[row] - target).abs() / divisor(terms[row])
+            (after[row.index()] - target).abs() / divisor(terms[row.index()])
         })))
     }
 
@@ -210,7 +211,12 @@ impl Basis for Targets {
 
 /// Adds impulses of least norm that bring some contact rows of unit kinetic length to prescribed velocities. `wanted` lists
 /// the index of each row and its velocity; `after` are the present velocities of all rows.
-fn reach(contacts: &ContactSet<'_>, wanted: &[(usize, f64)], after: &[f64], impulse: &mut [f64]) {
+fn reach(
+    contacts: &ContactSet<'_>,
+    wanted: &[(RowIndex, f64)],
+    after: &[f64],
+    impulse: &mut [f64],
+) {
     if wanted.is_empty() {
         return;
     }
@@ -219,10 +225,12 @@ fn reach(contacts: &ContactSet<'_>, wanted: &[(usize, f64)], after: &[f64], impu
         .clone()
         .flat_map(|&(row, _)| contacts.unit_row(row).iter().copied())
         .collect();
-    let missing: Vec<f64> = rows.map(|&(row, target)| target - after[row]).collect();
+    let missing: Vec<f64> = rows
+        .map(|&(row, target)| target - after[row.index()])
+        .collect();
     let correction = Svd::new(&columns, contacts.metric().dim()).least_norm_gram(&missing, FLAT);
     for (&(row, _), l) in wanted.iter().zip(&correction) {
-        impulse[row] += l;
+        impulse[row.index()] += l;
     }
 }
 
@@ -289,7 +297,7 @@ impl Candidate {
     /// kinetic length, multiplied by [`ImpactProblem::scale`].
     pub fn new(problem: &ImpactProblem<'_>, impulse: Numbers) -> Self {
         let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
-        for (row, &l) in impulse.iter().enumerate() {
+        for (row, &l) in problem.contacts().all_rows().zip(&impulse) {
             if l != 0.0 {
                 kernel::add_scaled(&mut change, l, problem.contacts().unit_row(row));
             }
@@ -482,7 +490,7 @@ fn judge(
     let missed = |sizes: &[f64]| {
         let approach = (0..contacts.len()).map(|i| {
             let wall = rules.wall_rates.get(contacts.place(i).index()).copied();
-            let (row, wall) = (contacts.row(i), wall.unwrap_or(0.0));
+            let (row, wall) = (contacts.row(i).index(), wall.unwrap_or(0.0));
             let approach = if rules.may_approach || is_infeasible {
                 0.0
             } else {
@@ -515,9 +523,10 @@ fn judge(
 /// Converts the physical impulses on the caller's rows to scaled impulses on the contact rows of unit kinetic length (unit
 /// rows).
 fn on_units(problem: &ImpactProblem<'_>, built: &Built) -> Numbers {
-    let units = built.impulses.iter().enumerate();
-    units
-        .map(|(row, l)| l * problem.contacts().row_norm(row) * problem.scale())
+    let contacts = problem.contacts();
+    let impulses = contacts.all_rows().zip(&built.impulses);
+    impulses
+        .map(|(row, l)| l * contacts.row_norm(row) * problem.scale())
         .collect()
 }
 
@@ -583,8 +592,9 @@ fn scaled(velocity: &[f64], scale: f64) -> Numbers {
 /// rows, one per row.
 fn given(problem: &ImpactProblem<'_>, impulse: &[f64]) -> DVector<f64> {
     let unscale = 1.0 / problem.scale();
-    let impulses = impulse.iter().enumerate();
-    let impulses = impulses.map(|(row, l)| l * unscale / problem.contacts().row_norm(row));
+    let contacts = problem.contacts();
+    let impulses = contacts.all_rows().zip(impulse);
+    let impulses = impulses.map(|(row, l)| l * unscale / contacts.row_norm(row));
     DVector::from_iterator(impulse.len(), impulses)
 }
 
@@ -636,11 +646,11 @@ fn solve(
             force.add_product(a * row_scale, impulse);
         }
     };
-    for (row, covector) in contacts.jacobian_rows().enumerate() {
+    for (row, covector) in contacts.all_rows().zip(contacts.jacobian_rows()) {
         add(
             covector.0.as_slice(),
             contacts.row_scale(row),
-            impulses[row],
+            impulses[row.index()],
         );
     }
     for (form, multiplier) in contacts.constraint_forms().iter().zip(multipliers) {

@@ -2,10 +2,10 @@
 
 use crate::ImpactError;
 use crate::constraints::Constraints;
+use crate::index::{RowIndex, UnitRow};
 use crate::margin::{self, Margin};
 use crate::numbers::Numbers;
 use crate::residual_scale::{self, RowVelocity};
-use crate::unit_row::UnitRow;
 use carom_metric::{Covector, KineticMetric, MetricError, UnitNormals, kernel};
 use carom_two_body::BodyPair;
 use nalgebra::{DMatrix, DVector};
@@ -282,13 +282,51 @@ impl<'m> ContactSet<'m> {
         self.constraints.as_ref().map_or(&[], |c| c.forms())
     }
 
-    /// Index of the first row of contact `i` in the contact Jacobian; for `i` equal to the number of contacts, the number of
-    /// rows.
+    /// Returns the index of the normal of contact `i` among the rows of the contact Jacobian. The tangents of the contact
+    /// are the rows after it.
     #[inline]
-    pub fn row(&self, i: usize) -> usize {
-        self.places
-            .get(i)
-            .map_or(self.rows.len(), |place| place.row)
+    pub fn row(&self, i: usize) -> RowIndex {
+        RowIndex::new(self.places[i].row)
+    }
+
+    /// Number of rows of the contact Jacobian: the normals and tangents of all contacts.
+    #[inline]
+    pub fn n_rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Iterates over the rows of the contact Jacobian.
+    #[inline]
+    pub fn all_rows(
+        &self,
+    ) -> impl ExactSizeIterator<Item = RowIndex> + DoubleEndedIterator + Clone + use<> {
+        RowIndex::all(self.rows.len())
+    }
+
+    /// Returns the places of the rows of contact `i`, its normal and then its tangents, in lists that have one entry for each
+    /// row of the contact Jacobian, for example the impulses of an outcome.
+    #[inline]
+    pub fn row_range(&self, i: usize) -> std::ops::Range<usize> {
+        let first = self.places[i].row;
+        first..first + self.contacts[i].n_rows()
+    }
+
+    /// Iterates over the rows of contact `i`: its normal, then its tangents.
+    #[inline]
+    pub fn rows_at(
+        &self,
+        i: usize,
+    ) -> impl ExactSizeIterator<Item = RowIndex> + DoubleEndedIterator + Clone + use<> {
+        self.row_range(i).map(RowIndex::new)
+    }
+
+    /// Iterates over the tangents of contact `i`.
+    #[inline]
+    pub fn tangents_at(
+        &self,
+        i: usize,
+    ) -> impl ExactSizeIterator<Item = RowIndex> + DoubleEndedIterator + Clone + use<> {
+        self.rows_at(i).skip(1)
     }
 
     /// Checks, for laws with friction, that every contact with a positive friction coefficient has tangents; the error is
@@ -304,7 +342,7 @@ impl<'m> ContactSet<'m> {
     /// Kinetic norm of the normal row of contact `i`, restricted to the null space of the constraints.
     #[inline]
     pub fn normal_norm(&self, i: usize) -> f64 {
-        self.rows.norm(self.row(i))
+        self.row_norm(self.row(i))
     }
 
     /// Cosines of the angles between the normals of all contacts in the kinetic metric, that is, the Gram matrix of the unit
@@ -394,14 +432,14 @@ impl<'m> ContactSet<'m> {
     /// Row `row` of the contact Jacobian (normal or tangent) in whitened coordinates, in which the kinetic metric is
     /// Euclidean; restricted by the constraints and of unit length (n entries).
     #[inline]
-    pub fn unit_row(&self, row: usize) -> &[f64] {
-        self.rows.column(row)
+    pub fn unit_row(&self, row: RowIndex) -> &[f64] {
+        self.rows.column(row.index())
     }
 
     /// Kinetic norm of row `row` of the contact Jacobian (normal or tangent), restricted by the constraints.
     #[inline]
-    pub fn row_norm(&self, row: usize) -> f64 {
-        self.rows.norm(row)
+    pub fn row_norm(&self, row: RowIndex) -> f64 {
+        self.rows.norm(row.index())
     }
 
     /// Wedge of the distinct normals `i` and `j`: the set of momenta with which neither of the two contacts approaches.
@@ -412,8 +450,8 @@ impl<'m> ContactSet<'m> {
 
     /// Returns the power of two that brings a row of the Jacobian to about unit length when multiplied with it.
     #[inline]
-    pub(crate) fn row_scale(&self, row: usize) -> f64 {
-        kernel::power_of_two_scale(self.rows.norm(row))
+    pub(crate) fn row_scale(&self, row: RowIndex) -> f64 {
+        kernel::power_of_two_scale(self.row_norm(row))
     }
 
     /// Computes the velocity of contact `i` along its unit normal for a generalized `velocity` (n entries), multiplied by

@@ -116,8 +116,8 @@ pub(crate) fn seen_velocity(problem: &ImpactProblem<'_>) -> Option<Tangent> {
     }
     let contacts = problem.contacts();
     let n = contacts.metric().dim();
-    let rows = 0..contacts.row(contacts.len());
-    let columns: Vec<f64> = rows
+    let columns: Vec<f64> = contacts
+        .all_rows()
         .flat_map(|row| contacts.unit_row(row).iter().copied())
         .collect();
     let svd = Svd::new(&columns, n);
@@ -173,7 +173,7 @@ pub(crate) fn rounding_of_normal(
 /// Computes the velocities of the contact rows of unit kinetic length (unit rows) for the generalized velocity `x + y` (n
 /// entries each) in twice the working precision, one per row.
 pub(crate) fn rates(contacts: &ContactSet<'_>, x: &[f64], y: &[f64]) -> Numbers {
-    let rows = contacts.jacobian_rows().enumerate();
+    let rows = contacts.all_rows().zip(contacts.jacobian_rows());
     rows.map(|(row, covector)| {
         let row_scale = contacts.row_scale(row);
         let entries: Numbers = covector.0.iter().map(|a| a * row_scale).collect();

@@ -30,6 +30,7 @@ mod breach;
 
 pub use breach::{Breach, GateRule};
 
+use crate::index::RowIndex;
 use crate::numbers::Numbers;
 use crate::residual_scale::{dot_and_size, groups};
 use crate::{ContactSet, ImpactProblem};
@@ -289,7 +290,7 @@ impl Balance {
         let mut is_suspect = false;
         for (i, contact) in contacts.contacts().iter().enumerate() {
             let first = contacts.row(i);
-            let impulse = answer.impulses[first];
+            let impulse = answer.impulses[first.index()];
             let unit = contacts.row_norm(first) * contacts.row_scale(first);
             let rebound = match rules.work {
                 Work::Rebound(rates) => rates.get(i).map(|rate| -rate * unit),
@@ -307,8 +308,8 @@ impl Balance {
             is_suspect |= !(impulse >= 0.0) && !rules.may_pull;
             let counted = rebound.map(|_| 0.0);
             let mut tangential = 0.0f64;
-            for (row, tangent) in (first + 1..).zip(&contact.tangents) {
-                let impulse = answer.impulses[row];
+            for (row, tangent) in contacts.tangents_at(i).zip(&contact.tangents) {
+                let impulse = answer.impulses[row.index()];
                 let tangent = tangent.0.as_slice();
                 self.add(tangent, contacts.row_scale(row), impulse, counted);
                 tangential = libm::hypot(tangential, impulse);
@@ -415,11 +416,11 @@ impl ResidualScales {
                 *made += (x * impulse).abs();
             }
         };
-        for (row, covector) in contacts.jacobian_rows().enumerate() {
+        for (row, covector) in contacts.all_rows().zip(contacts.jacobian_rows()) {
             add(
                 covector.0.as_slice(),
                 contacts.row_scale(row),
-                answer.impulses[row],
+                answer.impulses[row.index()],
             );
         }
         for (form, &multiplier) in contacts
@@ -455,7 +456,8 @@ impl ResidualScales {
     /// Computes the rounding scale $S$ of every contact row of unit kinetic length: the size of the terms that the velocity
     /// of the row is the sum of, in scaled units.
     pub(crate) fn of_unit_rows(&self, contacts: &ContactSet<'_>) -> Vec<f64> {
-        let sizes = contacts.jacobian_rows().enumerate().map(|(row, covector)| {
+        let rows = contacts.all_rows().zip(contacts.jacobian_rows());
+        let sizes = rows.map(|(row, covector)| {
             let row_scale = contacts.row_scale(row);
             let (_, _, size) = self.of(covector.0.as_slice(), row_scale);
             size / (contacts.row_norm(row) * row_scale)
@@ -467,7 +469,7 @@ impl ResidualScales {
     /// around the row) that comes from the coordinates of the row itself. It is $\sum_k|a_k|(|v_k^-| + |v_k^+|)/\lVert
     /// a\rVert$ for the row $a$ and the velocities $v^\mp$ before and after the impact, in scaled units.
     pub(crate) fn moved_by_unit_rows(&self, contacts: &ContactSet<'_>) -> Vec<f64> {
-        let rows = contacts.jacobian_rows().enumerate();
+        let rows = contacts.all_rows().zip(contacts.jacobian_rows());
         rows.map(|(row, covector)| {
             let row_scale = contacts.row_scale(row);
             let velocities = self.before.iter().zip(&self.after);
@@ -496,7 +498,7 @@ impl ResidualScales {
         for (plus, minus) in momentum.iter_mut().zip(problem.momentum()) {
             *plus = libm::hypot(*plus, *minus);
         }
-        let pushes = impulses_on_units.iter().enumerate();
+        let pushes = contacts.all_rows().zip(impulses_on_units);
         let pushes = pushes.filter(|(_, l)| **l != 0.0);
         let rows = pushes.clone().map(|(row, _)| contacts.unit_row(row));
         let (of, of_rows) = groups(metric.dim(), rows);
@@ -508,7 +510,7 @@ impl ResidualScales {
             around[*group].impulses = libm::hypot(around[*group].impulses, *l);
         }
         let mut touched = vec![Moved::default(); metric.dim()];
-        let rows = alone.iter().enumerate();
+        let rows = contacts.all_rows().zip(alone);
         rows.map(|(row, own)| {
             touched.fill(Moved::default());
             for (group, a) in of.iter().zip(contacts.unit_row(row)) {
@@ -579,7 +581,7 @@ impl ResidualScales {
             }
         };
         // Impulse on the caller's row that would make a velocity of size $S$.
-        let natural = |row: usize, covector: &carom_metric::Covector| {
+        let natural = |row: RowIndex, covector: &carom_metric::Covector| {
             let row_scale = contacts.row_scale(row);
             let (_, _, size) = self.of(covector.0.as_slice(), row_scale);
             let mut whitened: Numbers = covector.0.iter().map(|a| a * row_scale).collect();
@@ -600,7 +602,7 @@ impl ResidualScales {
                 let size = size + wall.abs() + hidden;
                 raise(GateRule::Approach, i, -approach / size);
             }
-            let impulse = answer.impulses[first];
+            let impulse = answer.impulses[first.index()];
             if !(impulse >= 0.0) && !rules.may_pull {
                 raise(
                     GateRule::Pull,
@@ -611,10 +613,10 @@ impl ResidualScales {
             if !rules.friction {
                 continue;
             }
-            let rows = first + 1..contacts.row(i + 1);
-            let tangential = rows
-                .clone()
-                .fold(0.0f64, |sum, row| libm::hypot(sum, answer.impulses[row]));
+            let rows = contacts.tangents_at(i);
+            let tangential = rows.clone().fold(0.0f64, |sum, row| {
+                libm::hypot(sum, answer.impulses[row.index()])
+            });
             let excess = tangential - contact.friction * impulse.max(0.0);
             if !(excess <= 0.0) {
                 let sizes = rows.zip(&contact.tangents).map(|(row, t)| natural(row, t));

@@ -65,6 +65,7 @@ mod error;
 pub mod event_scale;
 mod friction_cone;
 pub mod gate;
+mod index;
 mod invariants;
 mod law;
 mod margin;
@@ -76,13 +77,13 @@ mod problem;
 pub mod residual_scale;
 mod tolerances;
 mod twice;
-mod unit_row;
 
 pub use audit::{Audit, audit};
 pub use contact::{Contact, ContactSet};
 pub use error::ImpactError;
 pub use friction_cone::FrictionCone;
 pub use gate::GateRule;
+pub use index::{RowIndex, UnitRow};
 pub use invariants::Invariants;
 pub use law::{ImpactLaw, SetValuedLaw};
 pub use margin::{JAM_MARGIN, Margin};
@@ -93,7 +94,6 @@ pub use outcome::{
     PropagativeDiagnostics, Warning,
 };
 pub use problem::ImpactProblem;
-pub use unit_row::UnitRow;
 
 // Crates whose types occur in signatures of this crate.
 pub use carom_lcp as lcp;

@@ -2,6 +2,7 @@
 
 use super::frame::Frame;
 use super::mode::Rebound;
+use carom_contact::RowIndex;
 use nalgebra::{DMatrix, DVector, DVectorView};
 
 /// Selection of the data of an impact whose cotangents (gradients)
@@ -135,9 +136,9 @@ impl Adjoint {
 
     /// Adds `factor` times a whitened vector (n entries) to the cotangent (gradient) of a normalized row of the
     /// contact Jacobian. `row` is its index among the rows of all contacts and constraints.
-    pub(super) fn add_row(&mut self, row: usize, factor: f64, vector: DVectorView<'_, f64>) {
+    pub(super) fn add_row(&mut self, row: RowIndex, factor: f64, vector: DVectorView<'_, f64>) {
         if self.wanted.rows && factor != 0.0 {
-            self.rows.column_mut(row).axpy(factor, &vector, 1.0);
+            self.rows.column_mut(row.index()).axpy(factor, &vector, 1.0);
         }
     }
 
@@ -148,7 +149,7 @@ impl Adjoint {
     pub(super) fn add_seen(
         &mut self,
         frame: &Frame<'_>,
-        row: usize,
+        row: RowIndex,
         factor: f64,
         velocity: DVectorView<'_, f64>,
     ) {
@@ -164,7 +165,7 @@ impl Adjoint {
     pub(super) fn add_given_seen(
         &mut self,
         frame: &Frame<'_>,
-        row: usize,
+        row: RowIndex,
         factor: f64,
         velocity: &DVector<f64>,
     ) {
@@ -181,7 +182,7 @@ impl Adjoint {
     pub(super) fn add_given_row(
         &mut self,
         frame: &Frame<'_>,
-        row: usize,
+        row: RowIndex,
         factor: f64,
         vector: &DVector<f64>,
     ) {
@@ -224,11 +225,11 @@ impl Adjoint {
     /// and units. `velocity` is the cotangent of the velocity before the impact in the caller's coordinates; the
     /// result contains `velocity` unchanged.
     pub(super) fn into_given(self, frame: &Frame<'_>, velocity: DVector<f64>) -> Cotangent {
-        let n_contact_rows = frame.constraint_rows().start;
+        let n_contact_rows = frame.n_contact_rows();
         let rows = self.rows.ncols();
         let mut given = frame.covectors_back(self.rows);
-        for (k, mut column) in given.column_iter_mut().enumerate() {
-            column *= frame.row_factor(k);
+        for (row, mut column) in frame.all_rows().zip(given.column_iter_mut()) {
+            column *= frame.row_factor(row);
         }
         let part = |from: usize, to: usize| {
             let n = if rows > 0 { given.nrows() } else { 0 };

@@ -14,6 +14,7 @@ use super::reading::{Cones, Reading};
 use super::shift::Sorted;
 use super::stage::Stage;
 use super::{StepContacts, Steps};
+use carom_contact::RowIndex;
 use carom_contact::nnls::nonnegative_least_squares;
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
@@ -172,8 +173,8 @@ impl Contacts<'_> {
     /// True if two contacts are copies of each other: they have parallel rows, equal friction coefficients and equal
     /// restitution.
     fn are_one_contact(&self, a: &Reading<'_>, b: &Reading<'_>) -> bool {
-        let row = |k: usize| self.frame.row(k);
-        let is_near = |i: usize, j: usize| (row(i) - row(j)).norm() <= PARALLEL;
+        let row = |k: RowIndex| self.frame.row(k);
+        let is_near = |i: RowIndex, j: RowIndex| (row(i) - row(j)).norm() <= PARALLEL;
         let mut tangents = a.tangents.iter().zip(b.tangents);
         a.tangents.len() == b.tangents.len()
             && (a.friction - b.friction).abs() <= PARALLEL * a.friction

@@ -4,6 +4,7 @@ use super::adjoint::Adjoint;
 use super::branch::Walk;
 use super::frame::{Frame, Variation};
 use super::stage::{Stage, chain_pull_back};
+use carom_contact::RowIndex;
 use carom_impact::plastic::PlasticRule;
 use nalgebra::{DMatrix, DVector};
 use std::sync::Arc;
@@ -90,7 +91,7 @@ impl Blend {
         rule: PlasticRule,
     ) -> Self {
         let difference = &ends.1 - &ends.0;
-        let is_closed = |row: usize| {
+        let is_closed = |row: RowIndex| {
             let slope = plastic.jacobian.tr_mul(&frame.row(row));
             slope.norm() <= NOTHING
         };

@@ -7,7 +7,7 @@ use super::shift::decisive;
 use super::stage::Stage;
 use super::{Map, SAME_OUTCOME};
 use carom_contact::event_scale::ROUNDING;
-use carom_contact::{ContactSet, ImpactError};
+use carom_contact::{ContactSet, ImpactError, RowIndex};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 use std::borrow::Cow;
@@ -56,17 +56,17 @@ pub(super) const SLIVER: f64 = 3e-5;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Test {
     /// The row separates.
-    Separates(usize),
+    Separates(RowIndex),
     /// The row approaches.
-    Approaches(usize),
+    Approaches(RowIndex),
     /// The velocity of the first row exceeds that of the second.
-    Exceeds(usize, usize),
+    Exceeds(RowIndex, RowIndex),
 }
 
 impl Test {
     /// Creates the test that decides about the sign of the velocity along a contact row. If `approaches` is true, the
     /// contact must approach; otherwise the contact must separate.
-    pub(super) fn that(row: usize, approaches: bool) -> Self {
+    pub(super) fn that(row: RowIndex, approaches: bool) -> Self {
         if approaches {
             Self::Approaches(row)
         } else {

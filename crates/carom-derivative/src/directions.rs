@@ -66,7 +66,7 @@ fn distinct(frame: &Frame<'_>) -> Vec<usize> {
     let mut out: Vec<usize> = Vec::with_capacity(set.len());
     for i in 0..set.len() {
         let is_copy = |j: &usize| {
-            let (own, other) = (set.row(i)..set.row(i + 1), set.row(*j)..set.row(*j + 1));
+            let (own, other) = (set.rows_at(i), set.rows_at(*j));
             let mut pairs = own.clone().zip(other.clone());
             let (a, b) = (&set.contacts()[i], &set.contacts()[*j]);
             own.len() == other.len()
@@ -93,7 +93,7 @@ fn next(frame: &Frame<'_>, contacts: &[usize], direction: &DVector<f64>) -> DVec
         let rate = frame.rate(normal, direction);
         sum.axpy(libm::cos(FREQUENCY * rate + phase), &frame.row(normal), 1.0);
         // Tangents act together, so that turning them changes nothing.
-        let tangents = normal + 1..set.row(*i + 1);
+        let tangents = set.tangents_at(*i);
         let slips: Vec<f64> = tangents
             .clone()
             .map(|row| frame.rate(row, direction))

@@ -66,8 +66,8 @@ impl Form {
             gradient.gemv_tr(1.0, jacobian, form, 1.0);
         }
         for (k, c) in &self.impulses {
-            value += c * stage.impulse()[*k];
-            for (slope, by) in gradient.iter_mut().zip(impulses.row(*k).iter()) {
+            value += c * stage.impulse()[k.index()];
+            for (slope, by) in gradient.iter_mut().zip(impulses.row(k.index()).iter()) {
                 *slope += c * by;
             }
         }

@@ -3,7 +3,7 @@
 use super::Direction;
 use super::scale::Scales;
 use carom_contact::event_scale::ROUNDING;
-use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem};
+use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem, RowIndex};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector, DVectorView};
 use smallvec::SmallVec;
@@ -89,8 +89,9 @@ impl Variation {
 
     /// Returns the change of a normalized row along this direction (whitened, n entries); `None` if no rows change.
     /// `row` is an index among the rows of all contacts and constraints.
-    pub(super) fn row(&self, row: usize) -> Option<DVectorView<'_, f64>> {
-        self.rows.as_ref().map(|rows| rows.column(row))
+    pub(super) fn row(&self, row: RowIndex) -> Option<DVectorView<'_, f64>> {
+        let rows = self.rows.as_ref();
+        rows.map(|rows| rows.column(row.index()))
     }
 
     /// Returns the change of the friction coefficient of a contact along this direction, in which the data of the
@@ -117,7 +118,7 @@ impl<'p> Frame<'p> {
         let metric = contacts.metric();
         let n = metric.dim();
         let forms = contacts.constraint_forms();
-        let n_rows = contacts.row(contacts.len());
+        let n_rows = contacts.n_rows();
         let mut rows = DMatrix::zeros(n, n_rows + forms.len());
         let given = contacts.jacobian_rows().chain(forms);
         for (mut column, covector) in rows.column_iter_mut().zip(given) {
@@ -129,10 +130,11 @@ impl<'p> Frame<'p> {
         let length = |row: usize| kernel::norm(rows.column(row).as_slice());
         let per = |length: f64| if length > 0.0 { 1.0 / length } else { 1.0 };
         for i in 0..contacts.len() {
-            let (normal, end) = (contacts.row(i), contacts.row(i + 1));
+            let own = contacts.row_range(i);
+            let (normal, tangents) = (own.start, own.start + 1..own.end);
             factors[normal] = per(length(normal));
-            let longest = (normal + 1..end).map(length).fold(0.0, f64::max);
-            factors[normal + 1..end].fill(per(longest));
+            let longest = tangents.clone().map(length).fold(0.0, f64::max);
+            factors[tangents].fill(per(longest));
         }
         for (row, factor) in factors.iter_mut().enumerate().skip(n_rows) {
             *factor = per(length(row));
@@ -160,8 +162,8 @@ impl<'p> Frame<'p> {
         self.scales.get_or_init(|| {
             let contacts = self.problem.contacts();
             let count = contacts.len();
-            let of_contact = |i: usize| (contacts.row(i)..contacts.row(i + 1)).map(move |_| i);
-            let of_constraints = self.constraint_rows().map(|row| count + row);
+            let of_contact = |i: usize| contacts.rows_at(i).map(move |_| i);
+            let of_constraints = self.constraint_rows().map(|row| count + row.index());
             let owners: SmallVec<[usize; 8]> = (0..count)
                 .flat_map(of_contact)
                 .chain(of_constraints)
@@ -211,28 +213,43 @@ impl<'p> Frame<'p> {
         self.rows.ncols()
     }
 
-    /// Returns the range of indices of the constraint rows, which follow the rows of all contacts.
-    pub(super) fn constraint_rows(&self) -> std::ops::Range<usize> {
-        let contacts = self.problem.contacts();
-        contacts.row(contacts.len())..self.n_rows()
+    /// Returns the number of rows of all contacts.
+    pub(super) fn n_contact_rows(&self) -> usize {
+        self.problem.contacts().n_rows()
+    }
+
+    /// Iterates over the rows of all contacts, then over those of the constraints.
+    pub(super) fn all_rows(&self) -> impl ExactSizeIterator<Item = RowIndex> + Clone + use<> {
+        RowIndex::all(self.n_rows())
+    }
+
+    /// Iterates over the constraint rows, which follow the rows of all contacts.
+    pub(super) fn constraint_rows(
+        &self,
+    ) -> impl ExactSizeIterator<Item = RowIndex> + Clone + use<> {
+        (self.n_contact_rows()..self.n_rows()).map(RowIndex::new)
     }
 
     /// Returns a normalized row of a contact or constraint in whitened coordinates (n entries).
-    pub(super) fn row(&self, row: usize) -> DVectorView<'_, f64> {
-        self.rows.column(row)
+    pub(super) fn row(&self, row: RowIndex) -> DVectorView<'_, f64> {
+        self.rows.column(row.index())
     }
 
     /// Returns a row of the contact Jacobian in whitened coordinates (n entries; the mass matrix is the identity),
     /// before its normalization.
-    pub(super) fn given_row(&self, row: usize) -> DVector<f64> {
-        self.row(row) / self.factors[row]
+    pub(super) fn given_row(&self, row: RowIndex) -> DVector<f64> {
+        self.row(row) / self.factors[row.index()]
     }
 
     /// Returns the change of a row of the contact Jacobian along `variation`, a direction in which the data change.
     /// The change is whitened and belongs to the row before its normalization. `None` if no rows change.
-    pub(super) fn given_change(&self, variation: &Variation, row: usize) -> Option<DVector<f64>> {
+    pub(super) fn given_change(
+        &self,
+        variation: &Variation,
+        row: RowIndex,
+    ) -> Option<DVector<f64>> {
         let change = variation.row(row)?;
-        Some(change / self.factors[row])
+        Some(change / self.factors[row.index()])
     }
 
     /// True if no contact approaches by more than the tolerance. The speed of approach is compared with the fraction
@@ -273,7 +290,7 @@ impl<'p> Frame<'p> {
 
     /// Returns the velocity along a row of the contact Jacobian: the product of the normalized row with a whitened
     /// velocity.
-    pub(super) fn rate(&self, row: usize, velocity: &DVector<f64>) -> f64 {
+    pub(super) fn rate(&self, row: RowIndex, velocity: &DVector<f64>) -> f64 {
         self.row(row).dot(velocity)
     }
 
@@ -281,8 +298,8 @@ impl<'p> Frame<'p> {
     /// two coefficients differ if the normal and the tangents have different lengths.
     pub(super) fn friction_factor(&self, contact: usize) -> f64 {
         let row = self.problem.contacts().row(contact);
-        match self.factors.get(row + 1) {
-            Some(tangent) if *tangent > 0.0 => self.factors[row] / tangent,
+        match self.factors.get(row.offset(1).index()) {
+            Some(tangent) if *tangent > 0.0 => self.factors[row.index()] / tangent,
             _ => 1.0,
         }
     }
@@ -304,9 +321,10 @@ impl<'p> Frame<'p> {
         let given = outcome
             .impulses
             .iter()
-            .chain(outcome.constraint_impulses.iter())
-            .enumerate();
-        let impulses = given.map(|(row, l)| self.of_impulse(row, *l));
+            .chain(outcome.constraint_impulses.iter());
+        let impulses = RowIndex::all(self.n_rows())
+            .zip(given)
+            .map(|(row, l)| self.of_impulse(row, *l));
         (velocity, DVector::from_iterator(self.n_rows(), impulses))
     }
 
@@ -315,7 +333,7 @@ impl<'p> Frame<'p> {
     pub(super) fn of_impulses(&self, given: &DVector<f64>) -> DVector<f64> {
         let contacts = self.problem.contacts();
         let multipliers = contacts.constraint_impulses(given);
-        let all = given.iter().chain(multipliers.iter()).enumerate();
+        let all = self.all_rows().zip(given.iter().chain(multipliers.iter()));
         DVector::from_iterator(self.n_rows(), all.map(|(row, l)| self.of_impulse(row, *l)))
     }
 
@@ -330,8 +348,8 @@ impl<'p> Frame<'p> {
 
     /// Converts an impulse on a row of the caller to the impulse on the normalized row, and multiplies the result by
     /// the scale factor of the problem.
-    pub(super) fn of_impulse(&self, row: usize, impulse: f64) -> f64 {
-        impulse * self.problem.scale() / self.factors[row]
+    pub(super) fn of_impulse(&self, row: RowIndex, impulse: f64) -> f64 {
+        impulse * self.problem.scale() / self.factors[row.index()]
     }
 
     /// Converts whitened velocities (columns of n entries) to the caller's coordinates.
@@ -362,8 +380,8 @@ impl<'p> Frame<'p> {
     }
 
     /// Returns the factor by which a row of the caller's contact Jacobian is multiplied to normalize it.
-    pub(super) fn row_factor(&self, row: usize) -> f64 {
-        self.factors[row]
+    pub(super) fn row_factor(&self, row: RowIndex) -> f64 {
+        self.factors[row.index()]
     }
 
     /// Converts a cotangent of a velocity (n entries) from the caller's coordinates to whitened ones.
@@ -394,7 +412,7 @@ impl<'p> Frame<'p> {
     /// Converts the Jacobian of the impulses with respect to the velocity before the impact from normalized rows and
     /// whitened coordinates to the caller's contact rows and coordinates. The rows of constraints are left out.
     pub(super) fn impulse_jacobian(&self, whitened: &DMatrix<f64>) -> DMatrix<f64> {
-        let mut out = whitened.rows(0, self.constraint_rows().start).into_owned();
+        let mut out = whitened.rows(0, self.n_contact_rows()).into_owned();
         self.problem.contacts().metric().unwhiten_rows(&mut out);
         for (mut row, factor) in out.row_iter_mut().zip(&self.factors) {
             row *= *factor;
@@ -405,7 +423,7 @@ impl<'p> Frame<'p> {
     /// Converts impulses on normalized rows to impulses on the caller's contact rows; those on constraints are left
     /// out.
     pub(super) fn impulses(&self, impulses: &DVector<f64>) -> DVector<f64> {
-        let count = self.constraint_rows().start;
+        let count = self.n_contact_rows();
         let given = impulses.iter().zip(&self.factors).take(count);
         DVector::from_iterator(count, given.map(|(l, f)| l * f / self.problem.scale()))
     }
@@ -416,7 +434,7 @@ impl<'p> Frame<'p> {
         let contacts = self.problem.contacts();
         let metric = contacts.metric();
         let (n, m) = (self.dim(), contacts.len());
-        let n_contact_rows = self.constraint_rows().start;
+        let n_contact_rows = self.n_contact_rows();
         let check = |what, expected: usize, found: usize| {
             if expected == found {
                 Ok(())

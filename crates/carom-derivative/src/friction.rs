@@ -9,7 +9,7 @@ use super::frame::Frame;
 use super::mode::{Mode, Rebound};
 use super::reading::{Cones, Grip, NOTHING, Near, Reading};
 use super::stage::Stage;
-use carom_contact::ImpactError;
+use carom_contact::{ImpactError, RowIndex};
 use carom_lcp::friction_directions;
 use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
@@ -48,7 +48,7 @@ pub(super) struct Contacts<'f> {
     pub(super) frame: &'f Frame<'f>,
     /// Indices of the contacts that take part.
     members: Vec<usize>,
-    tangents: Vec<Vec<usize>>,
+    tangents: Vec<Vec<RowIndex>>,
     directions: Vec<Vec<[f64; 2]>>,
     /// True if contacts have Newton's restitution.
     rebounds: bool,
@@ -76,9 +76,8 @@ impl<'f> Contacts<'f> {
         let mut tangents = Vec::with_capacity(members.len());
         let mut directions = Vec::with_capacity(members.len());
         for i in &members {
-            let rows = (set.row(*i) + 1..set.row(*i + 1))
-                .filter(|row| frame.row(*row).iter().any(|x| *x != 0.0));
-            let rows: Vec<usize> = rows.collect();
+            let is_given = |row: &RowIndex| frame.row(*row).iter().any(|x| *x != 0.0);
+            let rows: Vec<RowIndex> = set.tangents_at(*i).filter(is_given).collect();
             let given = match cones {
                 Cones::Frictionless => 0,
                 _ => set.contacts()[*i].tangents.len(),
@@ -138,7 +137,7 @@ impl<'f> Contacts<'f> {
             let mut drag = [0.0; 2];
             let mut slip = [0.0; 2];
             for (t, row) in tangents.iter().enumerate().take(2) {
-                drag[t] = event.impulse[*row];
+                drag[t] = event.impulse[row.index()];
                 slip[t] = frame.rate(*row, &event.after);
             }
             let friction_factor = frame.friction_factor(*i);
@@ -153,7 +152,7 @@ impl<'f> Contacts<'f> {
                 beyond: has_sides.then_some(beyond).filter(|_| is_between),
                 cap: event.caps.get(*i).copied(),
                 directions: &self.directions[k],
-                push: event.impulse[normal],
+                push: event.impulse[normal.index()],
                 gap: frame.rate(normal, &event.after)
                     + rebound.value() * frame.rate(normal, &event.before),
                 drag,
@@ -261,14 +260,17 @@ impl<'f> Contacts<'f> {
         let mut after = before.clone();
         let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
         stage.advance(&mut after, &mut impulses);
-        let rate = |row: usize, of: &DMatrix<f64>| of.tr_mul(&frame.row(row)).norm();
+        let rate = |row: RowIndex, of: &DMatrix<f64>| of.tr_mul(&frame.row(row)).norm();
         let of = |reading: &Reading<'_>| {
             let zero = |tolerance| frame.scales().of_row(reading.normal, tolerance);
             let tied = GENEROUS * zero(tolerance);
             let near = |slope: f64| tied * slope + zero(NOTHING);
             let tangents = reading.tangents.iter();
-            let push = impulses.row(reading.normal).norm();
-            let drag: f64 = tangents.clone().map(|row| impulses.row(*row).norm()).sum();
+            let push = impulses.row(reading.normal.index()).norm();
+            let drag: f64 = tangents
+                .clone()
+                .map(|row| impulses.row(row.index()).norm())
+                .sum();
             let slip: f64 = tangents.map(|row| rate(*row, &after)).sum();
             let gap = rate(reading.normal, &after)
                 + reading.rebound.value() * rate(reading.normal, before);

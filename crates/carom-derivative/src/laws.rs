@@ -12,7 +12,7 @@ use super::reading::Cones;
 use super::stage::Stage;
 use super::ways::{AtOnce, simultaneous};
 use super::{Answers, Branches, DifferentiableLaw, Map, StepContacts, Steps, ToPlastic, sliding};
-use carom_contact::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, UnitRow};
+use carom_contact::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, RowIndex, UnitRow};
 use carom_impact::frictional::{
     AnitescuPotra, MoreauNewton, Poisson, Sampler, Sequential, SetValued, SingleImpacts,
 };
@@ -120,9 +120,9 @@ fn plastic_branches(
     let contacts = problem.contacts();
     let jump = plastic_change(problem, rule)?;
     let unit = contacts.impulses_on_unit_rows(&jump.impulse);
-    let given = unit
-        .iter()
-        .enumerate()
+    let given = contacts
+        .all_rows()
+        .zip(&unit)
         .map(|(row, l)| l / (contacts.row_norm(row) * problem.scale()));
     let given = DVector::from_iterator(unit.len(), given);
     let change = DVector::from_column_slice(&jump.change);
@@ -146,10 +146,10 @@ fn stop_all(frame: &Frame<'_>, ties: Ties) -> Result<Found, ImpactError> {
     let contacts = frame.problem.contacts();
     let row = |j: &UnitRow| contacts.row(contacts.contact_at(*j));
     let groups = meeting(contacts).into_iter();
-    let groups: Vec<Vec<usize>> = groups
+    let groups: Vec<Vec<RowIndex>> = groups
         .map(|group| group.iter().map(row).collect())
         .collect();
-    let approaching: Vec<usize> = (0..contacts.len())
+    let approaching: Vec<RowIndex> = (0..contacts.len())
         .filter(|i| frame.problem.approaches(*i))
         .map(|i| contacts.row(contacts.contact_at(contacts.place(i))))
         .collect();
@@ -159,7 +159,7 @@ fn stop_all(frame: &Frame<'_>, ties: Ties) -> Result<Found, ImpactError> {
             return Ok(());
         };
         let next = Some(group + 1);
-        let stop = |row: usize, out: &mut Choices<usize>| {
+        let stop = |row: RowIndex, out: &mut Choices<usize>| {
             let mut mode = Mode::default();
             for row in rows {
                 mode.stop(*row, Rebound::Fixed(0.0));
@@ -171,7 +171,7 @@ fn stop_all(frame: &Frame<'_>, ties: Ties) -> Result<Found, ImpactError> {
         let rest = |out: &mut Choices<usize>| {
             out.add(rows.iter().copied().map(Test::Separates), None, next);
         };
-        let rate = |row: &usize| frame.row(*row).dot(&frame.before);
+        let rate = |row: &RowIndex| frame.row(*row).dot(&frame.before);
         let fastest = rows.iter().filter(|row| approaching.contains(row));
         let fastest = fastest.min_by(|a, b| rate(a).total_cmp(&rate(b)));
         match fastest {
@@ -552,7 +552,7 @@ impl DifferentiableLaw for Rough {
                 let tests = tests.map(|(i, approaches)| Test::that(contacts.row(i), *approaches));
                 let mut mode = Mode::default();
                 for i in (0..m).filter(|i| pattern[*i]) {
-                    for row in contacts.row(i)..contacts.row(i + 1) {
+                    for row in contacts.rows_at(i) {
                         mode.stop(row, rebound);
                     }
                 }

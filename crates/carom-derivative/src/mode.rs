@@ -1,13 +1,14 @@
 //! Modes of a stage: unknown impulses, and the equations that determine them.
 
 use super::frame::Variation;
+use carom_contact::RowIndex;
 use smallvec::{SmallVec, smallvec};
 
-/// Linear form on rows: pairs of row index and coefficient.
-pub(super) type Terms = SmallVec<[(usize, f64); 2]>;
+/// Linear form on rows: pairs of row index and coefficient. The rows of contacts come first, then those of constraints.
+pub(super) type Terms = SmallVec<[(RowIndex, f64); 2]>;
 
 /// Returns the linear form of the row velocities (or impulses) that consists of one row with coefficient one.
-pub(super) fn of_row(row: usize) -> Terms {
+pub(super) fn of_row(row: RowIndex) -> Terms {
     smallvec![(row, 1.0)]
 }
 
@@ -55,7 +56,7 @@ pub(super) struct Equation {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     pub(super) contact: usize,
-    pub(super) row: usize,
+    pub(super) row: RowIndex,
     pub(super) factor: f64,
 }
 
@@ -75,7 +76,7 @@ pub(super) struct Mode {
 impl Mode {
     /// Adds an unknown impulse on a row, and the equation that its final velocity is minus `rebound` (the
     /// restitution) times its initial velocity.
-    pub(super) fn stop(&mut self, row: usize, rebound: Rebound) {
+    pub(super) fn stop(&mut self, row: RowIndex, rebound: Rebound) {
         self.push(of_row(row), of_row(row), rebound);
     }
 
@@ -95,7 +96,7 @@ impl Mode {
 
     /// Adds the given constraint rows to the linear system: one unknown impulse per row, and the equation that the
     /// velocity along the row stays zero. Constraints do not count as contacts that act.
-    pub(super) fn hold(&mut self, rows: std::ops::Range<usize>) {
+    pub(super) fn hold(&mut self, rows: impl Iterator<Item = RowIndex>) {
         let acts = self.acts;
         for row in rows {
             self.stop(row, Rebound::Fixed(0.0));

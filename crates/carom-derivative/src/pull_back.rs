@@ -15,7 +15,7 @@ use super::adjoint::{Adjoint, Cotangent, Gradient};
 use super::frame::Frame;
 use super::stage::{Stage, chain_pull_back};
 use super::{Derivative, Map, Walk};
-use carom_contact::ImpactError;
+use carom_contact::{ImpactError, RowIndex};
 use nalgebra::DVector;
 use std::sync::Arc;
 
@@ -46,7 +46,8 @@ impl Marks {
         let cotangent = found.clone().into_given(frame, DVector::zeros(0));
         for (r, row) in cotangent.rows.row_iter().enumerate() {
             for (j, x) in row.iter().enumerate() {
-                if !(x.abs() <= KEPT * size * frame.row_factor(r) * self.lengths[j]) {
+                if !(x.abs() <= KEPT * size * frame.row_factor(RowIndex::new(r)) * self.lengths[j])
+                {
                     self.rows.push((r, j));
                 }
             }

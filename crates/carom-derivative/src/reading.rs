@@ -3,7 +3,7 @@
 use super::form::Form;
 use super::frame::Frame;
 use super::mode::{Equation, Load, Mode, Rebound, Terms, of_row};
-use carom_contact::FrictionCone;
+use carom_contact::{FrictionCone, RowIndex};
 use nalgebra::DVector;
 use smallvec::smallvec;
 use std::f64::consts::PI;
@@ -69,9 +69,9 @@ pub(super) enum Grip {
 /// Quantities of a contact in a stage from which its mode is determined, in the coordinates of the frame.
 pub(super) struct Reading<'f> {
     pub(super) contact: usize,
-    pub(super) normal: usize,
+    pub(super) normal: RowIndex,
     /// Rows of the tangents.
-    pub(super) tangents: &'f [usize],
+    pub(super) tangents: &'f [RowIndex],
     pub(super) friction: f64,
     pub(super) friction_factor: f64,
     pub(super) rebound: Rebound,
@@ -365,10 +365,10 @@ impl Reading<'_> {
         let (Grip::Saturated(tangential), Some(cap)) = (grip, self.cap) else {
             return;
         };
-        out[self.normal] = cap;
+        out[self.normal.index()] = cap;
         if let Tangential::Vertex(j) | Tangential::Edge(j) = tangential {
             for (row, d) in self.tangents.iter().zip(self.directions[j]) {
-                out[*row] = self.friction * cap * d;
+                out[row.index()] = self.friction * cap * d;
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Scales of the motion that contacts can change, the part of a velocity in the span of their rows. Decisions count as tied
 //! relative to these scales.
 
+use carom_contact::RowIndex;
 use carom_contact::event_scale::{ROUNDING, part_in_span};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
@@ -74,7 +75,7 @@ impl Scales {
 
     /// Returns the limit up to which the velocity along a row counts as zero: the fraction `tolerance` of the velocity
     /// before the impact in the span of the row's group, plus rounding.
-    pub(super) fn of_row(&self, row: usize, tolerance: f64) -> f64 {
+    pub(super) fn of_row(&self, row: RowIndex, tolerance: f64) -> f64 {
         self.of_group(self.group(row), tolerance)
     }
 
@@ -84,8 +85,8 @@ impl Scales {
 
     /// Returns the index of the group of interacting contact rows to which a row belongs. Rows interact if their
     /// product in whitened coordinates is not zero.
-    pub(super) fn group(&self, row: usize) -> usize {
-        self.of.get(row).copied().unwrap_or(0)
+    pub(super) fn group(&self, row: RowIndex) -> usize {
+        self.of.get(row.index()).copied().unwrap_or(0)
     }
 
     /// Returns the change of velocity (kinetic norm) that counts as zero in a group of interacting rows: the fraction

@@ -9,8 +9,8 @@ use super::frame::Frame;
 use super::interior::interior;
 use super::mode::Terms;
 use super::stage::Stage;
-use carom_contact::ImpactError;
 use carom_contact::nnls::nonnegative_least_squares;
+use carom_contact::{ImpactError, RowIndex};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector, DVectorView};
 use std::borrow::Cow;
@@ -45,7 +45,7 @@ impl Inequality {
         let column = |terms: &Terms| {
             let mut out = DVector::zeros(n_rows);
             for (row, c) in terms {
-                out[*row] += c;
+                out[row.index()] += c;
             }
             out
         };
@@ -116,7 +116,7 @@ impl Inequality {
 
     fn form(&self) -> Form {
         let terms = |column: &DVector<f64>| -> Terms {
-            let terms = column.iter().copied().enumerate();
+            let terms = RowIndex::all(column.len()).zip(column.iter().copied());
             terms.filter(|(_, c)| *c != 0.0).collect()
         };
         Form {

@@ -6,7 +6,7 @@ use super::branch::Walk;
 use super::frame::{Frame, Variation};
 use super::interior::interior;
 use super::{Answers, Branches, Map};
-use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, RowIndex};
 use carom_impact::contact_space;
 use carom_two_body::{
     Event, FinalMode, ImpactOptions, PARAMETERS, RestitutionLaw, VariedImpact, inertia_entries,
@@ -35,7 +35,7 @@ const NEAR: f64 = 1e-5;
 #[derive(Clone, Debug)]
 pub(super) struct Sliding {
     /// Rows of the Jacobian along the contact axes: two tangents and the normal; `None` for a missing tangent.
-    axes: [Option<usize>; 3],
+    axes: [Option<RowIndex>; 3],
     impulse: Vector3<f64>,
     by: SMatrix<f64, 3, PARAMETERS>,
     after: DVector<f64>,
@@ -90,7 +90,7 @@ impl Sliding {
             }
             velocity.ger(1.0, &rows[i][1], &slope, 1.0);
             let factor = frame.of_impulse(row, 1.0) / frame.problem.scale();
-            impulses.set_row(row, &(slope * factor).transpose());
+            impulses.set_row(row.index(), &(slope * factor).transpose());
         }
         [velocity, impulses]
     }
@@ -163,7 +163,7 @@ impl Sliding {
             if let Some(change) = &changes[i] {
                 velocity.axpy(scale * self.impulse[i], change, 1.0);
             }
-            on_rows[row] = frame.of_impulse(row, impulse[i]);
+            on_rows[row.index()] = frame.of_impulse(row, impulse[i]);
         }
         if !forms.is_empty() {
             // A dv' + dA v' = 0, with the multipliers of the impulses along the constraints.
@@ -201,7 +201,7 @@ impl Sliding {
         let contacts = frame.problem.contacts();
         let scale = frame.problem.scale();
         let rows = self.rows(frame);
-        if !frame.constraint_rows().is_empty() {
+        if frame.constraint_rows().len() > 0 {
             let held = frame.constraint_rows();
             let held = held.map(|row| frame.given_row(row).dot(velocity));
             let missed = contacts.stop_constraints(DVector::from_vec(held.collect()));
@@ -355,9 +355,9 @@ pub(super) fn branches<'p>(
     let contact = &problem.contacts().contacts()[0];
     let tangents = contact.tangents.len();
     let axes = [
-        (tangents > 0).then_some(1),
-        (tangents > 1).then_some(2),
-        Some(0),
+        (tangents > 0).then_some(RowIndex::new(1)),
+        (tangents > 1).then_some(RowIndex::new(2)),
+        Some(RowIndex::new(0)),
     ];
     let is_planar = tangents < 2;
     let vary = |velocity: &Vector3<f64>| {
@@ -385,7 +385,7 @@ pub(super) fn branches<'p>(
         w[(0, 0)] = 0.0;
     }
     // Speeds that the contact sees, and the speed up to which decisions are tied.
-    let seen = |part: f64| frame.scales().of_row(0, part) / problem.scale();
+    let seen = |part: f64| frame.scales().of_row(RowIndex::new(0), part) / problem.scale();
     let tied_speed = seen(tolerance);
     let distance = |decision: &Decision| {
         let size = decision.slope.dot(&(w * decision.slope)).max(0.0).sqrt();
@@ -516,7 +516,8 @@ pub(super) fn branches<'p>(
         let Some(direction) = interior(&signed)? else {
             continue;
         };
-        let rate = |row: Option<usize>| row.map_or(0.0, |row| frame.given_row(row).dot(&direction));
+        let rate =
+            |row: Option<RowIndex>| row.map_or(0.0, |row| frame.given_row(row).dot(&direction));
         let step = Vector3::from(axes.map(rate));
         let size = if seen(1.0) > 0.0 { seen(1.0) } else { 1.0 };
         let limit = |by: f64| -> Result<_, ImpactError> {

@@ -3,6 +3,7 @@
 use super::adjoint::Adjoint;
 use super::frame::{Frame, Variation};
 use super::mode::{Mode, Terms};
+use carom_contact::RowIndex;
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector, DVectorView};
 use smallvec::{SmallVec, smallvec};
@@ -128,7 +129,7 @@ impl Stage {
             row.iter_mut().for_each(|x| *x *= 1.0 + e);
         }
         // The independent part contains unknowns that push, as far as possible.
-        let pushes = |unknown: &Terms| unknown.iter().any(|(row, _)| impulse[*row] != 0.0);
+        let pushes = |unknown: &Terms| unknown.iter().any(|(row, _)| impulse[row.index()] != 0.0);
         let pushing: SmallVec<[bool; 8]> = mode.unknowns.iter().map(pushes).collect();
         let rank = invert_independent(matrix, &pushing, inverse);
         Self {
@@ -157,7 +158,7 @@ impl Stage {
         let mut after: SmallVec<[f64; 8]> = SmallVec::from_slice(before.as_slice());
         let mut impulse: SmallVec<[f64; 8]> = SmallVec::from_slice(given);
         let mut stage = Self::new(frame, mode, &after, &after, &impulse);
-        for (row, l) in given.iter().enumerate().filter(|(_, l)| **l != 0.0) {
+        for (row, l) in frame.all_rows().zip(given).filter(|(_, l)| **l != 0.0) {
             kernel::add_scaled(&mut after, *l, frame.row(row).as_slice());
         }
         let mut x: Column = smallvec![0.0; stage.layout.unknowns];
@@ -234,7 +235,7 @@ impl Stage {
     fn add_impulses(&self, x: &[f64], impulse: &mut [f64]) {
         for (unknown, x) in self.mode.unknowns.iter().zip(x.iter()) {
             for (row, c) in unknown {
-                impulse[*row] += c * x;
+                impulse[row.index()] += c * x;
             }
         }
     }
@@ -268,7 +269,7 @@ impl Stage {
         let after = DVectorView::from_slice(self.after(), self.layout.n);
         let before = DVectorView::from_slice(self.before(), self.layout.n);
         variation.add_inertia(&(after - before), velocity);
-        for (row, l) in self.impulse().iter().enumerate() {
+        for (row, l) in frame.all_rows().zip(self.impulse()) {
             if let Some(change) = variation.row(row)
                 && *l != 0.0
             {
@@ -278,7 +279,7 @@ impl Stage {
         let mut loaded = DVector::zeros(impulse.len());
         for load in &self.mode.loads {
             let change = load.factor * variation.friction(load.contact);
-            loaded[load.row] += change;
+            loaded[load.row.index()] += change;
             velocity.axpy(change, &frame.row(load.row), 1.0);
         }
         let speed = before.norm();
@@ -304,7 +305,7 @@ impl Stage {
                 }
             }
             for (row, q) in &equation.impulses {
-                add(q * loaded[*row]);
+                add(q * loaded[row.index()]);
             }
             if let Some((contact, factor)) = equation.by_friction {
                 add(factor * variation.friction(contact));
@@ -380,17 +381,17 @@ impl Stage {
             }
             adjoint.add_rebound(equation.rebound, m * rate);
             for (row, q) in &equation.impulses {
-                loaded[*row] += m * q;
+                loaded[row.index()] += m * q;
             }
             if let Some((contact, factor)) = equation.by_friction {
                 adjoint.add_friction(contact, m * factor);
             }
         }
         for load in &self.mode.loads {
-            let change = loaded[load.row] + frame.row(load.row).dot(velocity);
+            let change = loaded[load.row.index()] + frame.row(load.row).dot(velocity);
             adjoint.add_friction(load.contact, load.factor * change);
         }
-        for (row, l) in self.impulse().iter().enumerate() {
+        for (row, l) in frame.all_rows().zip(self.impulse()) {
             adjoint.add_row(row, *l, velocity.as_view());
         }
         let change = after - before;
@@ -468,7 +469,7 @@ impl Stage {
                 };
                 unknown
                     .iter()
-                    .any(|(row, _)| self.impulse()[*row].abs() > idle)
+                    .any(|(row, _)| self.impulse()[row.index()].abs() > idle)
             })
             .collect();
         self.free().into_iter().any(|s| {
@@ -545,7 +546,7 @@ impl Stage {
 
     /// True if the impulse on a contact row is among the unknowns of the stage (part of an impact with fixed contact
     /// modes), even if its value is zero.
-    pub(super) fn strikes(&self, row: usize) -> bool {
+    pub(super) fn strikes(&self, row: RowIndex) -> bool {
         let mut terms = self.mode.unknowns.iter().flatten();
         terms.any(|(other, _)| *other == row)
     }

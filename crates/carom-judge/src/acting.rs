@@ -43,8 +43,8 @@ pub(super) fn with_copies(contacts: &ContactSet<'_>, members: &[usize]) -> Vec<V
 fn is_copy(contacts: &ContactSet<'_>, i: usize, j: usize) -> bool {
     let (a, b) = (contacts.row(i), contacts.row(j));
     let is_along = |k: usize, sign: f64| {
-        let mut pairs = contacts.unit_row(a + k).iter();
-        let other = contacts.unit_row(b + k).iter();
+        let mut pairs = contacts.unit_row(a.offset(k)).iter();
+        let other = contacts.unit_row(b.offset(k)).iter();
         pairs
             .by_ref()
             .zip(other)
@@ -60,7 +60,8 @@ fn is_copy(contacts: &ContactSet<'_>, i: usize, j: usize) -> bool {
     // Friction along each tangent, for unit rows.
     let friction = |i: usize, k: usize| {
         let first = contacts.row(i);
-        contacts.contacts()[i].friction * contacts.row_norm(first + k) / contacts.row_norm(first)
+        contacts.contacts()[i].friction * contacts.row_norm(first.offset(k))
+            / contacts.row_norm(first)
     };
     let is_equal = |k: usize| {
         let [x, y] = [friction(i, k), friction(j, k)];

@@ -3,7 +3,7 @@
 use super::Case;
 use super::parts::Parts;
 use carom_contact::nnls::nonnegative_least_squares;
-use carom_contact::{ContactSet, ImpactError};
+use carom_contact::{ContactSet, ImpactError, RowIndex};
 use carom_metric::{Tangent, kernel};
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
@@ -77,7 +77,7 @@ pub(super) struct Proven {
 #[derive(Clone, Copy)]
 struct Generator {
     /// First row of the generator; `normal` is its impulse on this row.
-    row: usize,
+    row: RowIndex,
     normal: f64,
     /// Impulses on the next two rows.
     tangential: [f64; 2],
@@ -155,13 +155,13 @@ enum Kind {
 /// impulses form a convex cone.
 fn is_least(contacts: &ContactSet<'_>, left: &DVector<f64>, kind: Kind) -> bool {
     let size = left.norm();
-    let slope = |row: usize| {
+    let slope = |row: RowIndex| {
         let unit = contacts.unit_row(row).iter();
         unit.zip(left.iter()).map(|(u, x)| u * x).sum::<f64>()
     };
     contacts.contacts().iter().enumerate().all(|(i, contact)| {
         let normal = contacts.row(i);
-        let mut tangents = normal + 1..contacts.row(i + 1);
+        let mut tangents = contacts.tangents_at(i);
         let mut level = || tangents.all(|row| slope(row).abs() <= LEVEL * size);
         match kind {
             Kind::Any => slope(normal).abs() <= LEVEL * size && level(),
@@ -205,20 +205,18 @@ pub(super) fn in_one_step_of(
         None => change,
     };
     let limit = |i: usize| case.limit_of(&contacts.contacts()[i].normal);
-    let rate = |row: usize| kernel::dot(contacts.unit_row(row), case.after.as_slice());
+    let rate = |row: RowIndex| kernel::dot(contacts.unit_row(row), case.after.as_slice());
     let may_push = |i: usize| {
         let (rate, limit) = (rate(contacts.row(i)), limit(i));
         -limit <= rate && rate <= rebound(i) + limit
     };
     // Direction of sliding, for the given tangents; the second entry is zero in the plane.
     let sliding = |i: usize| {
-        let row = contacts.row(i);
-        let tangents = row + 1..contacts.row(i + 1);
-        let slip = |at: usize, of: &dyn Fn(usize) -> f64| {
-            let row = tangents.clone().nth(at);
+        let slip = |at: usize, of: &dyn Fn(RowIndex) -> f64| {
+            let row = contacts.tangents_at(i).nth(at);
             row.map_or(0.0, of)
         };
-        let given = |row: usize| rate(row) * contacts.row_norm(row);
+        let given = |row: RowIndex| rate(row) * contacts.row_norm(row);
         let [x, y] = [slip(0, &given), slip(1, &given)];
         let is_sliding = libm::hypot(slip(0, &rate), slip(1, &rate)) > limit(i);
         is_sliding.then(|| [x / libm::hypot(x, y), y / libm::hypot(x, y)])
@@ -251,7 +249,7 @@ pub(super) fn in_one_step_of(
 fn within_cones(contacts: &ContactSet<'_>, impulses: &DVector<f64>) -> DVector<f64> {
     let mut cut = impulses.clone();
     for (i, contact) in contacts.contacts().iter().enumerate() {
-        let row = contacts.row(i);
+        let row = contacts.row(i).index();
         let normal = cut[row].max(0.0);
         cut[row] = normal;
         let mut tangential = cut.rows_mut(row + 1, contact.tangents.len());
@@ -263,26 +261,25 @@ fn within_cones(contacts: &ContactSet<'_>, impulses: &DVector<f64>) -> DVector<f
     cut
 }
 
-fn n_rows(contacts: &ContactSet<'_>) -> usize {
-    contacts.row(contacts.len())
-}
-
 fn unit_rows(contacts: &ContactSet<'_>) -> DMatrix<f64> {
     let n = contacts.metric().dim();
-    DMatrix::from_fn(n, n_rows(contacts), |i, row| contacts.unit_row(row)[i])
+    let rows = contacts.all_rows();
+    let entries = rows.flat_map(|row| contacts.unit_row(row).iter().copied());
+    DMatrix::from_iterator(n, contacts.n_rows(), entries)
 }
 
 /// Fits impulses of any sign to a change of momentum (whitened, n entries) by least squares. If several fit equally
 /// well, those of least norm on rows of unit length are chosen. Returns the impulses for the given rows.
 fn least_norm(contacts: &ContactSet<'_>, change: &DVector<f64>) -> DVector<f64> {
-    let rows = n_rows(contacts);
-    if rows == 0 {
+    if contacts.n_rows() == 0 {
         return DVector::zeros(0);
     }
     let matrix = unit_rows(contacts);
     let svd = Svd::new(matrix.as_slice(), matrix.nrows());
     let unit = svd.least_norm(change.as_slice(), RANK_TOLERANCE);
-    DVector::from_fn(rows, |row, _| unit[row] / contacts.row_norm(row))
+    let impulses = contacts.all_rows().zip(&unit);
+    let impulses = impulses.map(|(row, l)| l / contacts.row_norm(row));
+    DVector::from_iterator(contacts.n_rows(), impulses)
 }
 
 fn residual(
@@ -290,9 +287,9 @@ fn residual(
     change: &DVector<f64>,
     impulses: &DVector<f64>,
 ) -> DVector<f64> {
-    let unit = DVector::from_fn(impulses.len(), |row, _| {
-        impulses[row] * contacts.row_norm(row)
-    });
+    let unit = contacts.all_rows().zip(impulses);
+    let unit = unit.map(|(row, l)| l * contacts.row_norm(row));
+    let unit = DVector::from_iterator(contacts.n_rows(), unit);
     unit_rows(contacts) * unit - change
 }
 
@@ -300,19 +297,19 @@ fn residual(
 /// the normal. If `has_tangents` is true for the friction coefficient of the contact, there are also two impulses of
 /// opposite sign along each tangent.
 fn one_sided(contacts: &ContactSet<'_>, has_tangents: impl Fn(f64) -> bool) -> Vec<Generator> {
-    let alone = |row: usize, impulse: f64| Generator {
+    let alone = |row: RowIndex, impulse: f64| Generator {
         row,
         normal: impulse,
         tangential: [0.0; 2],
     };
     let mut generators = Vec::new();
     for (i, contact) in contacts.contacts().iter().enumerate() {
-        let (first, end) = (contacts.row(i), contacts.row(i + 1));
-        generators.push(alone(first, 1.0));
+        generators.push(alone(contacts.row(i), 1.0));
         if !has_tangents(contact.friction) {
             continue;
         }
-        generators.extend((first + 1..end).flat_map(|row| [alone(row, 1.0), alone(row, -1.0)]));
+        let tangents = contacts.tangents_at(i);
+        generators.extend(tangents.flat_map(|row| [alone(row, 1.0), alone(row, -1.0)]));
     }
     generators
 }
@@ -396,11 +393,11 @@ fn steepest(contacts: &ContactSet<'_>, i: usize, residual: &DVector<f64>) -> Opt
         return None;
     }
     let row = contacts.row(i);
-    let slope = |row: usize| {
+    let slope = |row: RowIndex| {
         let unit = contacts.unit_row(row).iter().zip(residual.iter());
         contacts.row_norm(row) * unit.map(|(u, r)| u * r).sum::<f64>()
     };
-    let (x, y) = (slope(row + 1), slope(row + 2));
+    let (x, y) = (slope(row.offset(1)), slope(row.offset(2)));
     let size = libm::hypot(x, y);
     (size > 0.0).then(|| Generator {
         row,
@@ -426,12 +423,12 @@ fn column(contacts: &ContactSet<'_>, generator: &Generator) -> DVector<f64> {
 
 impl Generator {
     /// Iterates over the contact rows on which this generator has an impulse, with the index and the impulse of each.
-    fn rows(&self) -> impl Iterator<Item = (usize, f64)> + use<> {
+    fn rows(&self) -> impl Iterator<Item = (RowIndex, f64)> + use<> {
         let [x, y] = self.tangential;
         let all = [
             (self.row, self.normal),
-            (self.row + 1, x),
-            (self.row + 2, y),
+            (self.row.offset(1), x),
+            (self.row.offset(2), y),
         ];
         all.into_iter().filter(|(_, impulse)| *impulse != 0.0)
     }
@@ -454,13 +451,13 @@ fn combine(
     }
     let x = nonnegative_least_squares(&y, &-change, 1e-14)?;
     let residual = &y * &x - change;
-    let mut impulses = DVector::zeros(n_rows(contacts));
+    let mut impulses = DVector::zeros(contacts.n_rows());
     let mut active = Vec::new();
     for ((generator, x), length) in generators.iter().zip(x.iter()).zip(&lengths) {
         if *x > 0.0 && *length > 0.0 {
             active.push(*generator);
             for (row, impulse) in generator.rows() {
-                impulses[row] += impulse * x / length;
+                impulses[row.index()] += impulse * x / length;
             }
         }
     }

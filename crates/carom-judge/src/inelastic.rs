@@ -115,10 +115,9 @@ fn simultaneous_outcomes(
     let contacts = ContactSet::constrained(all.metric(), kept.collect(), forms)?;
     let part = ImpactProblem::reposed(&contacts, problem.velocity_minus().clone())?;
     let whole = |mut outcome: ImpactOutcome| {
-        let mut impulses = DVector::zeros(all.row(all.len()));
+        let mut impulses = DVector::zeros(all.n_rows());
         for (place, contact) in acting.iter().enumerate() {
-            let own = contacts.row(place)..contacts.row(place + 1);
-            for (row, from) in (all.row(*contact)..all.row(contact + 1)).zip(own) {
+            for (row, from) in all.row_range(*contact).zip(contacts.row_range(place)) {
                 impulses[row] = outcome.impulses[from];
             }
         }

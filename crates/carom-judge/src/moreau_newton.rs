@@ -152,7 +152,7 @@ fn with_ratios(
     let set = case.problem.contacts();
     let scale = case.problem.scale();
     for (i, (ratio, contact)) in ratios.iter_mut().zip(set.contacts()).enumerate() {
-        let momentum = impulses[set.row(i)] * set.row_norm(set.row(i)) * scale;
+        let momentum = impulses[set.row(i).index()] * set.normal_norm(i) * scale;
         if !(momentum.abs() > case.limit_of(&contact.normal)) {
             *ratio = None;
         }

@@ -315,7 +315,7 @@ impl Parts {
     pub(super) fn lower_impulses(&self, contacts: &ContactSet<'_>, impulses: &mut DVector<f64>) {
         for (i, contact) in contacts.contacts().iter().enumerate() {
             let factor = self.factors[self.block_of(contact.normal.0.as_slice())];
-            let mut own = impulses.rows_mut(contacts.row(i), contact.n_rows());
+            let mut own = impulses.rows_mut(contacts.row(i).index(), contact.n_rows());
             own /= factor;
         }
     }
@@ -337,7 +337,7 @@ impl Parts {
 /// that contacts and constraints can change.
 pub(super) fn seen(contacts: &ContactSet<'_>, momentum: &[f64]) -> DVector<f64> {
     // Contact rows have no part along the constraints.
-    let rows = (0..contacts.row(contacts.len())).map(|row| contacts.unit_row(row));
+    let rows = contacts.all_rows().map(|row| contacts.unit_row(row));
     let forms = contacts.constraint_basis();
     let n = momentum.len();
     let forms = forms.map_or(&[][..], |basis| basis.as_slice());
@@ -349,11 +349,12 @@ pub(super) fn seen(contacts: &ContactSet<'_>, momentum: &[f64]) -> DVector<f64> 
 /// group if they change each other's velocities, directly or through others.
 pub(super) fn met(contacts: &ContactSet<'_>) -> Vec<Vec<usize>> {
     let m = contacts.len();
-    let rows = |contact: usize| contacts.row(contact)..contacts.row(contact + 1);
     let meet = |i: usize, j: usize| {
-        rows(i).any(|a| {
+        contacts.rows_at(i).any(|a| {
             let of_a = contacts.unit_row(a);
-            rows(j).any(|b| kernel::dot(of_a, contacts.unit_row(b)).abs() > ORTHOGONAL)
+            contacts
+                .rows_at(j)
+                .any(|b| kernel::dot(of_a, contacts.unit_row(b)).abs() > ORTHOGONAL)
         })
     };
     let mut group_of: Vec<Option<usize>> = vec![None; m];
@@ -384,7 +385,7 @@ pub(super) fn met(contacts: &ContactSet<'_>) -> Vec<Vec<usize>> {
 fn span(contacts: &ContactSet<'_>, group: &[usize]) -> DMatrix<f64> {
     let n = contacts.metric().dim();
     let rows = group.iter();
-    let rows = rows.flat_map(|contact| contacts.row(*contact)..contacts.row(contact + 1));
+    let rows = rows.flat_map(|contact| contacts.rows_at(*contact));
     let columns: Vec<f64> = rows
         .flat_map(|row| contacts.unit_row(row).iter().copied())
         .collect();

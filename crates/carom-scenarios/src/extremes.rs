@@ -116,11 +116,11 @@ impl Direction {
     /// then the maximum of the velocity along the row after the impact.
     fn all(sampler: &Sampler<'_>) -> Vec<Self> {
         let contacts = sampler.problem().contacts();
-        let is_normal = |row: usize| (0..contacts.len()).any(|i| contacts.row(i) == row);
-        let rows = 0..contacts.row(contacts.len());
+        let is_normal = |row| (0..contacts.len()).any(|i| contacts.row(i) == row);
+        let rows = contacts.all_rows();
         rows.flat_map(|row| [(row, -1.0), (row, 1.0)])
             .map(|(row, sign)| Self {
-                row,
+                row: row.index(),
                 sign,
                 bound: if sign < 0.0 && is_normal(row) {
                     0.0

@@ -344,9 +344,9 @@ impl DirectionInput {
         if let Some(changes) = &self.contacts {
             let key = format!("{key}.contacts");
             length(&key, changes.len(), contacts.len(), "contacts")?;
-            let mut rows = DMatrix::zeros(contacts.row(contacts.len()), n);
+            let mut rows = DMatrix::zeros(contacts.n_rows(), n);
             for (i, change) in changes.iter().enumerate() {
-                let first = contacts.row(i);
+                let first = contacts.row(i).index();
                 if let Some(normal) = &change.normal {
                     length(&format!("{key}[{i}].normal"), normal.len(), n, "entries")?;
                     for (j, x) in normal.iter().enumerate() {

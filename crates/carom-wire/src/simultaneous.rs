@@ -148,7 +148,7 @@ fn diagnostics(sampler: &Sampler<'_>, summary: &SampleSummary, probe: &SamplingP
     let contacts = sampler.problem().contacts();
     // One list per contact: the normal first, then the tangents.
     let hull: Vec<&[[f64; 2]]> = (0..contacts.len())
-        .filter_map(|i| summary.hull.get(contacts.row(i)..contacts.row(i + 1)))
+        .filter_map(|i| summary.hull.get(contacts.row_range(i)))
         .collect();
     let gaps = by_contact(contacts, &probe.gap_to_extremes);
     let coverage = summary.coverage.map(|coverage| {

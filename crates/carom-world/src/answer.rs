@@ -184,15 +184,11 @@ impl Run<'_, '_> {
             }
         };
         let outcome = law.resolve(&problem).map_err(at)?;
-        for (c, contact) in set.contacts().iter().enumerate() {
+        for c in 0..set.len() {
+            let rows = set.row_range(c);
             for k in 0..3 {
-                let given = k < contact.n_rows();
-                let value = if given {
-                    outcome.impulses[set.row(c) + k]
-                } else {
-                    0.0
-                };
-                impulses.push(value);
+                let row = rows.clone().nth(k);
+                impulses.push(row.map_or(0.0, |row| outcome.impulses[row]));
             }
         }
         Ok(law.name())

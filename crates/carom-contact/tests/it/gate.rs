@@ -4,7 +4,7 @@ use carom_contact::candidate::{Candidate, Opening, Targets};
 use carom_contact::gate::{Rules, Work};
 use carom_contact::{
     Contact, ContactSet, Diagnostics, GateRule, ImpactError, ImpactOutcome, ImpactProblem,
-    ImpactStatus,
+    ImpactStatus, RowIndex,
 };
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::DMatrix;
@@ -113,7 +113,7 @@ fn a_number_that_is_none_is_no_answer() {
 #[test]
 fn impulses_off_by_rounding_are_corrected_to_the_velocities_that_a_law_asks_for() {
     let stop = |are_required| Targets {
-        rows: SmallVec::from_slice(&[(0, 0.0)]),
+        rows: SmallVec::from_slice(&[(RowIndex::new(0), 0.0)]),
         are_required,
     };
     let ask = |normal: f64, are_required| {

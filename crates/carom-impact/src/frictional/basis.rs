@@ -61,7 +61,7 @@ impl Basis for LcpBasis<'_> {
             if slides {
                 return 0.0;
             }
-            after[row].abs() / divisor(terms[row])
+            after[row.index()].abs() / divisor(terms[row.index()])
         });
         Some(worst(missed))
     }
@@ -76,8 +76,8 @@ impl Basis for LcpBasis<'_> {
         let n_slots = self.space.n_slots();
         let (mut slips, mut sizes) = (vec![0.0; n_slots], vec![0.0; n_slots]);
         for (slot, row, factor) in self.space.rows_of_slots(contacts) {
-            slips[slot.index()] = after[row] * factor;
-            sizes[slot.index()] = terms[row] * factor.abs();
+            slips[slot.index()] = after[row.index()] * factor;
+            sizes[slot.index()] = terms[row.index()] * factor.abs();
         }
         worst(
             (0..self.space.n_contacts)
@@ -108,7 +108,7 @@ impl Basis for LcpBasis<'_> {
     ) {
         let mut slots = vec![0.0; self.space.n_slots()];
         for (slot, row, factor) in self.space.rows_of_slots(contacts) {
-            slots[slot.index()] = after[row] * factor;
+            slots[slot.index()] = after[row.index()] * factor;
         }
         let w = self.problem.rows(&slots, &self.z);
         let basic: Vec<usize> = (0..self.z.len()).filter(|i| self.is_basic[*i]).collect();
@@ -130,7 +130,7 @@ impl Basis for LcpBasis<'_> {
         }
         let on_slots = self.problem.impulse(&change, self.space.n_slots());
         for (slot, row, factor) in self.space.rows_of_slots(contacts) {
-            impulse[row] += on_slots[slot.index()] * factor;
+            impulse[row.index()] += on_slots[slot.index()] * factor;
         }
     }
 }

@@ -40,9 +40,9 @@ pub(super) fn own_residual(
     for (slot, row, factor) in space.rows_of_slots(contacts) {
         if factor != 0.0 {
             let slot = slot.index();
-            u[slot] = after[row] * factor;
-            l[slot] = impulse[row] / factor;
-            s[slot] = terms[row] * factor.abs();
+            u[slot] = after[row.index()] * factor;
+            l[slot] = impulse[row.index()] / factor;
+            s[slot] = terms[row.index()] * factor.abs();
         }
     }
     let of = |contact: usize| {

@@ -77,7 +77,7 @@ impl Shifted<'_> {
         }
         let mut velocities = velocities.to_vec();
         for (i, rebound) in self.rebounds.iter().enumerate() {
-            if let Some(velocity) = velocities.get_mut(contacts.row(i)) {
+            if let Some(velocity) = velocities.get_mut(contacts.row(i).index()) {
                 *velocity -= rebound;
             }
         }
@@ -163,7 +163,7 @@ impl OfPart<'_> {
         let mut moved = impulse.to_vec();
         for (slot, row, factor) in self.space.rows_of_slots(contacts) {
             if factor != 0.0 {
-                slots[slot.index()] = impulse[row] / factor;
+                slots[slot.index()] = impulse[row.index()] / factor;
             }
         }
         if is_gathered {
@@ -172,7 +172,7 @@ impl OfPart<'_> {
             self.canonical.share(width, &mut slots);
         }
         for (slot, row, factor) in self.space.rows_of_slots(contacts) {
-            moved[row] = slots[slot.index()] * factor;
+            moved[row.index()] = slots[slot.index()] * factor;
         }
         Some(moved)
     }

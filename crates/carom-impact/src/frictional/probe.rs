@@ -5,7 +5,7 @@ use super::sampler::{Draw, Sampler};
 use super::samples::SampleSummary;
 use super::set_valued::{BranchPolicy, COVERING_SPREAD, SetValued};
 use super::stepper::StepWorkspace;
-use carom_contact::ImpactError;
+use carom_contact::{ImpactError, RowIndex};
 use carom_numeric::random::CounterRng;
 
 /// Number of sampled steps for which other solutions are searched for.
@@ -129,7 +129,7 @@ impl Sampler<'_> {
 
 /// Farthest outcome found so far in one direction along one contact row.
 struct Farthest {
-    row: usize,
+    row: RowIndex,
     sign: f64,
     value: f64,
     choice: Option<SampleChoice>,
@@ -151,7 +151,7 @@ fn gap_to_extremes(
     let extent = |[low, high]: &[f64; 2]| high - low;
     let no_extent = NO_EXTENT * sampler.speed();
     // The search starts from the extents of the samples.
-    let hull = |row: usize| summary.hull.get(row).map(|extent| (row, extent));
+    let hull = |row: RowIndex| summary.hull.get(row.index()).map(|extent| (row, extent));
     let mut directions: Vec<Farthest> = sampler
         .reached_rows()
         .filter_map(hull)
@@ -193,7 +193,7 @@ fn gap_to_extremes(
         }
         breeder.contact_velocity(&draw, &mut rows);
         for direction in &mut directions {
-            let Some(v) = rows.get(direction.row) else {
+            let Some(v) = rows.get(direction.row.index()) else {
                 continue;
             };
             if direction.sign * v > direction.value {
@@ -209,7 +209,7 @@ fn gap_to_extremes(
             continue;
         };
         if bred > no_extent {
-            gaps[row] = (1.0 - extent(hull) / bred).max(0.0);
+            gaps[row.index()] = (1.0 - extent(hull) / bred).max(0.0);
         }
     }
     Ok(gaps)

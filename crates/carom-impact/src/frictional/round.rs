@@ -488,11 +488,11 @@ impl Basis for RoundBasis<'_> {
         for (slot, row, factor) in self.space.rows_of_slots(contacts) {
             let [normal, work, slip, size] = &mut slips[slot.contact(width)];
             if slot.is_normal(width) {
-                *normal = impulse[row];
+                *normal = impulse[row.index()];
             } else {
-                *work += impulse[row] * after[row];
-                *slip += carom_numeric::power(after[row] * factor, 2);
-                *size = f64::max(*size, carom_numeric::power(terms[row] * factor, 2));
+                *work += impulse[row.index()] * after[row.index()];
+                *slip += carom_numeric::power(after[row.index()] * factor, 2);
+                *size = f64::max(*size, carom_numeric::power(terms[row.index()] * factor, 2));
             }
         }
         let slips = slips.iter().zip(&self.modes).zip(&self.space.friction);
@@ -542,8 +542,8 @@ impl Basis for RoundBasis<'_> {
                 continue;
             }
             let slot = slot.index();
-            u[slot] = after[row] * factor;
-            l[slot] = impulse[row] / factor;
+            u[slot] = after[row.index()] * factor;
+            l[slot] = impulse[row.index()] / factor;
             active.push((slot, row, factor));
             let target = self.targets.rows.iter().find(|(other, _)| *other == row);
             missed[slot] = u[slot] - target.map_or(0.0, |(_, target)| target * factor);
@@ -593,7 +593,7 @@ impl Basis for RoundBasis<'_> {
             return;
         }
         for ((_, row, factor), x) in active.iter().zip(correction.iter()) {
-            impulse[*row] += x * factor;
+            impulse[row.index()] += x * factor;
         }
     }
 }

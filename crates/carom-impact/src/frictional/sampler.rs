@@ -12,6 +12,7 @@ use carom_contact::gate::Rules;
 use carom_contact::residual_scale::GRAZING_TOLERANCE;
 use carom_contact::{
     Diagnostics, FrictionCone, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, Numbers,
+    RowIndex,
 };
 use carom_lcp::LcpStatus;
 use carom_metric::kernel;
@@ -179,15 +180,17 @@ impl<'a> Sampler<'a> {
                 Some(to_caps(epsilon / (3.0 * psi)))
             }
         };
-        let n_rows = contacts.row(contacts.len());
-        let row_from = |row: usize, vector: &[f64]| {
+        let n_rows = contacts.n_rows();
+        let row_from = |row: RowIndex, vector: &[f64]| {
             contacts.row_norm(row) * kernel::dot(contacts.unit_row(row), vector) / scale
         };
         let columns: Vec<&[f64]> = space.slots().map(|slot| space.column(slot)).collect();
         let rows_from_slots = DMatrix::from_fn(n_rows, columns.len(), |row, slot| {
-            row_from(row, columns[slot])
+            row_from(RowIndex::new(row), columns[slot])
         });
-        let rows_before = (0..n_rows).map(|row| row_from(row, problem.momentum()));
+        let rows_before = contacts
+            .all_rows()
+            .map(|row| row_from(row, problem.momentum()));
         let is_whole = slots.len() == space.n_slots()
             && slots.is_sorted()
             && signs.iter().all(|sign| *sign > 0.0);
@@ -245,10 +248,10 @@ impl<'a> Sampler<'a> {
     }
 
     /// Lists the indices of the contact Jacobian's rows that belong to contacts reached by the impact.
-    pub(super) fn reached_rows(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn reached_rows(&self) -> impl Iterator<Item = RowIndex> + '_ {
         let contacts = self.problem.contacts();
         let reached = self.reached.iter();
-        reached.flat_map(move |i| contacts.row(*i)..contacts.row(i + 1))
+        reached.flat_map(move |i| contacts.rows_at(*i))
     }
 
     /// Returns the norm of the momentum of the bodies that the reached contacts touch, multiplied by the scale of the
@@ -260,7 +263,9 @@ impl<'a> Sampler<'a> {
     /// Largest magnitude of the velocities of the caller's contact rows (normal and tangential) before the impact, among the
     /// contacts that the impact [reaches](Self::reached).
     pub fn speed(&self) -> f64 {
-        let rows = self.reached_rows().map(|row| self.rows_before[row].abs());
+        let rows = self
+            .reached_rows()
+            .map(|row| self.rows_before[row.index()].abs());
         rows.fold(0.0, f64::max)
     }
 

@@ -238,7 +238,9 @@ fn share(
         }
         share.terminated += 1;
         sampler.contact_velocity(draw, &mut rows);
-        let is_at_rest = sampler.reached_rows().all(|row| rows[row].abs() <= at_rest);
+        let is_at_rest = sampler
+            .reached_rows()
+            .all(|row| rows[row.index()].abs() <= at_rest);
         share.at_rest += u64::from(is_at_rest);
         if share.hull.is_empty() {
             share.hull.extend(rows.iter().map(|v| [*v; 2]));

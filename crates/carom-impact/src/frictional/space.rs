@@ -5,6 +5,7 @@ use carom_contact::gate::Rules;
 use carom_contact::residual_scale::{GRAZING_TOLERANCE, dot_and_size, groups};
 use carom_contact::{
     ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, Numbers,
+    RowIndex,
 };
 use carom_lcp::ContactRows;
 use carom_metric::kernel;
@@ -55,7 +56,7 @@ pub struct ContactSpace {
     /// Gram matrix of the slots (slots × slots).
     pub gram: DMatrix<f64>,
     /// Jacobian row of each slot; `None` for a missing tangent.
-    rows: Vec<Option<usize>>,
+    rows: Vec<Option<RowIndex>>,
     /// Factor of each slot: the slot is the factor times the caller's row, and an impulse on the row is the factor
     /// times that on the slot.
     factors: Vec<f64>,
@@ -87,7 +88,7 @@ impl ContactSpace {
             let normal_norm = contacts.row_norm(first);
             rows[i * width] = Some(first);
             factors[i * width] = 1.0 / normal_norm;
-            let tangents = first + 1..first + 1 + tangents_of(i);
+            let tangents = contacts.tangents_at(i).take(tangents_of(i));
             let longest = tangents
                 .clone()
                 .map(|row| contacts.row_norm(row))
@@ -345,10 +346,10 @@ impl ContactSpace {
     /// Converts scaled impulses on the normalized contact rows (one per slot) to physical impulses on the caller's rows
     /// (N·s). `scale` is [`ImpactProblem::scale`](carom_contact::ImpactProblem::scale).
     pub fn on_rows(&self, impulse: &[f64], scale: f64, contacts: &ContactSet<'_>) -> DVector<f64> {
-        let mut impulses = DVector::zeros(contacts.row(contacts.len()));
+        let mut impulses = DVector::zeros(contacts.n_rows());
         for ((row, factor), l) in self.rows.iter().zip(&self.factors).zip(impulse) {
             if let Some(row) = *row {
-                impulses[row] = l * factor / scale;
+                impulses[row.index()] = l * factor / scale;
             }
         }
         impulses
@@ -357,7 +358,9 @@ impl ContactSpace {
     /// Converts physical impulses on the caller's contact rows (N·s, one per row) to scaled impulses on the normalized rows
     /// (one per slot). `scale` is [`ImpactProblem::scale`](carom_contact::ImpactProblem::scale).
     pub fn of_rows(&self, impulses: &[f64], scale: f64) -> Vec<f64> {
-        let of = |(row, factor): (&Option<usize>, &f64)| match row.and_then(|r| impulses.get(r)) {
+        let of = |(row, factor): (&Option<RowIndex>, &f64)| match row
+            .and_then(|r| impulses.get(r.index()))
+        {
             Some(l) => l / factor * scale,
             None => 0.0,
         };
@@ -370,7 +373,7 @@ impl ContactSpace {
     pub(super) fn rows_of_slots<'a>(
         &'a self,
         contacts: &'a ContactSet<'_>,
-    ) -> impl Iterator<Item = (Slot, usize, f64)> + 'a {
+    ) -> impl Iterator<Item = (Slot, RowIndex, f64)> + 'a {
         let width = self.width();
         let slots = self.slots().zip(self.rows.iter().zip(&self.factors));
         slots.filter_map(move |(slot, (row, factor))| {
@@ -408,9 +411,9 @@ impl ContactSpace {
     /// momentum change that they cause. Checks follow later.
     pub(super) fn candidate(&self, problem: &ImpactProblem<'_>, impulse: &[f64]) -> Candidate {
         let contacts = problem.contacts();
-        let mut on_rows: Numbers = smallvec![0.0; contacts.row(contacts.len())];
+        let mut on_rows: Numbers = smallvec![0.0; contacts.n_rows()];
         for (slot, row, factor) in self.rows_of_slots(contacts) {
-            on_rows[row] = impulse[slot.index()] * factor;
+            on_rows[row.index()] = impulse[slot.index()] * factor;
         }
         Candidate {
             impulse: on_rows,

@@ -9,6 +9,7 @@ use carom_contact::nnls::nonnegative_least_squares;
 use carom_contact::residual_scale::{groups, row_velocity};
 use carom_contact::{
     Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, Numbers,
+    RowIndex,
 };
 use carom_metric::kernel;
 use carom_numeric::svd::Svd;
@@ -103,17 +104,17 @@ impl ImpactLaw for Rough {
         let problem = problem.event();
         let contacts = problem.contacts();
         let approaching = |&i: &usize| problem.approaches(i);
-        let rows: Vec<usize> = (0..contacts.len())
+        let rows: Vec<RowIndex> = (0..contacts.len())
             .filter(approaching)
-            .flat_map(|i| contacts.row(i)..contacts.row(i + 1))
+            .flat_map(|i| contacts.rows_at(i))
             .collect();
         if rows.is_empty() {
             return separating(problem, Diagnostics::Rough);
         }
         let entries = problem.velocity_minus().0.as_slice();
         let targets = contacts
-            .jacobian_rows()
-            .enumerate()
+            .all_rows()
+            .zip(contacts.jacobian_rows())
             .filter(|(row, _)| rows.contains(row))
             .map(|(row, covector)| {
                 let norm = contacts.row_norm(row);
@@ -125,14 +126,14 @@ impl ImpactLaw for Rough {
             rows: targets.collect(),
             are_required: true,
         };
-        let normals: Vec<usize> = (0..contacts.len()).map(|i| contacts.row(i)).collect();
+        let normals: Vec<RowIndex> = (0..contacts.len()).map(|i| contacts.row(i)).collect();
         let n = problem.momentum().len();
         let (of, of_row) = groups(n, rows.iter().map(|row| contacts.unit_row(*row)));
-        let mut impulse: Numbers = smallvec![0.0; contacts.row(contacts.len())];
+        let mut impulse: Numbers = smallvec![0.0; contacts.n_rows()];
         // Rows that share no coordinate do not influence each other.
         for group in 0..n {
             let members = rows.iter().zip(&of_row).filter(|(_, of)| **of == group);
-            let members: Vec<usize> = members.map(|(row, _)| *row).collect();
+            let members: Vec<RowIndex> = members.map(|(row, _)| *row).collect();
             if members.is_empty() {
                 continue;
             }
@@ -148,7 +149,7 @@ impl ImpactLaw for Rough {
             let is_normal: Vec<bool> = members.iter().map(|row| normals.contains(row)).collect();
             let found = pushing(&svd, found, &is_normal)?;
             for (row, l) in members.into_iter().zip(found) {
-                impulse[row] = l;
+                impulse[row.index()] = l;
             }
         }
         let rules = Rules {

@@ -73,11 +73,12 @@ impl<'a> Ordered<'a> {
     /// Converts impulses on the contact rows of the search, which have their own order and tangents, to impulses on the
     /// given rows. Contacts that are not part of the search get zero impulses.
     pub(super) fn on_given(&self, impulses: &DVector<f64>) -> DVector<f64> {
-        let mut all = DVector::zeros(self.given.row(self.given.len()));
+        let mut all = DVector::zeros(self.given.n_rows());
         for (place, (contact, turn)) in self.order.contacts().iter().zip(&self.turns).enumerate() {
             let (to, from) = (self.given.row(*contact), self.contacts.row(place));
+            let (to, from) = (to.index(), from.index());
             all[to] = impulses[from];
-            let n_tangents = self.contacts.row(place + 1) - from - 1;
+            let n_tangents = self.contacts.contacts()[place].tangents.len();
             for t in 0..n_tangents {
                 let terms = (0..n_tangents).map(|s| turn[s][t] * impulses[from + 1 + s]);
                 all[to + 1 + t] = terms.sum();
@@ -92,11 +93,12 @@ impl<'a> Ordered<'a> {
         let mut slots = self.space.of_rows(impulses.as_slice(), scale);
         self.order.gather(&self.space, &mut slots);
         let given = self.space.on_rows(&slots, scale, self.given);
-        let mut own = DVector::zeros(self.contacts.row(self.contacts.len()));
+        let mut own = DVector::zeros(self.contacts.n_rows());
         for (place, (contact, turn)) in self.order.contacts().iter().zip(&self.turns).enumerate() {
             let (from, to) = (self.given.row(*contact), self.contacts.row(place));
+            let (from, to) = (from.index(), to.index());
             own[to] = given[from];
-            let n_tangents = self.contacts.row(place + 1) - to - 1;
+            let n_tangents = self.contacts.contacts()[place].tangents.len();
             for s in 0..n_tangents {
                 let terms = (0..n_tangents).map(|t| turn[s][t] * given[from + 1 + t]);
                 own[to + 1 + s] = terms.sum();
@@ -168,7 +170,7 @@ fn reached(case: &Case<'_>) -> Vec<usize> {
     let change = &case.after - case.before();
     let is_changed = |contact: &usize| {
         let normal = &contacts.contacts()[*contact].normal;
-        (contacts.row(*contact)..contacts.row(contact + 1)).any(|row| {
+        contacts.rows_at(*contact).any(|row| {
             let along = kernel::dot(contacts.unit_row(row), change.as_slice());
             case.relative_rate(normal, along.abs()) > SAME
         })

@@ -154,9 +154,9 @@ pub(super) fn one_after_the_other(
             continue;
         };
         let outcome = single.resolve(&ImpactProblem::reposed(set, velocity)?)?;
-        let mut impulses = DVector::zeros(all.row(all.len()));
-        for (k, l) in outcome.impulses.iter().enumerate() {
-            impulses[all.row(*contact) + k] = *l;
+        let mut impulses = DVector::zeros(all.n_rows());
+        for (row, l) in all.row_range(*contact).zip(outcome.impulses.iter()) {
+            impulses[row] = *l;
         }
         velocity = outcome.velocity_plus.clone();
         steps.push((impulses, outcome.velocity_plus));

@@ -97,7 +97,7 @@ fn all_open(case: &Case<'_>) -> f64 {
         for contact in &group {
             let normal = contacts.unit_row(contacts.row(*contact));
             opening = opening.min(kernel::dot(normal, case.after.as_slice()));
-            for row in contacts.row(*contact)..contacts.row(contact + 1) {
+            for row in contacts.rows_at(*contact) {
                 // The change along one row is at most that of the group.
                 let along = kernel::dot(contacts.unit_row(row), change.as_slice());
                 changed = f64::max(changed, along.abs());

@@ -154,7 +154,7 @@ impl Witness {
             size += taken.made;
         }
         let (b, terms) = (&rows.jacobian * &velocity, rows.jacobian.abs() * &size);
-        let normals = (0..problem.contacts().len()).map(|i| problem.contacts().row(i));
+        let normals = (0..problem.contacts().len()).map(|i| problem.contacts().row(i).index());
         let approaching = normals.filter(|row| b[*row] < 0.0);
         Ok(Some(
             approaching
@@ -265,7 +265,7 @@ impl<'a> Rows<'a> {
             .flat_map(|c| std::iter::once(&c.normal.0).chain(c.tangents.iter().map(|t| &t.0)))
             .collect();
         let mut effects = DMatrix::zeros(n, rows.len());
-        for (r, mut effect) in effects.column_iter_mut().enumerate() {
+        for (r, mut effect) in contacts.all_rows().zip(effects.column_iter_mut()) {
             let norm = contacts.row_norm(r);
             for (x, u) in effect.iter_mut().zip(contacts.unit_row(r)) {
                 *x = norm * u;
@@ -352,7 +352,7 @@ impl<'a> Rows<'a> {
         (b, terms): (&DVector<f64>, &DVector<f64>),
     ) {
         let given = &self.contacts.contacts()[contact];
-        let first = self.contacts.row(contact);
+        let first = self.contacts.row(contact).index();
         let of_impulse = |r: usize| {
             let inverse_mass = self
                 .jacobian
@@ -415,7 +415,7 @@ impl<'a> Rows<'a> {
         let b = &self.jacobian * velocity;
         let terms = self.jacobian.abs() * size;
         for contact in 0..self.contacts.len() {
-            let row = self.contacts.row(contact);
+            let row = self.contacts.row(contact).index();
             if !(-b[row] <= END * terms[row]) {
                 return Err(WitnessFault::Approaching {
                     contact,

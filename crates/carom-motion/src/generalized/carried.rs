@@ -374,7 +374,7 @@ fn reset<S: MechanicalSystem + ?Sized>(
     };
     let system = stepper.system();
     let set = hit.problem.contacts();
-    let n_rows = set.row(set.len());
+    let n_rows = set.n_rows();
     let mut hessians = Vec::with_capacity(n_rows);
     for (place, &contact) in hit.contacts.iter().enumerate() {
         let (mut gap, mut slide) = (DMatrix::zeros(n, n), DMatrix::zeros(n, n));
@@ -382,7 +382,7 @@ fn reset<S: MechanicalSystem + ?Sized>(
             return Ok(None);
         }
         hessians.push(gap);
-        if set.row(place + 1) - set.row(place) > 1 {
+        if set.contacts()[place].n_rows() > 1 {
             hessians.push(slide);
         }
     }

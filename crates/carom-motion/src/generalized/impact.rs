@@ -126,7 +126,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         let law: &dyn ImpactLaw = if accumulated { &plastic } else { self.law };
         let outcome = law.resolve(&problem).map_err(at)?;
         let pushes = |place: usize| {
-            let impulse = outcome.impulses[set.row(place)];
+            let impulse = outcome.impulses[set.row(place).index()];
             impulse * set.normal_norm(place) > STILL * size
         };
         if !(0..set.len()).any(pushes) {
@@ -177,7 +177,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         } else {
             let struck = |place: usize| {
                 let (row, norm) = (set.row(place), set.normal_norm(place));
-                impact.outcome.impulses[row] * norm > STILL * size
+                impact.outcome.impulses[row.index()] * norm > STILL * size
             };
             let others = (0..set.len()).any(|i| struck(i) && impact.contacts[i] != trigger);
             let (outcome, contacts) = (&impact.outcome, &impact.contacts);
@@ -231,7 +231,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         for (place, &contact) in impact.contacts.iter().enumerate() {
             let norm = set.normal_norm(place);
             let rate = self.start.rates[contact] / norm;
-            let impulse = impulses[set.row(place)] * norm;
+            let impulse = impulses[set.row(place).index()] * norm;
             if impulse > STILL * size {
                 let history = &mut self.history[contact];
                 let time = impact.time;

@@ -136,8 +136,8 @@ impl Run<'_, '_> {
         };
         let outcome = law.resolve(&problem).map_err(at)?;
         for (place, index) in members.iter().enumerate() {
-            for k in 0..posed[*index].n_rows() {
-                impulses[offsets[*index] + k] = outcome.impulses[set.row(place) + k];
+            for (k, row) in set.row_range(place).enumerate() {
+                impulses[offsets[*index] + k] = outcome.impulses[row];
             }
         }
         Ok((impulses, law.name()))

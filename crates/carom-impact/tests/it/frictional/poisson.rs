@@ -308,7 +308,7 @@ fn violation(system: &System, outcome: &ImpactOutcome) -> f64 {
         let mut worst = 0.0f64;
         let mut size = 0.0f64;
         for (i, given) in contacts.contacts().iter().enumerate() {
-            let rows = contacts.row(i)..contacts.row(i + 1);
+            let rows = contacts.row_range(i);
             let root = rows.clone().map(|r| g[(r, r)]).fold(0.0, f64::max).sqrt();
             let floor = told.scale * given.restitution * compression[rows.start].max(0.0) * root;
             for (l, u, floor) in [(compression, &middle, 0.0), (&expansion, &after, floor)] {

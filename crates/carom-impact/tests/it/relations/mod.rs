@@ -40,7 +40,7 @@ fn resolve(posed: &Posed, law: &dyn ImpactLaw) -> Result<Answer, ImpactError> {
         let still = DVector::zeros(posed.dim());
         let contacts = posed.contacts.iter().enumerate().map(|(i, contact)| {
             let rows = std::iter::once(&contact.normal).chain(&contact.tangents);
-            let rows = (problem.contacts().row(i)..).zip(rows);
+            let rows = problem.contacts().row_range(i).zip(rows);
             rows.fold(still.clone(), |sum, (row, covector)| {
                 sum + &covector.0 * outcome.impulses[row]
             })

@@ -1,0 +1,132 @@
+//! Indices of contact rows and of distinct unit normals.
+
+/// Index of a row of the contact Jacobian of a [`ContactSet`](crate::ContactSet).
+///
+/// A set has three kinds of index. A *contact* has its place in the list as given, a plain number. Its normal and its
+/// tangents are *rows* of the contact Jacobian, see [`rows_at`](crate::ContactSet::rows_at). Contacts given twice share a
+/// distinct unit normal, a [`UnitRow`]. The three numbers agree for different contacts without tangents, which is what
+/// most examples have, so that a mix-up would go unnoticed there: rows and unit rows have types of their own.
+///
+/// # Examples
+///
+/// ```
+/// use carom_contact::{Contact, ContactSet};
+/// use carom_metric::{Covector, KineticMetric};
+/// use nalgebra::DMatrix;
+/// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
+/// let rough = |normal: [f64; 2], tangent: [f64; 2]| Contact {
+///     normal: Covector::from_slice(&normal),
+///     tangents: vec![Covector::from_slice(&tangent)],
+///     friction: 0.3,
+///     restitution: 0.0,
+/// };
+/// let floor_and_wall = vec![rough([0.0, 2.0], [1.0, 0.0]), rough([4.0, 0.0], [0.0, 1.0])];
+/// let contacts = ContactSet::new(&metric, floor_and_wall)?;
+/// assert_eq!(contacts.n_rows(), 4);
+/// // The normal of the second contact follows both rows of the first.
+/// assert_eq!(contacts.row(1).index(), 2);
+/// assert_eq!(contacts.row_norm(contacts.row(1)), 4.0);
+/// # Ok::<(), carom_contact::ImpactError>(())
+/// ```
+///
+/// A contact's index is no row:
+///
+/// ```compile_fail
+/// # use carom_contact::ContactSet;
+/// fn length(contacts: &ContactSet<'_>, contact: usize) -> f64 {
+///     contacts.row_norm(contact)
+/// }
+/// ```
+///
+/// Nor is a distinct unit normal:
+///
+/// ```compile_fail
+/// # use carom_contact::{ContactSet, UnitRow};
+/// fn length(contacts: &ContactSet<'_>, normal: UnitRow) -> f64 {
+///     contacts.row_norm(normal)
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RowIndex(usize);
+
+impl RowIndex {
+    /// Creates the index of row `index` of the contact Jacobian.
+    #[inline]
+    pub const fn new(index: usize) -> Self {
+        Self(index)
+    }
+
+    /// Returns this index as a number, the place in a list with one entry for each row of the contact Jacobian, for
+    /// example in the [`impulses`](crate::ImpactOutcome::impulses) of an outcome.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0
+    }
+
+    /// Returns the row `k` places further on. After the normal of a contact follow its tangents: they are one and two
+    /// places further on.
+    #[inline]
+    pub const fn offset(self, k: usize) -> Self {
+        Self(self.0 + k)
+    }
+
+    /// Iterates over the indices of all rows of a contact Jacobian that has `n` of them.
+    #[inline]
+    pub fn all(n: usize) -> impl ExactSizeIterator<Item = Self> + DoubleEndedIterator + Clone {
+        (0..n).map(Self)
+    }
+}
+
+/// Index of a distinct unit normal of a [`ContactSet`](crate::ContactSet).
+///
+/// Contacts given twice share one distinct unit normal, the whitened normal that laws without friction push on. The
+/// index of a contact and a [`RowIndex`] are other numbers, in general.
+///
+/// # Examples
+///
+/// ```
+/// use carom_contact::{Contact, ContactSet};
+/// use carom_metric::{Covector, KineticMetric};
+/// use nalgebra::DMatrix;
+/// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
+/// let normals = [[0.0, 1.0], [0.0, 2.0], [1.0, 0.0]].map(|u| Covector::from_slice(&u));
+/// let contacts = ContactSet::new(&metric, normals.map(Contact::frictionless).to_vec())?;
+/// // The second contact is the first again.
+/// assert_eq!(contacts.n_distinct(), 2);
+/// assert_eq!(contacts.place(1), contacts.place(0));
+/// assert_eq!(contacts.contact_at(contacts.place(2)), 2);
+/// assert_eq!(contacts.unit(contacts.place(2)), [1.0, 0.0]);
+/// # Ok::<(), carom_contact::ImpactError>(())
+/// ```
+///
+/// A contact's index is no unit row:
+///
+/// ```compile_fail
+/// # use carom_contact::ContactSet;
+/// fn normal<'s>(contacts: &'s ContactSet<'_>, contact: usize) -> &'s [f64] {
+///     contacts.unit(contact)
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct UnitRow(usize);
+
+impl UnitRow {
+    /// Creates the index of the distinct unit normal at place `index` of a list that has one entry for each distinct normal.
+    #[inline]
+    pub const fn new(index: usize) -> Self {
+        Self(index)
+    }
+
+    /// Returns this index as a number, the place in a list with one entry for each distinct normal, for example in
+    /// [`unit_velocity`](crate::ImpactProblem::unit_velocity).
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0
+    }
+
+    /// Iterates over the indices of all distinct normals of a set that has `n` of them.
+    #[inline]
+    pub fn all(n: usize) -> impl ExactSizeIterator<Item = Self> + DoubleEndedIterator + Clone {
+        (0..n).map(Self)
+    }
+}
