@@ -40,8 +40,9 @@ pub(crate) struct CompletionsArgs {
     shell: clap_complete::Shell,
 }
 
-/// Adds the names of scenarios, laws and configuration keys as possible values of the arguments, for shell completions. The
-/// parser itself does not know them: its errors would list all names instead of suggesting the nearest one.
+/// Adds the names of scenarios, laws and configuration keys as possible values of the arguments, for shell completions.
+/// The parser itself does not know these names: its errors would otherwise list all names instead of suggesting the
+/// nearest one.
 fn with_names(command: clap::Command) -> clap::Command {
     let scenarios = || PossibleValuesParser::new(SCENARIOS.iter().map(|s| s.name));
     let laws = PossibleValuesParser::new(carom::impact::LAWS.iter().map(|law| law.name));

@@ -63,7 +63,7 @@ fn positive(text: &str) -> Result<f64, String> {
 }
 
 /// Judges the claimed outcome in every line of the input and prints the verdicts. If requested, faults make the command
-/// fail or are written as a JUnit report.
+/// fail or are written as a JUnit report. `is_quiet` suppresses the progress display.
 pub(crate) fn judge(args: &JudgeArgs, is_quiet: bool) -> Result<(), Failure> {
     let asked = match (&args.fail_on, &args.junit) {
         (Some(findings), _) => findings.clone(),
@@ -100,8 +100,8 @@ pub(crate) fn judge(args: &JudgeArgs, is_quiet: bool) -> Result<(), Failure> {
     }
 }
 
-/// Builds the JUnit test case for one judged line of input. `number` is its position among the lines, `asked` lists the
-/// kinds of faults that make a case fail, and `args` holds their limits.
+/// Builds the JUnit test case for one judged line of input. `number` is the position of the line in the input, `asked`
+/// lists the kinds of faults that make a case fail, and `args` holds the limits of these faults.
 fn case_of(line: &Line, number: usize, asked: &[Finding], args: &JudgeArgs) -> Case {
     let answer: Value = serde_json::from_str(&line.text).unwrap_or_default();
     let name = match answer.get("id") {

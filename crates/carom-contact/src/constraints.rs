@@ -278,7 +278,8 @@ mod tests {
         );
     }
 
-    /// Three unit forms at 120 degrees span the plane: the multiplier of each is two thirds of the projection onto it.
+    /// Checks the multipliers of three constraint rows of unit length at 120 degrees to each other in a plane: the
+    /// multiplier of each row is two thirds of the projection of the momentum onto the row.
     #[test]
     fn more_forms_than_dimensions_share_their_multipliers() {
         let h = 0.75f64.sqrt();
@@ -292,7 +293,8 @@ mod tests {
         assert_near(&forms.stop(rates), &[-2.0, 1.0, 0.0, 0.5]);
     }
 
-    /// Two forms at an angle of 1e-11 are independent; at 1e-13 the angle counts as rounding.
+    /// Checks that two constraint rows at an angle of 1e-11 count as independent, and that two rows at an angle of
+    /// 1e-13 count as dependent.
     #[test]
     fn rank_is_decided_at_a_trillionth() {
         for (angle, rank) in [(1e-7, 2), (1e-11, 2), (1e-13, 1), (0.0, 1)] {
@@ -302,7 +304,8 @@ mod tests {
         }
     }
 
-    /// A sum of forms is rounded in the given coordinates; with coupled masses this rounding must not count as a direction.
+    /// Checks that rounding of the sum of two constraint rows in the given coordinates does not count as another
+    /// independent row, although the mass matrix couples the coordinates.
     #[test]
     fn rounding_of_a_form_is_no_direction_where_masses_are_coupled() {
         // Kinetic energy ((x - y)^2 + 1e-14 (x + y)^2) / 2: lengths along x and y nearly cancel.

@@ -121,9 +121,10 @@ struct Distinct {
 /// All closed contacts of a system at one configuration, with the factorizations that all laws share.
 ///
 /// Contact `i` occupies the rows [`row`](Self::row)`(i)..row(i + 1)` of the contact Jacobian $J$: its normal, then its
-/// tangents. The velocities and impulses of outcomes refer to these rows as the caller gave them; internally the rows are
-/// normalized to unit kinetic length. With constraint one-forms all rows are restricted to the null space of the forms. A
-/// law that uses these rows satisfies the constraints without treating them itself.
+/// tangents. The velocities and impulses of outcomes refer to these rows as the caller gave them; internally the rows
+/// are normalized to unit kinetic length (the norm $\sqrt{aM^{-1}a^T}$ of a row $a$, with the mass matrix $M$). With
+/// constraint one-forms all rows are restricted to the null space of the forms. A law that uses these rows satisfies
+/// the constraints without treating them itself.
 ///
 /// A set is built once per configuration and reused for any number of velocities.
 #[derive(Clone, Debug)]

@@ -139,7 +139,8 @@ mod tests {
         }
     }
 
-    /// Two almost equal rows count as dependent below the limit. The fast test reports independence only where it is certain.
+    /// Checks that two almost equal rows count as dependent below the limit of the eigenvalues, and that the fast test
+    /// reports independence only where it is certain.
     #[test]
     fn rows_that_nearly_depend_are_told_by_their_eigenvalues() {
         for (apart, expected) in [(1e-11, 1), (1e-9, 0), (1e-3, 0)] {
@@ -157,7 +158,8 @@ mod tests {
         }
     }
 
-    /// The velocities of many points of one body are replaced by the nearest velocities that belong to a motion of the body.
+    /// Checks that the velocities of many points of one body are replaced by the nearest velocities that belong to a
+    /// motion of the body.
     #[test]
     fn rows_of_many_points_get_the_velocities_of_a_motion() {
         let n = FEW_ROWS + 24;

@@ -19,8 +19,9 @@ use std::sync::OnceLock;
 const INSIDE: f64 = 1.0 - 1e-6;
 
 /// True if, for a change of the velocity before the impact in any direction, at least one of the branches `ways`
-/// continues. Each branch is valid in a cone of directions, bounded by its tied decisions. The function tests if the
-/// union of these cones is all of space; if there are too many cones, it tests a few directions.
+/// continues. Each branch is valid in a cone of directions, bounded by its tied decisions, which a tiny change of the
+/// velocity reverses. The function tests if the union of these cones is all of space; if there are too many cones, it
+/// tests a few directions.
 fn leads_everywhere(frame: &Frame<'_>, ways: &[Walk]) -> Result<bool, ImpactError> {
     let cones: Vec<&[DVector<f64>]> = ways.iter().map(Walk::ties).collect();
     if let Some(cover) = cover(&cones)? {

@@ -53,10 +53,10 @@ impl AtOnce<'_> {
         })
     }
 
-    /// Evaluates the law itself at velocities nearby, if it may have answers on branches that are not in `found`, and
-    /// updates `found`. The first result is true if the law gave an answer in every direction without a jump, and `None`
-    /// if the law was not evaluated. The second result is true if an answer was on a branch that was not in `found`
-    /// before.
+    /// Evaluates the law itself at velocities near the velocity before the impact, if the law may have answers on
+    /// branches that are not in `found`, and updates `found`. `outcome` is the law's outcome at the velocity before the
+    /// impact. The first result is true if the law gave an answer in every direction without a jump, and `None` if the
+    /// law was not evaluated. The second result is true if an answer was on a branch that was not in `found` before.
     fn settle(
         self,
         outcome: &ImpactOutcome,

@@ -58,9 +58,9 @@ impl Blend {
     }
 
     /// Returns the limit of this blend of a plastic and an elastic outcome that nearly coincide, if the velocity before
-    /// the impact approaches the present one from `direction`. The weight $\alpha$ of the elastic outcome then depends on
-    /// that direction. `None` if the two outcomes differ, if they coincide in every direction, or if $\alpha$ is equal in
-    /// all directions.
+    /// the impact approaches the present one from `direction`. The weight $\alpha$ of the elastic outcome then depends
+    /// on that direction. `rule` selects the plastic outcome. `None` if the two outcomes differ, if they coincide in
+    /// every direction, or if $\alpha$ is equal in all directions.
     pub(super) fn towards(
         &self,
         frame: &Frame<'_>,

@@ -139,9 +139,10 @@ impl Walk {
         }
     }
 
-    /// Creates a completed branch of an impact of one contact. `velocity` is the velocity after the impact. `margin`
-    /// is the smallest change of velocity that changes a decision that is not tied, and `least` the smallest one that
-    /// changes any decision. `tied` holds the signed unit rows of the tied decisions.
+    /// Creates a completed branch of an impact of one contact. `velocity` is the velocity after the impact. `margin` is
+    /// the smallest change of velocity that changes a decision that is not tied, and `least` the smallest one that
+    /// changes any decision. `tied` holds the signed unit rows of the tied decisions, which a tiny change of the
+    /// velocity reverses.
     pub(super) fn at(
         frame: &Frame<'_>,
         velocity: DVector<f64>,
@@ -158,10 +159,10 @@ impl Walk {
         }
     }
 
-    /// Records a test of the law on this branch. `value` is positive if the test holds, and `gradient` is its
-    /// derivative with respect to the whitened velocity before the impact. Returns false if the test fails by more
-    /// than the relative `tolerance` for ties. If `own` is true, this is the branch of the law itself, where a failed
-    /// test counts as a tie instead.
+    /// Records a test of the law on this branch. A test is a condition on the velocities or impulses by which the law
+    /// makes a decision. `value` is positive if the test holds, and `gradient` is its derivative with respect to the
+    /// whitened velocity before the impact. Returns false if the test fails by more than the relative `tolerance` for
+    /// ties. If `own` is true, this is the branch of the law itself, where a failed test counts as a tie instead.
     fn accept(
         &mut self,
         frame: &Frame<'_>,
@@ -212,19 +213,21 @@ impl Walk {
         Ok(true)
     }
 
-    /// True if some velocity nearby satisfies all tied decisions of this branch. The first `n_tied` of these decisions
-    /// are already known to be satisfied together, so that nothing is computed if there are no others.
+    /// True if some velocity nearby satisfies all tied decisions of this branch of the law. A decision is tied if a
+    /// tiny change of the velocity reverses it. The first `n_tied` of these decisions are already known to be satisfied
+    /// together, so that nothing is computed if there are no others.
     fn is_open(&self, n_tied: usize) -> Result<bool, ImpactError> {
         Ok(self.tied.len() == n_tied || interior(&self.tied)?.is_some())
     }
 
-    /// Returns the unit rows of the nearly tied decisions of this branch. The law stays on the branch for those velocity
-    /// changes that have a positive product with every row.
+    /// Returns the unit rows of the nearly tied decisions of this branch, which a tiny change of the velocity reverses.
+    /// The law stays on the branch for those velocity changes that have a positive product with every row.
     pub(super) fn ties(&self) -> &[DVector<f64>] {
         &self.tied
     }
 
-    /// True if any decision of the law on this branch was nearly tied.
+    /// True if any decision of the law on this branch was nearly tied, that is, if a tiny change of the velocity
+    /// reverses the decision.
     pub(super) fn is_tied(&self) -> bool {
         !self.tied.is_empty()
     }
@@ -235,15 +238,16 @@ impl Walk {
         !(self.jacobian.norm() <= AMPLIFIED)
     }
 
-    /// True if the branch continues for a velocity that is changed in the given whitened direction: the change decides
-    /// all tied decisions in the way of this branch.
+    /// True if the branch continues for a velocity that is changed in the given whitened direction: with this change,
+    /// all tied decisions are made as on this branch.
     pub(super) fn leads(&self, direction: &DVector<f64>) -> bool {
         let allowed = SLIVER * kernel::norm(direction.as_slice());
         self.tied.iter().all(|row| row.dot(direction) >= -allowed)
     }
 
-    /// Returns a whitened direction in which the velocity can change while the law stays on this branch, because all tied
-    /// decisions are made as on the branch. Returns the zero vector if no such direction exists.
+    /// Returns a whitened direction in which the velocity can change while the law stays on this branch. All tied
+    /// decisions, which a tiny change of the velocity reverses, are then made as on the branch. Returns the zero vector
+    /// if no such direction exists.
     pub(super) fn direction(&self, frame: &Frame<'_>) -> Result<DVector<f64>, ImpactError> {
         if let Some(direction) = &self.towards {
             return Ok(direction.clone());
@@ -252,7 +256,7 @@ impl Walk {
     }
 
     /// Returns this branch restricted to those velocities for which the decisions of `other` are made, too: the result
-    /// has the ties of both branches. `None` if no velocity nearby satisfies the ties of both.
+    /// has the tied decisions of both branches. `None` if no velocity nearby satisfies these decisions.
     pub(super) fn meet(&self, other: &Self) -> Result<Option<Self>, ImpactError> {
         let mut both = self.clone();
         both.tied.extend(other.tied.iter().cloned());
@@ -262,9 +266,9 @@ impl Walk {
     }
 }
 
-/// Returns the change of the velocity (kinetic norm, to first order) at which a test changes sign, given its value and
-/// its gradient. The result is negative if the test fails now, and `None` if the gradient is zero, so that the value
-/// never changes.
+/// Returns the change of the velocity (kinetic norm, to first order) at which a test of the law (a quantity whose sign
+/// decides) changes sign, from the `value` and the `gradient` of the test. The result is negative if the test fails
+/// now, and `None` if the gradient is zero, so that the value never changes.
 pub(super) fn distance(value: f64, gradient: &DVector<f64>) -> Option<f64> {
     let size = kernel::norm(gradient.as_slice());
     (size > CONSTANT).then(|| value / size)
@@ -288,9 +292,9 @@ pub(super) struct Choices<S> {
 }
 
 impl<S> Choices<S> {
-    /// Adds a possible choice of the law in the present state. `tests` are the conditions for the choice besides those of
-    /// its stage. `stage` is the part of the impact (with fixed contact modes) that follows the choice, if any. `next` is
-    /// the state after the choice, `None` if the impact ends.
+    /// Adds a possible choice of the law in the present state. `tests` are the conditions for the choice besides those
+    /// of `stage`. `stage` is the part of the impact (with fixed contact modes) that follows the choice, if any. `next`
+    /// is the state after the choice, `None` if the impact ends.
     pub(super) fn add(
         &mut self,
         tests: impl IntoIterator<Item = Test>,
@@ -337,10 +341,11 @@ impl Ties {
         }
     }
 
-    /// Finds all branches of a law from the state `start`. Where a decision is nearly tied, both sides are followed.
-    /// The closure `choices` lists the possible choices of the law in a state; the law's own choice is the first. The
-    /// closure is called a second time, for a complete list, if a test of the law's own choice is nearly tied. The
-    /// third argument of `choices` is `None` at the first call, and the largest value of the tied tests at the second.
+    /// Finds all branches of a law from the state `start`. Where a decision is nearly tied (a tiny change of the
+    /// velocity reverses it), both sides are followed. The closure `choices` lists the possible choices of the law in a
+    /// state; the law's own choice is the first. The closure is called a second time, for a complete list, if a test of
+    /// the law's own choice is nearly tied. The third argument of `choices` is `None` at the first call, and the
+    /// largest value of the tied tests at the second.
     pub(super) fn follow<S: Clone>(
         self,
         frame: &Frame<'_>,
@@ -443,8 +448,8 @@ impl Ties {
 
 impl Walk {
     /// Returns the estimated work of following a choice of the law, in units of about one multiply-add. The estimate
-    /// counts the `tests` of the choice (their number), the derivatives of its `stage`, and the check that some
-    /// velocity satisfies all ties.
+    /// counts the number of `tests` of the choice, the derivatives of its `stage` (part of the impact with fixed
+    /// contact modes), and the check that some velocity satisfies all tied decisions.
     fn work_of(&self, frame: &Frame<'_>, tests: usize, stage: Option<&Step>) -> u64 {
         let (n, rows) = (frame.dim(), frame.n_rows());
         let forms = stage.map_or(0, |(_, forms)| forms.len());
@@ -454,8 +459,9 @@ impl Walk {
     }
 
     /// Continues the branch with a choice of the law: records the `tests` of the choice, then advances through its
-    /// `stage`. `ties` holds the rules for tied decisions. `own` is true on the branch that the law itself takes. Returns
-    /// true if this branch still is that of some velocity nearby.
+    /// `stage` (part of the impact with fixed contact modes). `ties` holds the rules for tied decisions, which a tiny
+    /// change of the velocity reverses. `own` is true on the branch that the law itself takes. Returns true if this
+    /// branch still is that of some velocity nearby.
     fn take(
         &mut self,
         frame: &Frame<'_>,

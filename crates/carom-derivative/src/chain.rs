@@ -86,9 +86,10 @@ struct Place {
     is_loose: bool,
 }
 
-/// Computes the derivatives along a sequence of elementary impacts (strikes), in which `rule` selects the next
-/// contact normal. `strike` holds the restitution of each strike and the treatment of constraints. Decisions that are
-/// nearly tied according to `ties` are followed on all sides, each on its own branch.
+/// Computes the derivatives along a sequence of elementary impacts (strikes), in which `rule` selects the next contact
+/// normal. `strike` holds the restitution of each strike and the treatment of constraints. Decisions that are nearly
+/// tied according to `ties` (a tiny change of the velocity reverses them) are followed on all sides, each on its own
+/// branch.
 pub(super) fn follow(
     frame: &Frame<'_>,
     rule: &Rule,

@@ -24,9 +24,9 @@ const FREQUENCY: f64 = 3.0;
 /// Length below which a direction counts as zero.
 const ZERO: f64 = 1e-9;
 
-/// Returns directions (n entries, whitened, not normalized) spread over the span of the rows: `starts`, then some that are
-/// computed from them, and some from the velocity before the impact with their opposites. `within` restricts a direction to
-/// the admissible velocities of the contacts of interest.
+/// Returns directions (n entries, whitened, not normalized) spread over the span of the rows: `starts`, further
+/// directions that are computed from `starts`, and directions that are computed from the velocity before the impact,
+/// with their opposites. `within` restricts a direction to the admissible velocities of the contacts of interest.
 pub(super) fn spread(
     frame: &Frame<'_>,
     starts: Vec<DVector<f64>>,

@@ -73,8 +73,8 @@ impl Variation {
     }
 
     /// Subtracts the product $dM \Delta$ from `out`. $dM$ is the change of the whitened mass matrix along this
-    /// direction, and $\Delta$ = `change` is the velocity change in a stage of the impact. The product is the additional
-    /// momentum that the changed mass needs for this velocity change.
+    /// direction, and $\Delta$ = `change` is the velocity change in a stage of the impact (a part with fixed contact
+    /// modes). The product is the additional momentum that the changed mass needs for this velocity change.
     pub(super) fn add_inertia(&self, change: &DVector<f64>, out: &mut DVector<f64>) {
         if let Some(mass) = &self.mass {
             out.gemv(-1.0, mass, change, 1.0);

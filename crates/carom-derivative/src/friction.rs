@@ -212,7 +212,8 @@ impl<'f> Contacts<'f> {
 
     /// Changes the mode of idle contacts in `grips` from open to closed. A contact is idle if it has no impulse but
     /// cannot open, because other contacts keep it at rest. Impulses of these other contacts could be shifted onto the
-    /// idle contact. `before` is the Jacobian of the velocity before the stage. Returns true if a mode was changed.
+    /// idle contact. `before` is the Jacobian of the velocity before the `stage` (part of an impact with fixed contact
+    /// modes). `readings` holds the impulses and velocities of the contacts. Returns true if a mode was changed.
     fn close_idle(
         &self,
         readings: &[Reading<'_>],
@@ -248,7 +249,8 @@ impl<'f> Contacts<'f> {
 
     /// Returns for each contact the thresholds up to which its impulses and velocities count as zero when modes are
     /// compared. The thresholds include all modes that a relative change of the velocity before the impact by
-    /// `tolerance` can reach. `before` is the Jacobian of the velocity before the stage.
+    /// `tolerance` can reach. `readings` holds the impulses and velocities of the contacts; `before` is the Jacobian of
+    /// the velocity before the `stage` (part of an impact with fixed contact modes).
     fn near(
         &self,
         readings: &[Reading<'_>],

@@ -106,8 +106,9 @@ pub(super) fn towards_plastic(frame: &Frame<'_>, elastic: &Walk, to: ToPlastic) 
     }
 }
 
-/// Finds the branches of the plastic outcome (restitution 0) of an impact. `rule` selects the plastic outcome. Decisions
-/// that are nearly tied according to `ties` are followed on both sides.
+/// Finds the branches of the plastic outcome (restitution 0) of an impact. `rule` selects the plastic outcome.
+/// Decisions that are nearly tied according to `ties` (a tiny change of the velocity reverses them) are followed on
+/// both sides.
 fn plastic_branches(
     frame: &Frame<'_>,
     rule: PlasticRule,
@@ -141,7 +142,8 @@ fn plastic_branches(
 }
 
 /// Finds the branches of a plastic rule: as soon as one contact of a group of interacting contacts approaches, the rule
-/// stops all contacts of the group. Decisions that are nearly tied according to `ties` are followed on both sides.
+/// stops all contacts of the group. Decisions that are nearly tied according to `ties` (a tiny change of the velocity
+/// reverses them) are followed on both sides.
 fn stop_all(frame: &Frame<'_>, ties: Ties) -> Result<Found, ImpactError> {
     let contacts = frame.problem.contacts();
     let row = |j: &UnitRow| contacts.row(contacts.contact_at(*j));
@@ -266,8 +268,9 @@ impl DifferentiableLaw for Poisson {
 }
 
 impl DifferentiableLaw for SetValued {
-    /// Finds the branches near an outcome of the set-valued law, which belongs to one random sample of this law. The caps
-    /// (upper bounds) of the normal impulses in the steps of this sample are kept fixed.
+    /// Finds the branches near an outcome of the set-valued law, which belongs to one random sample of this law. The
+    /// caps (upper bounds) of the normal impulses in the steps of this sample are kept fixed. `tolerance` is the
+    /// relative tolerance within which a decision counts as tied.
     fn branches<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
@@ -342,10 +345,11 @@ impl DifferentiableLaw for SetValued {
 }
 
 /// Finds the branches of a sample of the set-valued law, given by its steps `events`. `None` if the outcome is a member
-/// of a continuum. `tolerance` is the relative one for tied decisions.
+/// of a continuum. `modes` holds the complementarity problems of the steps, to search for other answers; `tolerance` is
+/// the relative one for tied decisions.
 ///
-/// Impulses may be exchanged between dependent contacts to pass a test, with one exception. If the impulses of the sample
-/// are tied and other answers are possible, the branches have exactly the impulses of the given steps.
+/// Impulses may be exchanged between dependent contacts to pass a test, with one exception. If the impulses of the
+/// sample are tied and other answers are possible, the branches have exactly the impulses of the given steps.
 fn of_sample(
     contacts: &Contacts<'_>,
     events: &[Event],

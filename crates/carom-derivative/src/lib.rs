@@ -455,8 +455,8 @@ pub fn of_outcome<'p>(
 
 impl Derivative<'_> {
     /// Returns the blend of the plastic and the elastic outcome for the derivative with respect to a restitution of
-    /// one. `None` if the impact has another restitution, or if a decision about the plastic outcome is nearly tied.
-    /// Computed at the first call, then cached.
+    /// one. `None` if the impact has another restitution, or if a decision about the plastic outcome is nearly tied (a
+    /// tiny change of the velocity reverses it). Computed at the first call, then cached.
     fn towards_plastic(&self) -> Option<&Blend> {
         let (to, way) = (self.to_plastic?, self.own.as_ref()?);
         let found = || laws::towards_plastic(&self.frame, way, to).map(Box::new);

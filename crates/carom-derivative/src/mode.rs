@@ -74,8 +74,8 @@ pub(super) struct Mode {
 }
 
 impl Mode {
-    /// Adds an unknown impulse on a row, and the equation that its final velocity is minus `rebound` (the
-    /// restitution) times its initial velocity.
+    /// Adds an unknown impulse on a row, and the equation that the final velocity along the row is minus `rebound` (the
+    /// restitution) times the initial velocity along it.
     pub(super) fn stop(&mut self, row: RowIndex, rebound: Rebound) {
         self.push(of_row(row), of_row(row), rebound);
     }

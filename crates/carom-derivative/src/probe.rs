@@ -57,10 +57,10 @@ struct Answer {
 }
 
 impl<'f, 'l> Probe<'f, 'l> {
-    /// Prepares the evaluation of a law at velocities that all have one small distance from the velocity before the
-    /// impact. This distance is larger than that of all tied decisions, which are those of the branches `ways` and the
-    /// further rows `ties`. The distance is also well below that of the next decision. `None` if there is no such
-    /// distance.
+    /// Prepares the evaluation of a law at velocities near the velocity before the impact, all at one small distance
+    /// from it. This distance must be larger than the velocity changes that reverse tied decisions (those of the
+    /// branches `ways`, and those of the further rows `ties`). The distance must also be well below the change that
+    /// reverses the next decision. Returns `None` if no distance satisfies both conditions.
     pub(super) fn new(
         law: AtOnce<'l>,
         frame: &'f Frame<'f>,
@@ -89,8 +89,8 @@ impl<'f, 'l> Probe<'f, 'l> {
         })
     }
 
-    /// Returns the part of a direction of velocity change that lies in the span of certain contact rows: those groups of
-    /// interacting rows that have tied decisions.
+    /// Returns the part of a direction of velocity change that lies in the span of certain contact rows: those groups
+    /// of interacting rows that have tied decisions, which a tiny change of the velocity reverses.
     fn within_groups(&self, direction: &DVector<f64>) -> DVector<f64> {
         let scales = self.frame.scales();
         if self.groups.len() == scales.count() {
@@ -103,7 +103,8 @@ impl<'f, 'l> Probe<'f, 'l> {
 
     /// Evaluates the law at velocities that differ from the present one in several directions. Returns those of the
     /// branches `ways` that the law took, in their order, and a new branch for each answer that is on no known branch.
-    /// `ties` are the rows of further tied decisions, which give further directions.
+    /// `ties` are the rows of further tied decisions (a tiny change of the velocity reverses them), which give further
+    /// directions.
     pub(super) fn ask(&self, ways: Vec<Walk>, ties: &[DVector<f64>]) -> Result<Asked, ImpactError> {
         let own = ways.iter().map(|way| way.direction(self.frame));
         let mut directions = own.collect::<Result<Vec<_>, _>>()?;

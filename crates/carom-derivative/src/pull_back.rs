@@ -209,10 +209,10 @@ impl Derivative<'_> {
         Ok(given)
     }
 
-    /// Projects a cotangent (gradient) of the velocity before the impact onto velocities that satisfy the
-    /// constraints. If the constraint rows $A$ change by $dA$, the velocity $v$ changes by $dv$ with
-    /// $A dv = -dA v$. The part of the cotangent that is projected out is therefore added to the cotangents of the
-    /// constraint rows.
+    /// Projects a cotangent (gradient) of the velocity before the impact onto velocities that satisfy the constraints.
+    /// If the constraint rows $A$ change by $dA$, the velocity $v$ changes by $dv$ with $A dv = -dA v$. The part of the
+    /// cotangent that is projected out is therefore added to the cotangents of the constraint rows in `adjoint`.
+    /// `velocity` is replaced by the result.
     fn admit_cotangent(&self, velocity: &mut DVector<f64>, adjoint: &mut Adjoint) {
         let frame = &self.frame;
         let contacts = frame.problem.contacts();

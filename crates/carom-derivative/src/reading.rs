@@ -373,8 +373,9 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds the unknown impulses and equations of this contact to the linear system `mode` of a stage. `grip` is the
-    /// mode of the contact: open, closed, or normal impulse at its upper bound.
+    /// Adds the unknown impulses and equations of this contact to the linear system `mode` of a stage (part of an
+    /// impact with fixed contact modes). `grip` is the mode of the contact: open, closed, or normal impulse at its
+    /// upper bound.
     pub(super) fn add(&self, grip: Grip, mode: &mut Mode) {
         let (tangential, is_free) = match grip {
             Grip::Open => return,
@@ -401,10 +402,11 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds the unknown impulses and equations of a contact that pushes to the linear system `mode` of a stage.
-    /// `tangential` is the friction mode: no friction, sticking, or sliding along a direction. `is_free` is true if the
-    /// normal impulse is unknown, and false if it is prescribed. `normal` is the linear form that consists of the normal
-    /// row. The closure `load` records a direction in which the friction impulse grows with the friction coefficient.
+    /// Adds the unknown impulses and equations of a contact that pushes to the linear system `mode` of a stage (part of
+    /// an impact with fixed contact modes). `tangential` is the friction mode: no friction, sticking, or sliding along
+    /// a direction. `is_free` is true if the normal impulse is unknown, and false if it is prescribed. `normal` is the
+    /// linear form that consists of the normal row. The closure `load` records a direction in which the friction
+    /// impulse grows with the friction coefficient.
     fn add_tangential(
         &self,
         tangential: Tangential,
@@ -447,8 +449,9 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds the tangential unknowns and equations of a contact that slides in the unit direction $s$, in a round
-    /// friction cone. `is_free` is true if the normal impulse is unknown.
+    /// Adds the tangential unknowns and equations of a sliding contact with a round friction cone to the linear system
+    /// `mode` of a stage (part of an impact with fixed contact modes). The contact slides in the unit direction $s$.
+    /// `is_free` is true if the normal impulse is unknown.
     ///
     /// The direction rotates with the velocity: $dl_t + \mu s dl_n + d\mu l_n s + \kappa(I - ss^T) d(J_tv') = 0$,
     /// $\kappa = \mu l_n/|u_t|$. Here $l_t$ and $l_n$ are the tangential and normal impulse, $\mu$ is the friction

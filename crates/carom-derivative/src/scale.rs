@@ -38,8 +38,8 @@ impl Group {
         group
     }
 
-    /// Returns the norm of the part of a whitened covector or velocity (n entries) that lies in the span of this group's
-    /// rows. The columns of `all` are the rows of all groups.
+    /// Returns the norm of the part of a whitened covector or velocity (n entries) that lies in the span of the rows of
+    /// this group (rows that are coupled by nonzero products). The columns of `all` are the rows of all groups.
     fn seen(&self, all: &DMatrix<f64>, vector: &DVector<f64>) -> f64 {
         let rows = self.rows.iter().map(|row| row_of(all, *row));
         kernel::norm(&part_in_span(rows, vector.as_slice()))
@@ -73,8 +73,9 @@ impl Scales {
         Self { groups, of }
     }
 
-    /// Returns the limit up to which the velocity along a row counts as zero: the fraction `tolerance` of the velocity
-    /// before the impact in the span of the row's group, plus rounding.
+    /// Returns the speed up to which the velocity along a row counts as zero. A row belongs to a group of coupled rows
+    /// (rows whose products in whitened coordinates are not zero). The speed is `tolerance` times the norm of that part
+    /// of the velocity before the impact that lies in the span of the group, plus a rounding allowance.
     pub(super) fn of_row(&self, row: RowIndex, tolerance: f64) -> f64 {
         self.of_group(self.group(row), tolerance)
     }
@@ -89,8 +90,9 @@ impl Scales {
         self.of.get(row.index()).copied().unwrap_or(0)
     }
 
-    /// Returns the change of velocity (kinetic norm) that counts as zero in a group of interacting rows: the fraction
-    /// `tolerance` of the velocity before the impact in their span, plus rounding.
+    /// Returns the largest change of velocity (kinetic norm) that counts as zero in a group of interacting rows. The
+    /// result is `tolerance` times the norm of that part of the velocity before the impact that lies in the span of the
+    /// rows, plus a rounding allowance. `group`: index of the group.
     pub(super) fn of_group(&self, group: usize, tolerance: f64) -> f64 {
         let group = self.groups.get(group);
         group.map_or(0.0, |group| group.near(tolerance))
@@ -109,9 +111,10 @@ impl Scales {
         DVector::from_column_slice(&part_in_span(own, velocity.as_slice()))
     }
 
-    /// Returns the change of velocity (kinetic norm) that counts as zero along a covector. Only the groups of rows
-    /// that are not orthogonal to the covector count; `tolerance` is relative to the velocity in their span, and
-    /// rounding is added. `rows` holds all rows as columns.
+    /// Returns the largest change of velocity (kinetic norm) along a covector that counts as zero. The result is
+    /// computed from the groups of interacting rows that are not orthogonal to the covector. Each contributes
+    /// `tolerance` times the norm of the velocity before the impact in the span of its rows, plus a rounding allowance.
+    /// `rows` holds all rows as columns.
     pub(super) fn along(
         &self,
         rows: &DMatrix<f64>,
@@ -128,8 +131,9 @@ impl Scales {
         kernel::norm(&near)
     }
 
-    /// Returns the change of the whole velocity (kinetic norm) that counts as zero: the root of the sum of squares
-    /// over all groups of interacting rows. `tolerance` is relative to the velocity in the span of a group.
+    /// Returns the largest change of the whole velocity (kinetic norm) that counts as zero: the root of the sum of
+    /// squares of one limit per group of interacting rows. Each limit is `tolerance` times the norm of the velocity
+    /// before the impact in the span of the group, plus a rounding allowance.
     pub(super) fn whole(&self, tolerance: f64) -> f64 {
         let groups = self.groups.iter();
         let near: SmallVec<[f64; 4]> = groups.map(|group| group.near(tolerance)).collect();
@@ -159,8 +163,8 @@ impl Scales {
         near.reduce(f64::min)
     }
 
-    /// True if a difference of two whitened velocities is at most `distance`, plus rounding, in the span of each
-    /// group of rows. `rows` holds all rows as columns.
+    /// True if a difference of two whitened velocities is at most `distance`, plus rounding, in the span of each group
+    /// of coupled rows (rows connected by nonzero products). `rows` holds all rows as columns.
     pub(super) fn is_within(
         &self,
         rows: &DMatrix<f64>,
@@ -171,8 +175,9 @@ impl Scales {
         groups.all(|group| group.seen(rows, difference) <= distance + group.rounding)
     }
 
-    /// True if a difference of two whitened velocities counts as zero in the span of each group of rows. `tolerance`
-    /// is relative to the velocity before the impact in that span. `rows` holds all rows as columns.
+    /// True if a difference of two whitened velocities counts as zero in the span of each group of coupled rows (rows
+    /// connected by nonzero products). `tolerance` is relative to the velocity before the impact in that span. `rows`
+    /// holds all rows as columns.
     pub(super) fn is_zero(
         &self,
         rows: &DMatrix<f64>,

@@ -128,8 +128,9 @@ impl Inequality {
     }
 }
 
-/// Separates the tests `forms` of a stage into two lists: first the tests whose values no shift changes, then the others.
-/// A shift is an exchange of impulses between linearly dependent contacts.
+/// Separates the tests `forms` of a stage (part of an impact with fixed contact modes) into two lists: first the tests
+/// whose values no shift changes, then the others. A shift is an exchange of impulses between linearly dependent
+/// contacts.
 fn sorted(frame: &Frame<'_>, stage: &Stage, forms: &[Form]) -> (Vec<Form>, Vec<Inequality>) {
     let free = stage.free();
     let drifts: Vec<DVector<f64>> = free.iter().map(|s| stage.drift(*s)).collect();
@@ -155,8 +156,9 @@ fn sorted(frame: &Frame<'_>, stage: &Stage, forms: &[Form]) -> (Vec<Form>, Vec<I
     (fixed, shifted)
 }
 
-/// Returns the tests that decide if a stage is possible when contacts depend on each other linearly. Impulses may be
-/// exchanged between such contacts. Tests that some exchange satisfies are therefore left out or combined with others.
+/// Derives from the tests `forms` of a `stage` (part of an impact with fixed contact modes) the tests that decide if
+/// the stage is possible. Impulses may be exchanged between linearly dependent contacts. Tests that some exchange
+/// satisfies are therefore left out or combined with others.
 pub(super) fn decisive<'f>(
     frame: &Frame<'_>,
     stage: &Stage,
@@ -269,10 +271,10 @@ fn eliminated(mut given: Vec<Inequality>, n_shifts: usize) -> Option<Vec<Inequal
     Some(given)
 }
 
-/// Returns inequalities without shifts (exchanges of impulses between dependent contacts), if there are too many to
-/// eliminate the shifts. The shifts are fixed at values that satisfy all inequalities strictly; a distance computed from
-/// the result is then a lower bound. If there are no such values, the result consists of combinations of inequalities
-/// that no shift can satisfy strictly.
+/// Converts the inequalities `given` to inequalities without shifts (exchanges of impulses between dependent contacts).
+/// This conversion is used if there are too many inequalities to eliminate the shifts exactly. The shifts are fixed at
+/// values that satisfy all inequalities strictly; a distance computed from the result is then a lower bound. If there
+/// are no such values, the result consists of combinations of inequalities that no shift can satisfy strictly.
 fn held(frame: &Frame<'_>, stage: &Stage, given: &[Inequality]) -> Result<Vec<Form>, ImpactError> {
     let Some(first) = given.first() else {
         return Ok(Vec::new());

@@ -181,18 +181,21 @@ impl Stage {
         &self.numbers[self.layout.after()..self.layout.impulse()]
     }
 
-    /// Returns the impulses of the stage on the rows of all contacts and constraints.
+    /// Returns the impulses of the stage (a part of an impact with fixed contact modes) on the rows of all contacts and
+    /// constraints.
     pub(super) fn impulse(&self) -> &[f64] {
         &self.numbers[self.layout.impulse()..self.layout.asked()]
     }
 
-    /// Returns the row (n entries) of equation `i` of the stage, including the factor of one plus restitution. The
-    /// product of this row with the velocity before the stage is the residual of the equation if no impulses act.
+    /// Returns the row (n entries) of equation `i` of the stage (a part of an impact with fixed contact modes),
+    /// including the factor of one plus restitution. The product of this row with the velocity before the stage is the
+    /// residual of the equation if no impulses act.
     fn asked(&self, i: usize) -> &[f64] {
         &self.numbers[self.layout.asked() + i * self.layout.n..][..self.layout.n]
     }
 
-    /// Returns the row (n entries) along which the unknown impulse `i` changes the velocity.
+    /// Returns the row (n entries) along which the unknown impulse `i` of the stage (a part of an impact with fixed
+    /// contact modes) changes the velocity.
     fn pushed(&self, i: usize) -> &[f64] {
         &self.numbers[self.layout.pushed() + i * self.layout.n..][..self.layout.n]
     }
@@ -205,24 +208,26 @@ impl Stage {
         &self.numbers[self.layout.inverse()..]
     }
 
-    /// True if an unknown impulse may have any value. The equations of the stage are solved for a maximal linearly
-    /// independent set of unknowns, and this unknown is not in the set.
+    /// True if an unknown impulse may have any value. The equations of the stage (a part of an impact with fixed
+    /// contact modes) are solved for a maximal linearly independent set of unknowns, and this unknown is not in the
+    /// set.
     fn is_free(&self, unknown: usize) -> bool {
         let p = self.layout.unknowns;
         let mut row = self.inverse()[unknown * p..(unknown + 1) * p].iter();
         row.all(|x| *x == 0.0)
     }
 
-    /// Writes into `missed` the residuals of the equations of the stage, if `velocity` (n entries) is the velocity before
-    /// the stage and no impulses act.
+    /// Computes the residuals of the equations of the stage (a part of an impact with fixed contact modes) for zero
+    /// impulses, and writes them into `missed`. `velocity` (n entries) is the velocity before the stage.
     fn miss(&self, velocity: &[f64], missed: &mut [f64]) {
         for (i, missed) in missed.iter_mut().enumerate() {
             *missed = kernel::dot(self.asked(i), velocity);
         }
     }
 
-    /// Advances a velocity (n entries) through the stage by its equations. Writes into `missed` the residuals of the
-    /// equations before the impulses act, and into `unknowns` the impulses that remove them.
+    /// Computes the velocity after the stage (a part of an impact with fixed contact modes) from the one before it, by
+    /// the equations of the stage. `velocity` (n entries) is replaced by the result. Writes into `missed` the residuals
+    /// of the equations before the impulses act, and into `unknowns` the impulses that remove them.
     fn push(&self, velocity: &mut [f64], missed: &mut [f64], unknowns: &mut [f64]) {
         self.miss(velocity, missed);
         let inverse = self.inverse().chunks_exact(missed.len().max(1));
@@ -240,10 +245,10 @@ impl Stage {
         }
     }
 
-    /// Advances derivatives through the stage, for directions in which only the velocity before the impact changes.
-    /// `velocity` holds derivatives of the velocity (n rows, any number of columns) and is replaced by those after
-    /// the stage. The derivatives of the impulses are added to `impulses`, which has a row for each row of contacts
-    /// and constraints.
+    /// Advances derivatives through the stage (a part of an impact with fixed contact modes), for directions in which
+    /// only the velocity before the impact changes. `velocity` holds derivatives of the velocity (n rows, any number of
+    /// columns) and is replaced by those after the stage. The derivatives of the impulses are added to `impulses`,
+    /// which has a row for each row of contacts and constraints.
     pub(super) fn advance(&self, velocity: &mut DMatrix<f64>, impulses: &mut DMatrix<f64>) {
         let mut x: Column = smallvec![0.0; self.layout.unknowns];
         let mut missed = x.clone();
@@ -254,10 +259,10 @@ impl Stage {
         }
     }
 
-    /// Advances derivatives through the stage along `variation`, a direction in which the data of the impact change.
-    /// `velocity` holds the derivative of the velocity and is replaced by that after the stage; the derivative of the
-    /// impulses is added to `impulse`. Returns true if the direction preserves the linear dependencies between
-    /// contacts.
+    /// Advances derivatives through the stage (a part of an impact with fixed contact modes) along `variation`, a
+    /// direction in which the data of the impact change. `velocity` holds the derivative of the velocity and is
+    /// replaced by that after the stage; the derivative of the impulses is added to `impulse`. Returns true if the
+    /// direction preserves the linear dependencies between contacts.
     pub(super) fn advance_along(
         &self,
         frame: &Frame<'_>,
@@ -399,8 +404,9 @@ impl Stage {
         *velocity += minus;
     }
 
-    /// Returns linear forms of the residuals of the equations of the stage. All forms are zero if and only if some
-    /// impulses satisfy the equations. The list is empty if the contacts are linearly independent.
+    /// Returns linear forms of the residuals of the equations of the stage (a part of an impact with fixed contact
+    /// modes). All forms are zero if and only if some impulses satisfy the equations. The list is empty if the contacts
+    /// are linearly independent.
     pub(super) fn defects(&self) -> Vec<Column> {
         if !self.is_dependent {
             return Vec::new();
@@ -420,9 +426,10 @@ impl Stage {
         (0..p).map(row).filter(is_one).collect()
     }
 
-    /// True if dependent contacts can satisfy the equations of the stage for any velocity before it. `before` is the
-    /// Jacobian of this velocity with respect to the velocity before the impact. If the result is false, the contact
-    /// modes of the stage exist only for a set of velocities without interior.
+    /// True if linearly dependent contacts can satisfy the equations of the stage (a part of an impact with fixed
+    /// contact modes) for any velocity before it. `before` is the Jacobian of this velocity with respect to the
+    /// velocity before the impact. If the result is false, the contact modes of the stage exist only for a set of
+    /// velocities without interior.
     pub(super) fn has_room(&self, before: &DMatrix<f64>) -> bool {
         if !self.is_dependent {
             return true;
@@ -438,8 +445,9 @@ impl Stage {
         })
     }
 
-    /// Returns the indices of the unknown impulses outside the maximal linearly independent set for which the
-    /// equations are solved. Each of these impulses may have any value, and the impulses in the set follow from them.
+    /// Returns the indices of the unknown impulses outside the maximal linearly independent set for which the equations
+    /// of the stage (a part of an impact with fixed contact modes) are solved. Each of these impulses may have any
+    /// value, and the impulses in the set follow from them.
     pub(super) fn free(&self) -> SmallVec<[usize; 8]> {
         if !self.is_dependent {
             return SmallVec::new();
@@ -449,8 +457,8 @@ impl Stage {
             .collect()
     }
 
-    /// True if impulses can be exchanged between dependent contacts in a way that changes the velocity after the
-    /// stage. The outcome is then a member of a continuum of outcomes.
+    /// True if impulses can be exchanged between dependent contacts in a way that changes the velocity after the stage
+    /// (a part of an impact with fixed contact modes). The outcome is then a member of a continuum of outcomes.
     pub(super) fn is_loose(&self) -> bool {
         if !self.is_dependent {
             return false;
@@ -483,7 +491,7 @@ impl Stage {
     }
 
     /// Returns the size up to which impulses of dependent contacts count as zero: a small fraction of the largest
-    /// impulse of the stage.
+    /// impulse of the stage (a part of an impact with fixed contact modes).
     fn idle(&self) -> f64 {
         let sizes = self.impulse().iter().map(|l| l.abs());
         IN_RANGE * sizes.fold(0.0, f64::max)
@@ -514,9 +522,10 @@ impl Stage {
         grows
     }
 
-    /// Returns the change of the velocity after the stage (n entries) if the free impulse `unknown` (one that may have
-    /// any value) grows by one. The linearly independent impulses change so that all equations stay satisfied. The result
-    /// is zero if the contacts only divide one total impulse differently.
+    /// Returns the change of the velocity after the stage (a part of an impact with fixed contact modes; n entries) if
+    /// the free impulse `unknown` (one that may have any value) grows by one. The linearly independent impulses change
+    /// so that all equations stay satisfied. The result is zero if the contacts only divide one total impulse
+    /// differently.
     pub(super) fn drift(&self, unknown: usize) -> DVector<f64> {
         let mut moved = DVector::zeros(self.layout.n);
         let mut size = 0.0;
@@ -531,14 +540,14 @@ impl Stage {
         moved
     }
 
-    /// True if impulses can be exchanged between dependent contacts so that the velocity after the stage changes,
-    /// regardless of the signs of the impulses.
+    /// True if impulses can be exchanged between dependent contacts so that the velocity after the stage (a part of an
+    /// impact with fixed contact modes) changes, regardless of the signs of the impulses.
     pub(super) fn may_drift(&self) -> bool {
         self.free().into_iter().any(|s| self.drift(s).amax() > 0.0)
     }
 
-    /// True if a contact slides with friction in a round cone during the stage, so that the direction of friction
-    /// rotates with the velocity.
+    /// True if a contact slides with friction in a round cone during the stage (a part of an impact with fixed contact
+    /// modes), so that the direction of friction rotates with the velocity.
     pub(super) fn is_curved(&self) -> bool {
         let mut equations = self.mode.equations.iter();
         equations.any(|equation| !equation.impulses.is_empty())
@@ -551,7 +560,8 @@ impl Stage {
         terms.any(|(other, _)| *other == row)
     }
 
-    /// True if no contact has an impulse in this stage, so that only constraints act.
+    /// True if no contact has an impulse in this stage (a part of an impact with fixed contact modes), so that only
+    /// constraints act.
     pub(super) fn is_quiet(&self) -> bool {
         !self.mode.acts
     }

@@ -17,9 +17,10 @@ pub(super) struct AtOnce<'l> {
 }
 
 impl AtOnce<'_> {
-    /// Finds all branches of a law with simultaneous contacts near an outcome, on both sides of nearly tied decisions.
-    /// The branch of the outcome itself is the first. If `may_shift` is true, impulses may be exchanged between dependent
-    /// contacts to pass a test. `None` if the outcome is a member of a continuum of outcomes.
+    /// Finds all branches of a law with simultaneous contacts near an outcome, on both sides of nearly tied decisions,
+    /// which a tiny change of the velocity reverses. The branch of the outcome itself is the first. If `may_shift` is
+    /// true, impulses may be exchanged between dependent contacts to pass a test. `None` if the outcome is a member of
+    /// a continuum of outcomes.
     pub(super) fn ways(
         self,
         contacts: &Contacts<'_>,
@@ -49,9 +50,9 @@ impl AtOnce<'_> {
     }
 }
 
-/// Finds the branches of a sequence of impact steps, in each of which contacts act simultaneously. The contact modes
-/// of a step are read from the impulses and velocities in `events`, and `ties` holds the rules for tied decisions.
-/// `None` if the steps lead to a member of a continuum of outcomes.
+/// Finds the branches of a sequence of impact steps, in each of which contacts act simultaneously. The contact modes of
+/// a step are read from the impulses and velocities in `events`, and `ties` holds the rules for tied decisions, which a
+/// tiny change of the velocity reverses. `None` if the steps lead to a member of a continuum of outcomes.
 pub(super) fn simultaneous(
     contacts: &Contacts<'_>,
     events: &[Event],

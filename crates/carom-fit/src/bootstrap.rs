@@ -79,8 +79,8 @@ struct Group {
     cases: Vec<usize>,
 }
 
-/// Collects the tosses that have measured impacts (`cases`) or flights with an estimate of gravity. Returns them in
-/// the order of their numbers, each with the indices of its impacts.
+/// Collects the tosses that have measured impacts (`cases`) or flights with an estimate of gravity. Returns the tosses
+/// in the order of their numbers, each with the indices of its impacts.
 fn groups(cases: &[Case], flights: &[FlightGravity]) -> Vec<Group> {
     let mut groups: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for flight in flights {
@@ -105,8 +105,8 @@ fn counts(n: usize, seed: u64, resample: u64) -> Vec<f64> {
     counts
 }
 
-/// Computes the derivatives of the residual vectors of all impacts with respect to gravity, at the most probable parameters.
-/// The derivatives are computed as central differences with the given step (m/s²).
+/// Computes the derivatives of the residual vectors of all measured impacts (`cases`) with respect to gravity, at the
+/// most probable parameters. The derivatives are computed as central differences with the given step (m/s²).
 fn by_gravity(
     model: &Model<'_>,
     cases: &[Case],
@@ -129,9 +129,9 @@ fn by_gravity(
     cases.par_iter().map(derivative).collect()
 }
 
-/// Fits the free parameters again on bootstrap resamples of the tosses, and gravity, too, if it was estimated from the flights.
-/// The pair holds the number of resamples and the seed; the search starts at `optimum`. Returns one point (values of the free
-/// parameters) per resample.
+/// Fits the free parameters again on bootstrap resamples of the tosses with the measured impacts `cases`, and gravity,
+/// too, if it was estimated from the flights. The pair holds the number of resamples and the seed; the search starts at
+/// `optimum`. Returns one point (values of the free parameters) per resample.
 pub(crate) fn resampled_optima(
     model: &Model<'_>,
     cases: &[Case],
@@ -194,8 +194,9 @@ pub(crate) fn resampled_optima(
         .collect()
 }
 
-/// Returns the 95 % confidence interval of free parameter `k`, from the percentiles of its values in the bootstrap resamples
-/// `optima`. An interval without the value `estimate` is extended to this value. `None` without resamples.
+/// Returns the 95 % confidence interval of the free parameter with the index `k`, from the percentiles of its values in
+/// the bootstrap resamples `optima`. An interval without the value `estimate` is extended to this value. `None` without
+/// resamples.
 pub(crate) fn interval(optima: &[Point], k: usize, estimate: f64) -> Option<[f64; 2]> {
     let mut values: Vec<f64> = optima.iter().map(|point| point[k]).collect();
     let low = quantile(&mut values, 0.025)?;

@@ -291,9 +291,10 @@ impl Cases {
         })
     }
 
-    /// True if the data determine free parameter `k`. The parameter is moved to either end of its range, and the log likelihood
-    /// is maximized over the other parameters. The log likelihood must fall by at least [`IDENTIFIABLE_FALL`] from its maximum
-    /// `top` at both ends. An end that equals the estimate in `optimum` is ignored.
+    /// True if the measured impacts determine the free parameter with the index `k`. The parameter is moved to either
+    /// end of its range, and the log likelihood is maximized over the other parameters. The log likelihood must fall by
+    /// at least [`IDENTIFIABLE_FALL`] from its maximum `top` at both ends. An end that equals the estimate in `optimum`
+    /// is ignored.
     fn falls(&self, model: &Model<'_>, k: usize, optimum: &[f64; 3], top: f64) -> bool {
         let parameter = model.free[k];
         let [low, high] = parameter.range();

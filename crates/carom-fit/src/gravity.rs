@@ -133,7 +133,7 @@ pub(crate) fn pooled(
     }))
 }
 
-/// Returns the standard error (m/s²) of a component of the mean gravity over all flights. It is assumed that no
+/// Returns the standard error (m/s²) of a component of the mean gravity over all flights. The formula assumes that no
 /// flight is an outlier.
 pub(crate) fn standard_error(flights: &[FlightGravity]) -> f64 {
     let information: f64 = flights.iter().map(|f| 1.0 / f.variance).sum();

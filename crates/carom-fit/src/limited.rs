@@ -21,7 +21,8 @@ pub(crate) const MAX_TABLE_BYTES: u64 = 512 << 20;
 pub(crate) struct RowBytes(Rc<Cell<usize>>);
 
 impl RowBytes {
-    /// Resets the counter of bytes in the present row of a table, at the end of the row.
+    /// Resets the counter of bytes in the present row of the table that is being read. The caller must call this
+    /// function at the end of each row.
     pub(crate) fn restart(&self) {
         self.0.set(0);
     }

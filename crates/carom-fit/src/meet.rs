@@ -231,9 +231,9 @@ impl Flights<'_> {
         derivative
     }
 
-    /// Returns the angular velocity in body axes (rad/s) at the end of a flight in which the angular momentum in
-    /// space is constant. `from` and `end` are the attitudes at the start and the end, and `angular` is the angular
-    /// velocity at the start.
+    /// Returns the angular velocity in body axes (rad/s) at the end of a flight in which the angular momentum in space
+    /// is constant. `from` and `end` are the attitudes at the start and the end, `angular` is the angular velocity at
+    /// the start, and `time` the duration of the flight (s).
     fn end_rate(&self, angular: &Vector3<f64>, time: f64, end: &So3, from: &So3) -> Vector3<f64> {
         if time == 0.0 || self.body.is_isotropic() {
             return *angular;

@@ -102,8 +102,8 @@ impl Model<'_> {
         }
     }
 
-    /// Finds the free parameters with the largest likelihood: three rough searches, then a fine one from the best
-    /// result. The result is rounded to multiples of 1e-7.
+    /// Finds the free parameters with the largest likelihood of the measured impacts (`cases`): three rough searches,
+    /// then a fine one from the best result. The result is rounded to multiples of 1e-7.
     pub(crate) fn optimum(&self, cases: &[Case]) -> Point {
         let domain = self.domain();
         let mut value = |point: &Point| self.log_likelihood(cases, point);
@@ -123,8 +123,9 @@ impl Model<'_> {
         domain.clamp(found.map(|x| (x * DIGITS).round() / DIGITS))
     }
 
-    /// Finds roughly the free parameters with the largest likelihood near the point `start`. Returns the parameters found and
-    /// their log likelihood. The search is rough and cheap, since it is repeated often.
+    /// Finds roughly the free parameters with the largest likelihood of the measured impacts (`cases`) near the point
+    /// `start`. Returns the parameters found and their log likelihood. The search is rough and cheap, since it is
+    /// repeated often.
     pub(crate) fn nearby(&self, cases: &[Case], start: Point) -> (Point, f64) {
         maximize(&self.domain(), start, NEARBY, |point| {
             self.log_likelihood(cases, point)

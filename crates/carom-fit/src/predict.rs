@@ -245,9 +245,9 @@ impl Case {
         }
     }
 
-    /// Draws `samples` random outcomes of the set-valued law for this impact. Returns the distance of the measured velocity
-    /// after the impact to the nearest of these outcomes, divided by the velocity before the impact. Both are measured in the
-    /// kinetic norm.
+    /// Draws `samples` random outcomes of the set-valued law for this impact, with random numbers determined by `seed`.
+    /// Returns the distance of the measured velocity after the impact to the nearest of these outcomes, divided by the
+    /// velocity before the impact. Distance and velocity are measured in the kinetic norm.
     pub(crate) fn set_distance(
         &self,
         p: &Parameters,

@@ -51,12 +51,14 @@ pub(crate) struct Cloud {
 }
 
 impl Cloud {
-    /// Computes a robust center of vectors and their spreads (standard deviations of a component); `None` without vectors.
+    /// Computes a robust center of vectors and their spreads (standard deviations of a component); `None` without
+    /// vectors.
     ///
-    /// The center is Huber's mean: a deviation from the mean that is longer than $1.5\sqrt3$ spreads has a reduced weight, so
-    /// that its influence is that of a deviation of this length. The spread is the median distance from the spatial median (the
-    /// point with the least sum of distances), divided by the median length of a standard normal vector. The widest spread is
-    /// the largest [`mad_sigma`] along the principal axes of the directions of the deviations.
+    /// The center is Huber's mean: deviations from the mean that are longer than $1.5\sqrt3$ spreads have a reduced
+    /// weight. Their influence is that of a deviation of this length. The spread is the median distance from the
+    /// spatial median (the point with the least sum of distances), divided by the median length of a standard normal
+    /// vector. The widest spread is the largest [`mad_sigma`] along the principal axes of the directions of the
+    /// deviations.
     pub(crate) fn new(vectors: &[Vector3<f64>]) -> Option<Self> {
         let mut start = Vector3::zeros();
         for axis in 0..3 {

@@ -36,8 +36,9 @@ impl Gap {
 }
 
 impl HalfSpace {
-    /// Creates a half space $n\cdot z + D \le 0$ from an offset $D$ and a normal $n$ of any length, which points out of the
-    /// solid. The normal and the offset are divided by the length of the normal, unless this length is 1 up to rounding errors.
+    /// Creates a half space, the points $z$ with $n\cdot z + D \le 0$, from an offset $D$ and a normal $n$ of any
+    /// length, which points out of the solid. The normal and the offset are divided by the length of the normal, unless
+    /// this length is 1 up to rounding errors.
     ///
     /// # Errors
     ///

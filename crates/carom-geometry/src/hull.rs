@@ -336,8 +336,8 @@ mod tests {
             .collect()
     }
 
-    /// Checks Euler's formula for hulls of 20 000 points. They took seconds when every point was tried against every
-    /// triangle.
+    /// Checks Euler's formula for hulls of 20 000 points. The computation took seconds when every point was tried
+    /// against every triangle.
     #[test]
     fn large_sets_have_as_many_triangles_as_euler_says() {
         let inside = uniform(20_000, 5);

@@ -212,9 +212,9 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    /// Creates the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of a body that is
-    /// symmetric about the origin. The mean square of each of its coordinates is the square of the entry of
-    /// `extents`, divided by `divisor`.
+    /// Creates the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of a body that is symmetric
+    /// about the origin. The mean square of each coordinate over the body is the square of the entry of `extents` (m),
+    /// divided by `divisor`.
     pub(crate) fn centered(volume: f64, extents: &Vector3<f64>, divisor: f64) -> Self {
         let squares = extents.map(|x| x * x / divisor);
         Self {
@@ -339,7 +339,7 @@ impl Moments {
     }
 
     /// Adds the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of the prism that a triangle
-    /// sweeps along its unit normal up to `height`.
+    /// sweeps along its unit normal up to `height` (m). `area` is the area of the triangle.
     fn add_prism(
         &mut self,
         corners: &[Vector3<f64>; 3],
@@ -358,7 +358,7 @@ impl Moments {
 
     /// Adds the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of a sector of a cylinder
     /// around an edge from `p` to `q`. The sector lies between the unit normals `left` and `right` of the adjacent
-    /// faces, which include `angle` (rad).
+    /// faces, which include `angle` (rad); `radius` is the radius of the cylinder (m).
     fn add_sector(
         &mut self,
         [p, q]: [Vector3<f64>; 2],

@@ -227,7 +227,7 @@ fn about_axis(volume: f64, across: f64, along: f64, axis: &Vector3<f64>) -> Mome
 }
 
 /// Converts the volume integrals (of 1, $\rho$ and $\rho\rho^T$ over the points $\rho$) of an ellipsoid with turned
-/// axes to the body frame. `own` holds them in the axes of the ellipsoid, about its center.
+/// axes to the body frame. `own` holds the integrals in the axes of the ellipsoid, about the center of the ellipsoid.
 fn turned_back(own: &Moments, turned: &TurnedEllipsoid) -> Moments {
     let axes = turned.axes();
     let about_center = Moments {

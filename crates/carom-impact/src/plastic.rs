@@ -185,8 +185,8 @@ pub fn meeting(contacts: &ContactSet<'_>) -> Vec<Vec<UnitRow>> {
     groups
 }
 
-/// Lists the distinct normals that the plastic impact stops, in ascending order. They are all normals of each group of
-/// connected contacts in which some contact approaches.
+/// Lists the distinct normals that the plastic impact stops, in ascending order. The list contains all normals of each
+/// group of connected contacts in which some contact approaches.
 fn stopped(problem: &ImpactProblem<'_>) -> Vec<UnitRow> {
     let contacts = problem.contacts();
     let approaches = |j: &UnitRow| problem.approaches(contacts.contact_at(*j));
@@ -248,8 +248,8 @@ fn cone(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
     })
 }
 
-/// Computes the impulses of least norm that bring every contact reached by the impact to rest. They follow from the
-/// pseudo-inverse of the whitened normals (in coordinates with a Euclidean kinetic metric).
+/// Computes the impulses of least norm that bring every contact reached by the impact to rest. The impulses follow from
+/// the pseudo-inverse of the whitened normals (in coordinates with a Euclidean kinetic metric).
 fn project_all(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
     by_groups(problem, &stopped(problem), |normals, momentum| {
         let stop = Svd::new(normals.as_slice(), normals.nrows());

@@ -195,9 +195,10 @@ impl Multibody {
         Ok(())
     }
 
-    /// Returns the velocity of the body `target` of a joint, given the velocity of the joint's other body `other` (`None`: the
-    /// ground) and the specified rates of the joint coordinates. `q`: values of the joint coordinates. The velocity of the center
-    /// is in space, the angular velocity in body axes.
+    /// Returns the velocity of the body `target` of a joint, given the velocity of the joint's other body `other`
+    /// (`None`: the ground) and the specified rates of the joint coordinates. `q`: values of the joint coordinates;
+    /// `states`, `velocities`: lists for all bodies, in which the entries of the other body and the position of the
+    /// target must be set. The velocity of the center is in space, the angular velocity in body axes.
     fn carried_velocity(
         &self,
         joint: &Joint,
@@ -324,9 +325,9 @@ impl Multibody {
         }
     }
 
-    /// Returns compliances of all joint rows with which only the joint conditions are part of the joint equations. A compliance
-    /// is the rate that a unit impulse gives to the row. It is 0 for conditions. It is infinite for the rows of coordinate rates,
-    /// which leaves these rows out.
+    /// Returns compliances of all joint rows with which only the joint conditions are part of the joint equations. A
+    /// compliance is the rate that a unit impulse gives to the row. The compliance is 0 for conditions. It is infinite
+    /// for the rows of coordinate rates, which leaves these rows out.
     pub(crate) fn conditions_only(&self) -> Vec<f64> {
         let mut compliance = vec![f64::INFINITY; self.n_rows()];
         for j in 0..self.joints().len() {

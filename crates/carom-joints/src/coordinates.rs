@@ -212,8 +212,8 @@ impl Actuator {
         }
     }
 
-    /// Returns the derivative gain $k_d$ of the actuator: the damping that it adds to its coordinate (N s/m or N m s/rad). It is
-    /// 0 for other control laws.
+    /// Returns the derivative gain $k_d$ of the actuator: the damping that it adds to its coordinate (N s/m or N m
+    /// s/rad). The gain is 0 for other control laws.
     pub(crate) fn derivative(&self) -> f64 {
         match &self.rule {
             Rule::Pd { derivative, .. } => *derivative,
@@ -227,8 +227,8 @@ impl Actuator {
         self.derivative() > 0.0
     }
 
-    /// Returns the proportional gain $k_p$ of the actuator: the stiffness that it adds to its coordinate (N/m or N m/rad). It is
-    /// 0 for other control laws.
+    /// Returns the proportional gain $k_p$ of the actuator: the stiffness that it adds to its coordinate (N/m or N
+    /// m/rad). The gain is 0 for other control laws.
     pub(crate) fn proportional(&self) -> f64 {
         match &self.rule {
             Rule::Pd { proportional, .. } => *proportional,

@@ -154,9 +154,10 @@ impl Elimination {
         Ok(())
     }
 
-    /// Computes the pseudo-inverse of a matrix (Schur complement) for the joints that close loops. The matrix gives the rates of
-    /// the rows of these joints due to unit impulses on them, while all other joints are satisfied. `rows`: Jacobian rows of all
-    /// joints; `compliance`: rate that a unit impulse gives to each row, infinite for a row that is left out.
+    /// Computes the pseudo-inverse of a matrix (Schur complement) for the joints that close loops. The matrix gives the
+    /// rates of the rows of these joints due to unit impulses on them, while all other joints are satisfied. `scene`:
+    /// tree, masses and row layout of the system. `rows`: Jacobian rows of all joints; `compliance`: rate that a unit
+    /// impulse gives to each row, infinite for a row that is left out.
     fn close(&mut self, scene: &Scene<'_>, rows: &[Row], compliance: &[f64]) {
         let mut loops = std::mem::take(&mut self.loops);
         loops.rows.clear();
@@ -414,9 +415,9 @@ impl Branches {
         Ok(())
     }
 
-    /// Solves the equations of bodies and joints without the joints that close loops. `momenta` contains the momentum of each
-    /// body on entry, and its velocity on return. `wanted`: prescribed rate of each joint row; `out` receives the impulses of the
-    /// rows.
+    /// Solves the equations of bodies and joints without the joints that close loops. `momenta` contains the momentum
+    /// of each body on entry, and its velocity on return. `scene`: tree, masses and row layout of the system. `wanted`:
+    /// prescribed rate of each joint row; `out` receives the impulses of the rows.
     fn sweep(
         &mut self,
         scene: &Scene<'_>,
@@ -443,8 +444,9 @@ impl Branches {
 }
 
 impl Traces {
-    /// Computes the response to a unit impulse on a row, for each body on the paths from the row's two bodies to the root of the
-    /// tree. The ends of the row are its `parent` and `child`; `None` is the ground or a fixed body.
+    /// Computes the response to a unit impulse on a row, for each body on the paths from the row's two bodies to the
+    /// root of the tree. `scene`: tree, masses and row layout of the system; `branches`: factored equations of the
+    /// bodies. The ends of the row are its `parent` and `child`; `None` is the ground or a fixed body.
     fn follow(
         &mut self,
         branches: &Branches,

@@ -267,8 +267,8 @@ impl Joint {
         ball_rotation(frames)
     }
 
-    /// Returns the position, among the rate rows of a spherical joint, of the first of the three rows for the relative angular
-    /// velocity. It is 1 if the rotation angle has a limit, otherwise 0.
+    /// Returns the position, among the rate rows of a spherical joint, of the first of the three rows for the relative
+    /// angular velocity. The position is 1 if the rotation angle has a limit, otherwise 0.
     pub(crate) fn first_couple(&self) -> usize {
         self.coordinates.len()
     }

@@ -58,7 +58,8 @@ pub struct Modes {
 }
 
 impl Modes {
-    /// Creates the modes of a system in which no coordinate is held or slides, and the caller applies no forces.
+    /// Creates the modes of a time step in which all joint coordinates move freely: no coordinate is held by friction
+    /// or a limit, no dry friction acts, and the caller applies no forces.
     pub fn free(multibody: &Multibody) -> Self {
         let n = multibody.n_coordinates();
         Self {
@@ -143,7 +144,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// Clears the result and prepares it for a step that begins in the state `start`.
+    /// Clears this result and prepares it for a step that begins in the state `start` of the system.
     fn begin(&mut self, start: &Posture, multibody: &Multibody) {
         self.end.states.clone_from(&start.states);
         self.end.q.clone_from(&start.q);
@@ -413,8 +414,9 @@ impl<'m> Stepper<'m> {
         Ok(())
     }
 
-    /// Calls a function for each joint coordinate of the system. Its arguments are this stepper, the index of the joint, the
-    /// index of the coordinate's Jacobian row, the index of the coordinate, and its constants.
+    /// Calls a function for each joint coordinate of the system. The arguments of the function are this stepper, the
+    /// index of the joint, the index of the coordinate's Jacobian row, the index of the coordinate, and the
+    /// coordinate's constants.
     fn each_coordinate(
         &mut self,
         mut call: impl FnMut(&mut Self, usize, usize, usize, &CoordinateSpec),
@@ -466,10 +468,11 @@ impl<'m> Stepper<'m> {
         }
     }
 
-    /// Sets the compliance of every joint row: the rate that a unit impulse gives to the row. The compliance is 0 for a condition
-    /// and for a held coordinate. For a coordinate with a rotor or a damper it is $1/(I + hd)$. Here $I$ is the inertia of the
-    /// rotor, $d$ the damping, and $h$ the time `half` (s) for which the damper acts, 0 if damping is explicit. All other rows
-    /// have infinite compliance, which leaves them out of the equations.
+    /// Sets the compliance of every joint row: the rate that a unit impulse gives to the row. The compliance is 0 for a
+    /// condition and for a held coordinate. For a coordinate with a rotor or a damper it is $1/(I + hd)$. Here $I$ is
+    /// the inertia of the rotor, $d$ the damping, and $h$ the time `half` (s) for which the damper acts, 0 if damping
+    /// is explicit. All other rows have infinite compliance, which leaves them out of the equations. `modes`: state of
+    /// each coordinate (held, sliding or free).
     fn compliances(&mut self, half: f64, modes: &Modes) {
         let mb = self.multibody;
         self.compliance.fill(f64::INFINITY);
@@ -496,8 +499,9 @@ impl<'m> Stepper<'m> {
     }
 }
 
-/// Returns the forces of spring, actuator, damper and friction (N or N m) along the joint coordinate with index `k` at the start
-/// of a step. `c`: constants of the coordinate; `q`, `rate`: its value and rate; `modes`: its friction and the caller's force.
+/// Returns the forces of spring, actuator, damper and friction (N or N m) along the joint coordinate with index `k` at
+/// the start of a step. `c`: constants of the coordinate; `q`, `rate`: value and rate of the coordinate; `time`: start
+/// of the step (s); `modes`: friction of the coordinate and the caller's force.
 fn explicit(c: &CoordinateSpec, q: f64, rate: f64, time: f64, modes: &Modes, k: usize) -> Push {
     let actuator = c
         .actuator
@@ -511,8 +515,9 @@ fn explicit(c: &CoordinateSpec, q: f64, rate: f64, time: f64, modes: &Modes, k: 
     }
 }
 
-/// Checks that the three axes of each gimbal joint are not almost coplanar. Joints on whose coordinates no forces or limits act
-/// are not checked. `rows`: Jacobian rows of all joints.
+/// Checks that the three axes of each gimbal joint are not almost coplanar. Joints on whose coordinates no forces or
+/// limits act are not checked; `modes` holds the coordinates that are held and the caller's forces. `time` (s) is
+/// reported in the error. `rows`: Jacobian rows of all joints.
 fn check_gimbals(mb: &Multibody, rows: &[Row], modes: &Modes, time: f64) -> Result<(), JointError> {
     for (j, joint) in mb.joints().iter().enumerate() {
         if joint.kind.name != "gimbal" {

@@ -33,7 +33,8 @@ pub(super) struct Candidate {
 pub(super) type Answer = Result<Candidate, ImpactError>;
 
 impl Case<'_> {
-    /// True if the options of the judgement ask for the impact law of this name.
+    /// True if the judgement compares the judged velocity with the impact law of the name `law`: the options of the
+    /// judgement list this law, or do not list any laws.
     pub(super) fn asks(&self, law: &str) -> bool {
         let names = self.options.laws.as_ref();
         names.is_none_or(|names| names.iter().any(|name| name == law))

@@ -258,7 +258,7 @@ impl Judgement {
         all - seen <= self.options.tolerance * all
     }
 
-    /// Returns the relative change of kinetic energy up to which the energy counts as kept.
+    /// Returns the relative change of kinetic energy up to which the energy counts as conserved.
     fn energy_slack(&self) -> f64 {
         2.0 * (self.options.tolerance + self.rounding)
     }

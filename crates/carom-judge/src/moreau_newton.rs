@@ -141,8 +141,8 @@ fn by_member(case: &Case<'_>) -> Option<Candidate> {
 
 /// Builds an answer of Moreau's law with one coefficient of restitution per contact, `ratios`. A coefficient becomes
 /// `None` if the normal impulse of its contact is within the tolerance. A smaller coefficient then makes no relevant
-/// difference, because a contact that separates faster than its restitution demands has no impulse. `impulses` are for
-/// the given rows.
+/// difference, because a contact that separates faster than its restitution requires has no impulse. `impulses` are for
+/// the given rows, `velocity` is the velocity after the impact.
 fn with_ratios(
     case: &Case<'_>,
     mut ratios: Vec<Option<f64>>,

@@ -251,8 +251,8 @@ impl Parts {
         self.whole(&own.collect::<Vec<f64>>())
     }
 
-    /// Converts velocities, one per independent part of the system, from the unit of the problem to the units of the
-    /// parts.
+    /// Converts the velocities `sizes`, one per independent part of the system, from the unit of the problem to the
+    /// units of the parts.
     pub(super) fn raised_sizes(&self, sizes: impl Iterator<Item = f64>) -> Vec<f64> {
         sizes
             .zip(self.part_factors())
@@ -266,8 +266,8 @@ impl Parts {
         self.parts.iter().map(|part| self.factors[part.block])
     }
 
-    /// Converts one velocity from the unit of the problem to the unit of each independent part of the system; one
-    /// result per part.
+    /// Converts the velocity `size` from the unit of the problem to the unit of each independent part of the system;
+    /// one result per part.
     pub(super) fn in_parts(&self, size: f64) -> impl Iterator<Item = f64> {
         self.part_factors().map(move |factor| size * factor)
     }

@@ -245,7 +245,8 @@ mod tests {
         check_group_axioms::<6, Se3>(&twists());
     }
 
-    /// 4 × 4 matrices, $(I - \hat\xi)^{-1}(I + \hat\xi)$.
+    /// Checks the Cayley map of rigid motions against its definition with 4 × 4 matrices, $(I - \hat\xi)^{-1}(I +
+    /// \hat\xi)$.
     #[test]
     fn the_cayley_map_is_the_matrix_quotient() {
         for twist in twists() {

@@ -107,9 +107,9 @@ impl Ball {
     }
 }
 
-/// Returns the first time (s) at which the gap $g + ut + \tfrac a2t^2$ falls to zero, with the initial gap $g$, its `rate` $u$
-/// and its `acceleration` $a$. `None` if this does not happen within `horizon` (s). An initial gap of at most `band` (m) in
-/// absolute value counts as zero.
+/// Returns the first time (s) at which the gap $g + ut + \tfrac a2t^2$ falls to zero, with the initial `gap` $g$, its
+/// initial `rate` $u$ and its constant `acceleration` $a$. `None` if this does not happen within `horizon` (s). An
+/// initial gap of at most `band` (m) in absolute value counts as zero.
 fn first_zero(gap: f64, rate: f64, acceleration: f64, band: f64, horizon: f64) -> Option<f64> {
     let gap = if gap.abs() <= band { 0.0 } else { gap };
     let time = if gap <= 0.0 {

@@ -180,14 +180,14 @@ pub trait Hybrid {
     /// Returns the number of impacts since the start of the motion.
     fn n_impacts(&self) -> usize;
 
-    /// Advances the motion to its next event or sample time, and reports the event or sample; the motion never goes beyond the
-    /// duration in `limits`. Returns `None` if the motion continues from there, else the ending. The caller checks the number of
-    /// impacts; an implementation may use the limit to recognize the last impact.
+    /// Advances the motion to its next event or sample time, and reports the event or sample; the motion never goes
+    /// beyond the duration in `limits`. Returns `None` if the motion continues from there, else the ending. The caller
+    /// checks the number of impacts; an implementation may use the limit to recognize the last impact.
     ///
     /// # Errors
     ///
-    /// The reason for which the motion cannot be continued. Everything reported before remains valid, and the system keeps the
-    /// state that it had then.
+    /// The reason for which the motion cannot be continued. All events and samples reported before the error remain
+    /// valid, and the system keeps the state in which the error occurred.
     fn proceed(&mut self, limits: &Limits) -> Result<Option<Ending<Self::Error>>, Self::Error>;
 }
 

@@ -182,7 +182,8 @@ impl<'p> Asked<'p> {
         Ok(Some(Told { text, is_solved }))
     }
 
-    /// Returns the point to which a stored answer belongs: the object with the answer's values of all axes.
+    /// Returns the point of the sweep to which a stored answer belongs: an object with the value of each axis in the
+    /// answer.
     fn asked(&self, answer: &Map<String, Value>) -> Value {
         let axes = self.evaluator.plan.axes.iter();
         let pairs =

@@ -119,9 +119,9 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// Returns the current cell's values in the first columns of the sweep's table. These columns hold the number of the cell,
-    /// the number of its state (a line in a file of impact problems), the values of the axes, the number of the random draw,
-    /// and the random columns.
+    /// Returns the values of the current cell (point of the sweep) in the first columns of the sweep's table. These
+    /// columns hold the number of the cell, the number of its state (a line in a file of impact problems), the values
+    /// of the axes, the number of the random draw, and the random columns.
     pub(crate) fn coordinates(&self) -> impl Iterator<Item = Datum> + '_ {
         let last = 2 + self.coordinate_names().count();
         let rest = self.names.get(2..last).unwrap_or_default();
@@ -145,8 +145,8 @@ impl<'p> Evaluator<'p> {
         state.into_iter().chain(axes).chain(random)
     }
 
-    /// Returns the JSON input from which the current cell is computed: an impact problem without `id`, or a scenario's name
-    /// and settings. The inner error concerns this cell only.
+    /// Returns the JSON input from which the current cell (point of the sweep) is computed: an impact problem without
+    /// `id`, or a scenario's name and settings. The inner error concerns this cell only.
     pub(crate) fn input(&mut self) -> Result<Result<&Value, WireError>, SweepError> {
         if let Some(fault) = &self.fault {
             return Ok(Err(fault.clone()));
@@ -186,8 +186,8 @@ impl<'p> Evaluator<'p> {
         format!("cell-{}", self.index)
     }
 
-    /// Returns the JSON input of the current cell, with an `id` such as `cell-7` as the first key. The inner error concerns
-    /// this cell only.
+    /// Returns the JSON input of the current cell (point of the sweep), with an `id` such as `cell-7` as the first key.
+    /// The inner error concerns this cell only.
     pub(crate) fn line(&mut self) -> Result<Result<Value, WireError>, SweepError> {
         let id = self.id();
         Ok(self.input()?.map(|input| {

@@ -270,8 +270,8 @@ enum Sink {
     JsonLines(Hashed),
 }
 
-/// Converts an error of the Parquet library to an error of input and output. If the operating system caused it, its own
-/// error is returned.
+/// Converts an error of the Parquet library to an error of input and output. If the operating system caused the error,
+/// the error of the operating system is returned.
 fn system(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {

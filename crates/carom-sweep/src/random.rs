@@ -4,11 +4,11 @@
 use sha2::{Digest, Sha256};
 
 /// Returns a random integer below $2^{53}$ that depends only on its arguments: the seed of the sweep, the number of the
-/// cell, and the number `stream` of a series of random numbers.
+/// cell (point of the sweep), and the number `stream` of a series of random numbers.
 ///
-/// The integer is computed from the SHA-256 digest of `carom-sweep`, the seed, the cell and, for streams from 1 on, the stream
-/// (little-endian 64-bit integers). The first eight bytes of the digest, as a little-endian integer, are shifted right by 11
-/// bits.
+/// The integer is computed from the SHA-256 digest of `carom-sweep`, the seed, the cell and, for streams from 1 on, the
+/// stream (little-endian 64-bit integers). The first eight bytes of the digest, as a little-endian integer, are shifted
+/// right by 11 bits.
 pub(crate) fn integer(seed: u64, cell: u64, stream: u64) -> u64 {
     let mut hash = Sha256::new();
     hash.update(b"carom-sweep");
@@ -26,8 +26,8 @@ pub(crate) fn integer(seed: u64, cell: u64, stream: u64) -> u64 {
     u64::from_le_bytes(first) >> 11
 }
 
-/// Returns a random number, uniformly distributed in $[0, 1)$, for a random column of a cell. The number is [`integer`] of the
-/// stream `column + 1`, times $2^{-53}$.
+/// Returns a random number, uniformly distributed in $[0, 1)$, for a random column of a cell (point of the sweep). The
+/// number is [`integer`] of the stream `column + 1`, times $2^{-53}$.
 pub(crate) fn uniform(seed: u64, cell: u64, column: u64) -> f64 {
     integer(seed, cell, column + 1) as f64 * (1.0 / (1u64 << 53) as f64)
 }

@@ -211,8 +211,8 @@ pub fn prepare(plan: &Plan, folder: &Path) -> Result<Status, SweepError> {
     status(folder)
 }
 
-/// Checks that the plan's columns exist in answers, by computing a few cells. The check is skipped if the folder contains
-/// finished parts of the sweep, because an earlier run already made the check.
+/// Checks that the plan's columns exist in answers, by computing a few cells (points of the sweep). The check is
+/// skipped if the folder contains finished parts of the sweep, because an earlier run already made the check.
 fn check_columns(plan: &Plan, folder: &Path) -> Result<(), SweepError> {
     let has_shards = status(folder).is_ok_and(|found| found.missing.len() < found.shards);
     if has_shards {
@@ -353,8 +353,8 @@ impl Crew<'_> {
         }))
     }
 
-    /// Computes all cells (points of the sweep) in the shard with index `shard`. Returns the bytes of the shard's Parquet
-    /// file and the number of cells with errors; `None` if the run was stopped.
+    /// Computes all cells (points of the sweep) in the shard (part of the sweep) with index `shard`. Returns the bytes
+    /// of the shard's Parquet file and the number of cells with errors; `None` if the run was stopped.
     fn compute(
         &self,
         evaluator: &mut Evaluator<'_>,

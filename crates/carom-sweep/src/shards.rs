@@ -64,8 +64,8 @@ impl ShardSet {
         (i..n).step_by(step).collect()
     }
 
-    /// Adds the shard indices from `low` to `high` to the set. `low` must not be below the first index of the last range in
-    /// the set; ranges that touch are merged.
+    /// Adds the indices of shards (parts of the sweep) from `low` to `high` to the set. `low` must not be below the
+    /// first index of the last range in the set; ranges that touch are merged.
     fn join(&mut self, low: u64, high: u64) {
         match self.ranges.last_mut() {
             Some((_, last)) if low <= last.saturating_add(1) => *last = (*last).max(high),

@@ -144,9 +144,10 @@ struct Pace {
 }
 
 impl Pace {
-    /// Computes bounds of the factor $\kappa$ and of its time derivative. Along the path of one discrete step the angular
-    /// velocity changes $\kappa$ times as fast as in the exact rotation by Euler's equations. `cosine` is the cosine of the
-    /// largest angle by which the step turns the body, `speed` a bound of the angular rate (rad/s).
+    /// Computes bounds of the factor $\kappa$ and of the time derivative of $\kappa$. Along the path of one discrete
+    /// step the angular velocity changes $\kappa$ times as fast as in the exact rotation by Euler's equations. `cosine`
+    /// is the cosine of the largest angle by which the step turns the body, `speed` a bound of the angular rate
+    /// (rad/s).
     fn of(cosine: f64, speed: f64) -> Self {
         let m = (1.0 - cosine) / (1.0 + cosine);
         let most = (1.0 + m) * (1.0 + m) / (1.0 - m);

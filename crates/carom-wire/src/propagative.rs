@@ -84,9 +84,9 @@ pub(crate) fn propagative(
     Ok(Solved::Set(fields))
 }
 
-/// Adds entries to the JSON `diagnostics` of an outcome of the propagative law that do not depend on the order of impacts.
-/// These are the cosines of the angles between the contact normals, and the entries of `of_set`, such as the completeness of
-/// the set of outcomes.
+/// Adds entries to the JSON `diagnostics` of an outcome of the propagative law that do not depend on the order of
+/// impacts. These are the cosines of the angles between the contact normals, and the entries of `of_set` (such as the
+/// completeness of the set of outcomes).
 pub(crate) fn tell_of_set(
     fields: &mut Map<String, Value>,
     contacts: &ContactSet<'_>,

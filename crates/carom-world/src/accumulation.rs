@@ -165,8 +165,8 @@ impl Run<'_, '_> {
             && !self.lasting.contains(pair)
     }
 
-    /// Returns true if a pair that comes into lasting contact now had at least four impacts with restitution. The exact motion
-    /// then has infinitely many impacts, of which the last ones were lost in rounding.
+    /// Returns true if a pair that comes into lasting contact now had at least four impacts with restitution. The exact
+    /// motion then has infinitely many impacts, the last of which were lost in rounding.
     pub(super) fn has_accumulated(&self, pair: Pair) -> bool {
         let bounces = self.bounces.get(pair);
         self.world.surface(pair.0, pair.1).restitution > 0.0

@@ -194,9 +194,10 @@ impl Run<'_, '_> {
         Ok(law.name())
     }
 
-    /// Returns the impulse $\lambda = -(1+e)u/\kappa$ (N s) at a contact without friction, with restitution $e$, normal velocity
-    /// $u$ and mobility $\kappa$ (velocity per impulse). For a sphere that hits a fixed surface the formula is evaluated without
-    /// $\kappa$, so that the velocity is reflected exactly.
+    /// Returns the impulse $\lambda = -(1+e)u/\kappa$ (N s) at a contact without friction, with restitution $e$, normal
+    /// velocity $u$ and mobility $\kappa$ (velocity per impulse). For a sphere that hits a fixed surface the formula is
+    /// evaluated without $\kappa$, so that the velocity is reflected exactly. `pair`: indices of the two bodies, or of
+    /// a body and a plane.
     pub(super) fn frictionless(
         &self,
         bodies: &[usize],

@@ -34,9 +34,9 @@ impl Run<'_, '_> {
         of_pair.is_some_and(|c| c.held && c.line == self.line(time))
     }
 
-    /// Returns an upper bound of the distance (m) by which points of the bodies can approach each other in a step that is not
-    /// split at contact events. Returns 0 if no pair is held (kept as a lasting contact until the next grid time), because the
-    /// step can then be split.
+    /// Returns an upper bound of the distance (m) by which points of the bodies can approach each other in a step that
+    /// is not split at contact events. Returns 0 if no pair is held, because the step can then be split. A held pair is
+    /// kept as a lasting contact until the next grid time (multiple of the time step).
     pub(crate) fn reach(&self, bodies: &[usize], pairs: &[(usize, usize)], time: Time) -> f64 {
         if !pairs.iter().any(|pair| self.is_held(*pair, time)) {
             return 0.0;
@@ -50,9 +50,9 @@ impl Run<'_, '_> {
         2.0 * world.time_step * (fastest + world.flights.gravity.norm() * world.time_step)
     }
 
-    /// Counts a new contact of a pair within the current interval of the time grid. Returns true if there were too many, so that
-    /// the pair must be kept as a lasting contact until the next grid time. Where that is not allowed, such as for a restitution
-    /// of 1, too many contacts are an error.
+    /// Counts a new contact of a pair within the current interval of the time grid. Returns true if there were too
+    /// many, so that the pair must be kept as a lasting contact until the next grid time (multiple of the time step).
+    /// If that is not allowed, such as for a restitution of 1, too many contacts are an error.
     pub(crate) fn chatters(
         &mut self,
         pair: (usize, usize),
@@ -91,8 +91,8 @@ impl Run<'_, '_> {
         Ok(chatter.count > most)
     }
 
-    /// Turns a pair into a lasting contact from `time` until the next grid time. The motion of its two bodies and of `bodies` is
-    /// then computed anew from `time` on.
+    /// Turns a pair into a lasting contact from `time` until the next grid time (multiple of the time step). The motion
+    /// of its two bodies and of `bodies` is then computed anew from `time` on.
     pub(crate) fn hold(
         &mut self,
         pair: (usize, usize),

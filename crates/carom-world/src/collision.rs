@@ -26,8 +26,8 @@ const LOOKS: usize = 8;
 const MAX_LOOKS: usize = 40;
 
 impl Run<'_, '_> {
-    /// Handles a contact of a pair that was found at `time`. Usually this is an impact; a pair that touches too often becomes a
-    /// lasting contact until the next grid time.
+    /// Handles a contact of a pair that was found at `time`. Usually this is an impact; a pair that touches too often
+    /// becomes a lasting contact until the next grid time (multiple of the time step).
     pub(crate) fn touch(&mut self, pair: (usize, usize), time: Time) -> Result<(), MotionError> {
         if self.chatters(pair, time)? {
             return self.hold(pair, Vec::new(), time);

@@ -72,7 +72,8 @@ pub(crate) struct Gained {
 }
 
 impl Gained {
-    /// Returns these energy errors multiplied by `share`, the factor by which a smaller time step reduces them.
+    /// Returns these energy errors multiplied by `share`, the factor by which a smaller time step is expected to reduce
+    /// them.
     fn scaled(self, share: f64) -> Self {
         Self {
             energy: self.energy * share,
@@ -137,9 +138,9 @@ impl StepScene<'_> {
         })
     }
 
-    /// Returns the largest energy (J) that the error of a step of length `h` (s) may add. It is the sum of the truncation error
-    /// and of rounding. The truncation error is at most $m(ah)^2\cdot h\omega$ for each body, with mass $m$, acceleration $a$,
-    /// and frequency $\omega$ of its motion (1/s).
+    /// Returns the largest energy (J) that the error of a step of length `h` (s) may add. The result is the sum of the
+    /// truncation error and of rounding. The truncation error is at most $m(ah)^2\cdot h\omega$ for each body, with
+    /// mass $m$, acceleration $a$, and frequency $\omega$ of its motion (1/s).
     pub(crate) fn most_gain(&self, states: &[State], h: f64) -> f64 {
         self.most_gains(states, h).sum()
     }

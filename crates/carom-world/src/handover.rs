@@ -83,9 +83,10 @@ impl World {
 }
 
 impl Run<'_, '_> {
-    /// Counts an impact at several contacts for each of its bodies. Fails if a body had too many since the latest grid time, so
-    /// that time stepping takes over. Impacts are not counted if time stepping would be another motion: with a restitution of 1,
-    /// if accumulation points do not count as rest, or while bodies overlap.
+    /// Counts an impact at several contacts for each of its bodies. Fails if a body had too many since the latest grid
+    /// time (multiple of the time step), so that time stepping takes over. Impacts are not counted if time stepping
+    /// would be another motion: with a restitution of 1, if accumulation points do not count as rest, or while bodies
+    /// overlap.
     pub(crate) fn count_crowding(
         &mut self,
         bodies: &[usize],
@@ -167,10 +168,10 @@ impl Run<'_, '_> {
         })
     }
 
-    /// Returns the state from which time stepping continues, and the error that is the reason for the switch from event-driven
-    /// integration. All steps of lasting contact are ended at the present time first. `ending`: the way in which event-driven
-    /// integration ended. Returns `None` if the ending is no reason for a switch, if the state of a body cannot be computed, or
-    /// if bodies overlap deeply.
+    /// Returns the state from which time stepping continues, and the error that is the reason for the switch from
+    /// event-driven integration. All steps of lasting contact are ended at the present time first. `ending`: reason for
+    /// which event-driven integration ended. Returns `None` if the ending is no reason for a switch, if the state of a
+    /// body cannot be computed, or if bodies overlap deeply.
     fn relay(&mut self, ending: &Ending<MotionError>) -> Option<(Relay, MotionError)> {
         let reason = match ending {
             Ending::Stopped(reason) if self.crowds(reason) => reason.clone(),

@@ -87,10 +87,10 @@ impl Run<'_, '_> {
         self.look_around(&all, time)
     }
 
-    /// Computes the time step of an island (bodies connected by lasting contacts) from `begin` to the next grid time, or to an
-    /// event before it. `index`: entry of the island in the list, `None` for a new one; `before`: states at the start; `splits`:
-    /// number of events so far in the present interval of the time grid; `guess`: initial impulses at the start and at the end of
-    /// the step (N s).
+    /// Computes the time step of an island (bodies connected by lasting contacts) from `begin` to the next grid time
+    /// (multiple of the time step), or to an event before it. `index`: entry of the island in the list, `None` for a
+    /// new one; `pairs`: pairs in lasting contact; `before`: states at the start; `splits`: number of events so far in
+    /// the present interval of the time grid; `guess`: initial impulses at the start and at the end of the step (N s).
     #[allow(clippy::too_many_arguments)]
     fn begin_step(
         &mut self,
@@ -395,9 +395,10 @@ impl Run<'_, '_> {
     }
 }
 
-/// Computes a step of bodies in lasting contact that ends at its first event, or after `length` (s). Events are looked for only
-/// if `events` is true. Returns the length of the step (s), the step, and true if a further point of a pair closes at its end.
-/// `before`: states at the start; `guess`: initial impulses at the start and at the end of the step (N s).
+/// Computes a step of bodies in lasting contact that ends at its first event, or after `length` (s). Events are looked
+/// for only if `events` is true. Returns the length of the step (s), the step, and true if a further point of a pair
+/// closes at its end. `scene`: bodies and pairs of the step; `before`: states at the start; `guess`: initial impulses
+/// at the start and at the end of the step (N s).
 fn piece(
     scene: &StepScene<'_>,
     before: &[State],
@@ -456,8 +457,8 @@ fn release_time(forces: &[(f64, f64); 3], begin: f64, end: f64) -> f64 {
     end
 }
 
-/// Returns true if a step leaves all bodies at rest in their places, up to rounding. `before`: states at the start of the step.
-/// False without gravity.
+/// Returns true if a step leaves all bodies at rest in their places, up to rounding. `scene`: bodies and pairs of the
+/// step; `before`: states at the start of the step. False without gravity.
 fn is_still(scene: &StepScene<'_>, before: &[State], step: &Step) -> bool {
     let gravity = scene.flights.gravity.norm();
     let all = before.iter().zip(&step.end).zip(&scene.bodies);
@@ -484,15 +485,15 @@ fn is_still(scene: &StepScene<'_>, before: &[State], step: &Step) -> bool {
         })
 }
 
-/// Finds the first length of a step (s) at which an event function falls to zero, and returns this length with the step. `value`:
-/// the event function of a step, positive for short steps; `whole`: the step of full `length` (s); `before`: states at the start.
-/// `None` if the value of the whole step is not negative, or if the value of a very short step is not positive. The value found
-/// lies in [`-accuracy`, 0] where possible. If the function jumps to negative values, the longest step found before the jump is
-/// returned.
+/// Finds the first length of a step (s) at which an event function falls to zero, and returns this length with the
+/// step. `scene`: bodies and pairs of the step; `value`: the event function of a step, positive for short steps;
+/// `whole`: the step of full `length` (s); `before`: states at the start. `None` if the value of the whole step is not
+/// negative, or if the value of a very short step is not positive. The value found lies in [`-accuracy`, 0] where
+/// possible. If the function jumps to negative values, the longest step found before the jump is returned.
 ///
-/// For a closing contact, the function shows the contact point only in steps after which this point overlaps; in shorter steps
-/// other points determine the value. In the longer steps the value falls almost linearly with the length. The line through the
-/// last two negative values therefore leads to the zero.
+/// For a closing contact, the function shows the contact point only in steps after which this point overlaps; in
+/// shorter steps other points determine the value. In the longer steps the value falls almost linearly with the length.
+/// The line through the last two negative values therefore leads to the zero.
 fn first_event(
     scene: &StepScene<'_>,
     before: &[State],

@@ -159,8 +159,8 @@ impl Rows {
         out
     }
 
-    /// Returns the three Jacobian rows of a contact (normal, two tangents), separately for the two bodies. Each entry contains
-    /// the index of the body and its part of the rows; it is `None` for a body that never moves.
+    /// Returns the three Jacobian rows of a contact (normal, two tangents), separately for the two bodies. Each entry
+    /// contains the index of the body and its part of the rows; the entry is `None` for a body that never moves.
     pub(crate) fn of_bodies(&self, contact: usize) -> [Option<(usize, [[f64; 6]; 3])>; 2] {
         let mut out = [None; 2];
         for (k, row) in self.rows.iter().skip(3 * contact).take(3).enumerate() {
@@ -190,8 +190,9 @@ impl Rows {
         shares.iter().flatten().map(of).sum()
     }
 
-    /// Adds to `displacements` the motion that separates the two bodies of a contact. It is the velocity change that an `impulse`
-    /// along the normal would cause: the inverse inertia of the bodies times the normal row times `impulse`.
+    /// Adds to `displacements` the motion that separates the two bodies of a contact. The motion is the velocity change
+    /// that an `impulse` along the normal would cause: the inverse inertia of the bodies times the normal row times
+    /// `impulse`.
     pub(crate) fn part(&self, contact: usize, impulse: f64, displacements: &mut [Velocity]) {
         let shares = self
             .rows

@@ -172,8 +172,9 @@ impl World {
 }
 
 impl<'w, 'o> Run<'w, 'o> {
-    /// Creates the data of an event-driven run from the initial state of a world. `samples`: times (s, ascending) at which states
-    /// are to be reported; `observe`: receives all events.
+    /// Creates the data of an event-driven run from the initial state of a world. `laws`: impact laws; `limits`:
+    /// simulated time and number of impacts at which the run ends; `samples`: times (s, ascending) at which states are
+    /// to be reported; `observe`: receives all events.
     pub(crate) fn new(
         world: &'w World,
         laws: &'w Laws<'w>,
@@ -278,8 +279,8 @@ impl Hybrid for Run<'_, '_> {
         self.n_impacts
     }
 
-    /// Handles the next event of the queue, or reports a requested sample if that comes first. Returns the reason for the end if
-    /// the run is over.
+    /// Handles the next event of the queue, or reports a requested sample if that comes first. Returns the reason for
+    /// the end if the run is over, else `None`. `limits`: simulated time and number of impacts at which the run ends.
     fn proceed(&mut self, limits: &Limits) -> Result<Option<Ending<MotionError>>, MotionError> {
         if !self.has_begun {
             self.has_begun = true;
@@ -464,8 +465,8 @@ impl<'w> Run<'w, '_> {
         }
     }
 
-    /// Counts one step of the free flights that are integrated numerically, which begins at `time`, and schedules the event of
-    /// the next grid time.
+    /// Counts one step of the free flights that are integrated numerically, which begins at `time`, and schedules the
+    /// event of the next grid time (multiple of the time step).
     fn count_line(&mut self, time: Time) {
         let lasts = self.free_islands.len() < self.islands.len();
         self.n_steps += usize::from(!lasts && time.high < self.limits.duration);
@@ -475,7 +476,8 @@ impl<'w> Run<'w, '_> {
         });
     }
 
-    /// Handles the event of a grid time: all bodies whose free flight is integrated numerically begin a new flight.
+    /// Handles the event of a grid time (multiple of the time step): all bodies whose free flight is integrated
+    /// numerically begin a new flight.
     fn line_of_grid(&mut self, time: Time) -> Result<(), MotionError> {
         let world = self.world;
         self.now = time;
@@ -514,8 +516,9 @@ impl<'w> Run<'w, '_> {
         self.fly(thing, time)
     }
 
-    /// Returns the state of the body or plane with index `thing` at `time` along its free flight. For a body in a step of lasting
-    /// contact this is the flight between the impulses at the start and the end of the step, without the effect of the latter.
+    /// Returns the state of the body or plane with index `thing` at `time` along its free flight. For a body in a step
+    /// of lasting contact this is the flight between the impulses at the start and the end of the step, without the
+    /// effect of the impulses at the end.
     pub(crate) fn flight_at(&self, thing: usize, time: Time) -> Result<State, MotionError> {
         match (self.resting(thing), self.motions.get(thing)) {
             (Some(state), _) => Ok(*state),

@@ -231,8 +231,9 @@ impl Search<'_> {
         }
     }
 
-    /// Returns an upper bound of the relative acceleration (m/s²) that rotation gives to points of the two bodies within
-    /// `horizon` (s). It is the sum of the bounds of both; gravity is not included, since its effect is computed exactly.
+    /// Returns an upper bound of the relative acceleration (m/s²) that rotation gives to points of the two bodies
+    /// within `horizon` (s). The result is the sum of the bounds of both bodies; gravity is not included, since its
+    /// effect is computed exactly.
     fn bound(&self, horizon: f64) -> f64 {
         let of = |launch: &Launch<'_>| {
             if !launch.flies() {
@@ -247,8 +248,8 @@ impl Search<'_> {
         }
     }
 
-    /// Returns the relative acceleration (m/s²) that gravity gives to the first body against the second. It is zero if both are
-    /// in free flight or neither is.
+    /// Returns the relative acceleration (m/s²) that gravity gives to the first body against the second. The result is
+    /// zero if both are in free flight or neither is.
     fn gravity(&self) -> Vector3<f64> {
         let second = matches!(self.other, Other::Body(_)) && self.second.flies();
         match (self.first.flies(), second) {

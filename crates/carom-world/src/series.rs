@@ -54,8 +54,9 @@ impl Series {
         (self.latest, self.moved) = (Some(point), moved);
     }
 
-    /// Handles an impact whose interval is not shorter than the one before. The series of shrinking intervals ends there, and its
-    /// data are discarded. They are kept if the accumulation point is so near that the intervals consist of rounding.
+    /// Handles an impact whose interval is not shorter than the one before. The series of shrinking intervals ends
+    /// there, and its data are discarded. The data are kept if the accumulation point is so near that the intervals
+    /// consist of rounding.
     pub(crate) fn end(&mut self, time: Time, interval: &Interval) {
         let near = |point: Time| point.since(time).abs() <= NEAR * interval.resolution();
         if !self.point().is_some_and(near) {

@@ -333,8 +333,8 @@ impl World {
         Ok(())
     }
 
-    /// Checks that the position of a body is not too far from the origin: the spacing of floating-point numbers there must be a
-    /// small fraction of the body's radius. Fixed bodies are not checked.
+    /// Checks that the position of a body is not too far from the origin: the spacing of floating-point numbers there
+    /// must be a small fraction of the body's radius. Fixed bodies are not checked. `time` (s) is used in the error.
     ///
     /// # Errors
     ///
@@ -352,8 +352,8 @@ impl World {
         check_rounding(&about.name, state.position.amax(), needed, time)
     }
 
-    /// Checks that the contact tolerance of a pair is larger than the rounding error of the positions of both bodies. `states`:
-    /// states of the two.
+    /// Checks that the contact tolerance of a pair is larger than the rounding error of the positions of both bodies.
+    /// `states`: states of the two; `time` (s) is used in the error.
     ///
     /// # Errors
     ///

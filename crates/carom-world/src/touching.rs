@@ -143,8 +143,8 @@ impl Run<'_, '_> {
         Ok(gap <= tolerance)
     }
 
-    /// Finds the contact points of all touching pairs in `island`. Writes the points, their Jacobian rows (normal, two tangents),
-    /// and the velocities of the rows to `out`.
+    /// Finds the contact points of all touching pairs in `island` (bodies that touch, directly or through others).
+    /// Writes the points, their Jacobian rows (normal, two tangents), and the velocities of the rows to `out`.
     pub(super) fn find_touching(
         &mut self,
         island: &InContact,

@@ -465,8 +465,8 @@ impl Run<'_, '_> {
         count(i) + count(j)
     }
 
-    /// Returns the duration (s) of one contact search of a pair. Within it, points of the two bodies move by no more than about
-    /// [`STRETCH_OF_SEARCH`] radii of their body. Infinite if neither body moves.
+    /// Returns the duration (s) of one contact search of a pair. Within this duration, points of the two bodies move by
+    /// no more than about [`STRETCH_OF_SEARCH`] radii of their body. Infinite if neither body moves.
     fn stretch_of_search(&self, (i, j): Pair) -> f64 {
         let world = self.world;
         let gravity = world.flights.gravity.norm();

@@ -43,8 +43,8 @@ impl Args {
     }
 }
 
-/// Answers every line of the command's input and prints the answers. Returns an error without message if a line could not
-/// be solved.
+/// Answers every line of the command's input and prints the answers. Returns an error without message if a line could
+/// not be solved. `is_quiet` suppresses the progress display.
 pub(crate) fn answer_all(args: &Args, command: Command, is_quiet: bool) -> Result<(), Failure> {
     let input = open(args)?;
     let mut output = std::io::stdout().lock();
@@ -125,8 +125,9 @@ pub(crate) fn open(args: &Args) -> Result<Box<dyn Read + Send>, Failure> {
     Ok(Box::new(file))
 }
 
-/// Answers several lines on a pool of threads. Each answer is written as soon as all answers to earlier lines are written,
-/// and passed to `observe`. Returns true if all lines were solved.
+/// Answers the lines in `batch` on a pool of threads. `is_quiet` suppresses the progress display. Each answer is
+/// written to `output` as soon as all answers to earlier lines are written, and passed to `observe`. Returns true if
+/// all lines were solved.
 fn answer_batch(
     pool: &rayon::ThreadPool,
     batch: &[RawLine],

@@ -538,10 +538,10 @@ fn newton(
 /// the points to count as opposite.
 const OPPOSITE: f64 = 1e-9;
 
-/// Computes the closest points of two bodies for a known contact normal, that of `best`. The closest points lie on a feature
-/// (corner, edge or face) of the difference of the bodies. Three features are tried in turn: the vertices of `simplex` that are
-/// nearest along the normal, the vertices that span the point of `simplex` closest to the origin, and the vertices `others`. The
-/// first feature that contains two opposite points is used.
+/// Computes the closest points of two bodies for a known contact normal, that of `best`. The closest points lie on a
+/// feature (corner, edge or face) of the difference of the bodies. Three features are tried in turn: the vertices of
+/// `simplex` that are nearest along the normal, the vertices that span the point of `simplex` closest to the origin,
+/// and the vertices `others`, found by another search. The first feature that contains two opposite points is used.
 fn at_feature(
     a: &Placed<'_>,
     b: &Placed<'_>,

@@ -64,8 +64,9 @@ impl Face {
     }
 }
 
-/// Fits a linear function to given heights at points of a plane. Returns its value at the origin and its two slopes. The function
-/// is exact at three of the points that are far apart, or at two if all points lie on a line.
+/// Fits a linear function to given heights at points of a plane. Returns the value of the function at the origin and
+/// its two slopes. The function is exact at three of the points that are far apart, or at two if all points lie on a
+/// line.
 fn plane(points: &[Vector2<f64>], heights: &[f64]) -> [f64; 3] {
     let (Some(first), Some(base)) = (points.first(), heights.first()) else {
         return [0.0; 3];
@@ -159,8 +160,8 @@ fn clip(mut subject: Polygon, by: &[Vector2<f64>], slack: f64) -> Polygon {
     subject
 }
 
-/// Returns the common points of two segments, each given by its two ends. They are the intersection point, or the two
-/// ends of the common part of parallel segments.
+/// Returns the common points of two segments, each given by its two ends. The common points are the intersection point,
+/// or the two ends of the common part of parallel segments.
 fn cross(a: &[Vector2<f64>], b: &[Vector2<f64>]) -> Polygon {
     let (Some(a0), Some(a1), Some(b0), Some(b1)) = (a.first(), a.get(1), b.first(), b.get(1))
     else {

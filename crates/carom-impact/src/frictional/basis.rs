@@ -18,8 +18,9 @@ pub(super) struct LcpBasis<'a> {
 }
 
 impl StepProblem {
-    /// Returns the active set of contacts that belongs to the solution in `workspace`. It consists of the variables that are
-    /// basic in the solution of the complementarity problem. The problem must have no upper bounds (caps) of the impulses.
+    /// Returns the active set of contacts that belongs to the solution in `workspace`. The active set consists of the
+    /// variables that are basic in the solution of the complementarity problem. The problem must have no upper bounds
+    /// (caps) of the impulses.
     pub(super) fn basis<'a>(
         &'a self,
         space: &'a ContactSpace,

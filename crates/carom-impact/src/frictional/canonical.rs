@@ -42,8 +42,9 @@ pub(super) struct Canonical {
 
 impl Canonical {
     /// Sorts the contacts with the indices `contacts` in an order that does not depend on units or axes, and finds
-    /// duplicates (contacts with equal rows, friction and rebound). `before`: velocities of all normalized rows of `space`;
-    /// `rebounds`: prescribed rebound speeds, one per contact of `space`, or empty.
+    /// duplicates (contacts with equal rows, friction and restitution). `before`: velocities of all normalized rows of
+    /// `space`; `rebounds`: prescribed rebound speeds, one per contact of `space`, or empty; `cones_are_round`: false
+    /// if friction polygons replace round cones.
     pub(super) fn new(
         space: &ContactSpace,
         contacts: &[usize],
@@ -60,8 +61,10 @@ impl Canonical {
         keys.canonical(contacts, cones_are_round)
     }
 
-    /// Creates the order of contacts without friction. Their velocities after the impact are unique in any order, so the
-    /// given order is kept. Contacts are sorted only if two normals are so nearly parallel that they may be duplicates.
+    /// Creates the order of contacts without friction. Without friction the velocities after the impact do not depend
+    /// on the order, so the given order is kept. `before`: velocities of all normalized rows of `space`; `rebounds`:
+    /// prescribed rebound speeds, one per contact of `space`, or empty. Contacts are sorted only if two normals are so
+    /// nearly parallel that they may be duplicates.
     pub(super) fn without_friction(
         space: &ContactSpace,
         contacts: Vec<usize>,
@@ -95,7 +98,7 @@ impl Canonical {
             && self.signs.iter().all(|sign| *sign > 0.0)
     }
 
-    /// True if some contacts are duplicates of others, with equal rows, friction and rebound.
+    /// True if some contacts are duplicates of others, with equal rows, friction and restitution.
     pub(super) fn has_copies(&self) -> bool {
         !self.copies.is_empty()
     }
@@ -144,8 +147,8 @@ impl Canonical {
         }
     }
 
-    /// Adds the impulses of duplicate contacts to those of the contacts that represent them, and sets the former to zero.
-    /// It is the inverse of [`share`](Self::share). `impulse` has `width` entries per contact.
+    /// Adds the impulses of duplicate contacts to those of the contacts that represent them, and sets the former to
+    /// zero. This operation is the inverse of [`share`](Self::share). `impulse` has `width` entries per contact.
     pub(super) fn gather(&self, width: usize, impulse: &mut [f64]) {
         for copy in &self.copies {
             let (to, from) = (copy.contact * width, copy.of * width);
@@ -228,7 +231,8 @@ struct Keys<'k> {
 }
 
 impl Keys<'_> {
-    /// Sorts the contacts with the given indices and separates those that duplicate others.
+    /// Sorts the contacts with the given indices, and separates those that are duplicates of others (equal rows,
+    /// friction and restitution). `cones_are_round`: false if friction polygons replace round cones.
     fn canonical(&self, contacts: &[usize], cones_are_round: bool) -> Canonical {
         if let Some(sorted) = self.by_speed(contacts) {
             return Canonical {
@@ -285,8 +289,9 @@ impl Keys<'_> {
         differences.sum::<f64>().sqrt() <= SAME_CONTACT * size
     }
 
-    /// Compares two contacts and returns the matrix from the tangential impulses of the contact `of` to those of `contact`
-    /// if they are duplicates; `None` otherwise.
+    /// Compares two contacts and returns the matrix from the tangential impulses of the contact `of` to those of
+    /// `contact` if they are duplicates; `None` otherwise. `cones_are_round`: false if friction polygons replace round
+    /// cones.
     fn copied(&self, [of, contact]: [usize; 2], cones_are_round: bool) -> Option<[[f64; 2]; 2]> {
         let width = self.space.width();
         let cosine = self.space.gram[(of * width, contact * width)];
@@ -390,8 +395,8 @@ impl Keys<'_> {
         (are_apart && !are_parallel).then_some(sorted)
     }
 
-    /// Sorts contacts by all their keys: normal and tangential velocities, rebounds, and the coupling with other contacts.
-    /// If keys are equal, the given order remains.
+    /// Sorts contacts by all their keys: normal and tangential velocities, prescribed rebound speeds, and the coupling
+    /// with other contacts. If keys are equal, the given order remains.
     fn sort(&self, contacts: &mut [usize]) {
         let width = self.space.width();
         let mut classes = Classes::new(contacts);
@@ -418,8 +423,8 @@ impl Keys<'_> {
         contacts.copy_from_slice(&classes.contacts);
     }
 
-    /// Splits classes of contacts with equal keys, by how their contacts act on the contacts of each class. Returns true if
-    /// a class was split.
+    /// Splits classes of contacts that have equal keys so far. A class is split if its contacts interact differently
+    /// with the contacts of some class. Returns true if a class was split.
     fn refine(&self, classes: &mut Classes) -> bool {
         let before = classes.starts.len();
         for class in 0..before {

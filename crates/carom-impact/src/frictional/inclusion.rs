@@ -241,7 +241,8 @@ struct Work {
 }
 
 impl Work {
-    /// Returns the work that the contact must still do in restitution. It is exactly 0 if all of it has been done.
+    /// Returns the work that the contact must still do in restitution. The result is exactly 0 if all of this work has
+    /// been done.
     fn left(&self) -> f64 {
         (self.returned * self.compression - self.restitution).max(0.0)
     }

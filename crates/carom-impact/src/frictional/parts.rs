@@ -22,8 +22,8 @@ pub(super) struct Part<'e> {
 }
 
 impl<'e> Part<'e> {
-    /// Creates an independent part of the system, with the contacts in `canonical`. `space` contains the normalized rows of
-    /// all contacts, `before` their velocities before the impact.
+    /// Creates an independent part of the system, with the contacts in `canonical`. `space` contains the normalized
+    /// rows of all contacts, `before` the velocities of these rows before the impact.
     pub(super) fn new(space: &'e ContactSpace, canonical: Canonical, before: &[f64]) -> Self {
         let is_whole = canonical.contacts.len() == space.n_contacts && canonical.is_as_given();
         let slots = space.slots_of(&canonical.contacts);

@@ -22,9 +22,10 @@ pub(super) struct Replaced {
     pub(super) modes: Vec<ConeMode>,
 }
 
-/// Decides which solution of a planar impact is reported if the solution in the workspace has neighbors that solve it, too.
-/// If the even member (the limit of the solutions for equally compliant contacts) is selected, its impulses are returned as
-/// the second result; `None` keeps the solution in the workspace.
+/// Decides which solution of a planar impact is reported if the solution in the workspace has neighbors that solve it,
+/// too. If the even member (the limit of the solutions for equally compliant contacts) is selected, its impulses are
+/// returned as the second result; `None` keeps the solution in the workspace. `selection`: requested member if
+/// neighboring solutions exist. `before`: velocities of the normalized contact rows before the impact.
 pub(super) fn select(
     space: &ContactSpace,
     before: &[f64],
@@ -63,8 +64,9 @@ pub(super) fn select(
     }
 }
 
-/// Finds a solution by enumeration for a planar impact with few contacts, if pivoting has failed. Returns the first
-/// solution, and true if there are others. `None` if no solution exists or there are too many contacts.
+/// Finds a solution by enumeration for a planar impact with few contacts, if pivoting has failed. `before`: velocities
+/// of the normalized contact rows before the impact. Returns the first solution, and true if there are others. `None`
+/// if no solution exists or there are too many contacts.
 pub(super) fn first_solution(
     space: &ContactSpace,
     before: &[f64],
@@ -90,9 +92,10 @@ pub(super) fn first_solution(
     }))
 }
 
-/// True if the solution in the workspace is locally unique: no neighboring solution has the same modes of all contacts (open,
-/// sticking, sliding) but other velocities. The test is made on the linear system of the closed contacts, in which a sliding
-/// contact has one unknown impulse and a sticking one has two.
+/// True if the solution in the workspace is locally unique: no neighboring solution has the same modes of all contacts
+/// (open, sticking, sliding) but other velocities. The test is made on the linear system of the closed contacts, in
+/// which a sliding contact has one unknown impulse and a sticking one has two. `before`: velocities of the normalized
+/// contact rows before the impact.
 fn is_isolated(space: &ContactSpace, before: &[f64], workspace: &StepWorkspace) -> bool {
     let (impulse, after) = (&workspace.impulse, &workspace.after);
     let none = NO_VELOCITY * before.iter().fold(0.0, |a: f64, b| a.max(b.abs()));

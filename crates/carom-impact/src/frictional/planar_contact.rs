@@ -57,23 +57,25 @@ struct PlanarContact {
 }
 
 impl PlanarContact {
-    /// Computes the impulses (normal, tangential) of the outcomes whose convex hull is the set of all outcomes of a planar
-    /// contact. `None` if the two contact rows are linearly dependent.
+    /// Computes the impulses (normal, tangential) of the outcomes whose convex hull is the set of all outcomes of a
+    /// planar contact. `before`: velocities of the two contact rows before the impact. `None` if the two contact rows
+    /// are linearly dependent.
     ///
     /// Let $\sigma$ be the sign of the sliding velocity before the impact, and $d^\pm = (d^\pm_n, d^\pm_t)$ the
-    /// velocity change per unit normal impulse of a contact that slides in direction $\pm$:
-    /// $d^\sigma = (G_{nn} - \mu\sigma G_{nt}, G_{nt} - \mu\sigma G_{tt})$ with the Gram matrix $G$ of the rows.
+    /// velocity change per unit normal impulse of a contact that slides in direction $\pm$: $d^\sigma = (G_{nn} -
+    /// \mu\sigma G_{nt}, G_{nt} - \mu\sigma G_{tt})$ with the Gram matrix $G$ of the rows.
     ///
     /// - The final normal velocity is zero, so the set is an interval of tangential velocities.
     /// - If $\sigma d^\sigma_t \ge 0$, sliding never stops, and no step in another mode is possible: one outcome.
     /// - If $\sigma d^\sigma_t < 0 \le \sigma d^{-\sigma}_t$, sliding slows down and no step reverses it. Steps slide,
     ///   or end with zero tangential velocity, which then stays zero: one outcome.
-    /// - If both are negative, a step may slide first and later steps may reverse the sliding. With $s$ the impulse spent in
-    ///   direction $d^\sigma$, the final velocity is an affine function of $s$. Routh's outcome has the largest $s$, that of
-    ///   the simultaneous law the smallest. Steps that end with zero tangential velocity lie between the two.
+    /// - If both are negative, a step may slide first and later steps may reverse the sliding. With $s$ the impulse
+    ///   spent in direction $d^\sigma$, the final velocity is an affine function of $s$. Routh's outcome has the
+    ///   largest $s$, that of the simultaneous law the smallest. Steps that end with zero tangential velocity lie
+    ///   between the two.
     ///
-    /// If the contact does not approach, a step can start only if $d^\sigma_n < 0$: friction presses the contact
-    /// closed (Painlevé). Then $\sigma d^\sigma_t < 0 < \sigma d^{-\sigma}_t$, and the contact comes to rest.
+    /// If the contact does not approach, a step can start only if $d^\sigma_n < 0$: friction presses the contact closed
+    /// (Painlevé). Then $\sigma d^\sigma_t < 0 < \sigma d^{-\sigma}_t$, and the contact comes to rest.
     fn ends(&self, before: Vector2<f64>, is_approaching: bool) -> Option<Vec<Vector2<f64>>> {
         let (a, h, d) = (self.normal, self.mixed, self.tangential);
         if a * d - h * h <= DEPENDENT * a * d {

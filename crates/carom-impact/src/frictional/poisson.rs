@@ -132,7 +132,8 @@ impl ImpactLaw for Poisson {
 }
 
 impl Poisson {
-    /// Resolves an impact in which at least one contact approaches. `told` are the diagnostics, to which this call adds.
+    /// Resolves an impact in which at least one contact approaches. `space` holds the normalized contact rows, `shape`
+    /// the shape of the friction cones; `told` are the diagnostics, to which this call adds.
     fn impact(
         &self,
         problem: &ImpactProblem<'_>,
@@ -321,7 +322,8 @@ impl Phases<'_> {
 
     /// Replaces the impulses in `found` by the even member of a continuum of solutions (the limit of the solutions for
     /// equally compliant contacts), if that is selected and such a continuum exists. Also returns the dimension of the
-    /// continuum. `floors`: lower bounds of the normal impulses.
+    /// continuum. `before`: velocities of the normalized contact rows before these impulses; `floors`: lower bounds of
+    /// the normal impulses.
     fn settled(
         &mut self,
         before: &[f64],
@@ -373,9 +375,10 @@ impl Phases<'_> {
         })
     }
 
-    /// Solves a problem of few contacts by methods whose answer does not depend on axes, units or the order of contacts.
-    /// Returns the answer and the work buffers that contain it. `None` if the even member (the limit of the solutions for
-    /// equally compliant contacts) is not selected or is not found.
+    /// Solves a problem of few contacts by methods whose answer does not depend on axes, units or the order of
+    /// contacts. `velocity`: velocities of the normalized contact rows before the impulses; `floors`: lower bounds of
+    /// the normal impulses. Returns the answer and the work buffers that contain it. `None` if the even member (the
+    /// limit of the solutions for equally compliant contacts) is not selected or is not found.
     fn by_few_cones(
         &mut self,
         round: &RoundStep,
@@ -403,9 +406,10 @@ impl Phases<'_> {
         }
     }
 
-    /// Computes the expansion phase, with lower bounds `given_back` of the normal impulses. If compression and expansion
-    /// together would gain energy, the bounds are multiplied by the largest factor without a gain. Returns the impulses of
-    /// the expansion and this factor.
+    /// Computes the expansion phase of an impact, with lower bounds `given_back` of the normal impulses. `after`:
+    /// velocities of the normalized contact rows after compression; `compression`: impulses of the compression phase.
+    /// `solver` is that of the compression phase. If compression and expansion together would gain energy, the bounds
+    /// are multiplied by the largest factor without a gain. Returns the impulses of the expansion and this factor.
     fn expand(
         &mut self,
         solver: &Solver,
@@ -441,8 +445,8 @@ impl Phases<'_> {
         Ok((best.impulse, low))
     }
 
-    /// Computes the impulses of the expansion phase. `after` are the velocities of the normalized contact rows after
-    /// compression, `floors` lower bounds of the normal impulses.
+    /// Computes the impulses of the expansion phase by `solver`, the solver of the compression phase. `after` are the
+    /// velocities of the normalized contact rows after compression, `floors` lower bounds of the normal impulses.
     fn expansion(
         &mut self,
         solver: &Solver,
@@ -456,9 +460,10 @@ impl Phases<'_> {
         self.settled(after, floors, found)
     }
 
-    /// Computes impulses for round friction cones, with lower bounds `floors` of the normal impulses. If several answers
-    /// exist, an iterative method may find any of them. Few contacts are therefore solved by methods whose answer does not
-    /// depend on axes, units or the order of contacts.
+    /// Computes impulses for round friction cones, with lower bounds `floors` of the normal impulses. `velocity`:
+    /// velocities of the normalized contact rows before these impulses. If several answers exist, an iterative method
+    /// may find any of them. Few contacts are therefore solved by methods whose answer does not depend on axes, units
+    /// or the order of contacts.
     fn by_cones(
         &mut self,
         round: &RoundStep,
@@ -482,8 +487,9 @@ impl Phases<'_> {
         Ok(Found::otherwise(impulse))
     }
 
-    /// Computes impulses for friction polygons, by pivoting (Lemke's method). `floors`: lower bounds of the normal
-    /// impulses, or empty. The returned impulses include these lower bounds.
+    /// Computes impulses for friction polygons, by pivoting (Lemke's method). `velocity`: velocities of the normalized
+    /// contact rows before these impulses; `floors`: lower bounds of the normal impulses, or empty. The returned
+    /// impulses include these lower bounds.
     fn by_pivots(
         &mut self,
         step: &StepProblem,
@@ -534,8 +540,9 @@ impl Phases<'_> {
     }
 }
 
-/// Returns whether each contact ends open, sticking or sliding, judged by its total impulse `total` and its tangential
-/// velocity after the impact. `sizes`: sizes of the summed terms of the velocities, for the rounding error.
+/// Returns the mode in which each contact ends (open, sticking or sliding), judged by its total impulse `total` and its
+/// tangential velocity after the impact. `before`: velocities of the normalized contact rows before the impact;
+/// `sizes`: sizes of the summed terms of these velocities, for the rounding error.
 fn modes(space: &ContactSpace, before: &[f64], sizes: &[f64], total: &[f64]) -> Vec<ConeMode> {
     let plus = after(space, before, total);
     let width = space.width();

@@ -15,8 +15,9 @@ const FREE: f64 = 1e-9;
 /// Velocity change per unit impulse below which the velocities count as unchanged, for slots of unit length.
 const MOVED: f64 = 1e-7;
 
-/// True if the impulses are locally unique: no neighboring impulses solve the problem with the same contact modes (open,
-/// sticking, sliding). Friction cones are round. `floors` are lower bounds of the normal impulses, or empty.
+/// True if the impulses are locally unique: no neighboring impulses solve the problem with the same contact modes
+/// (open, sticking, sliding). Friction cones are round. `before`: velocities of the normalized contact rows before the
+/// impulses. `floors` are lower bounds of the normal impulses, or empty.
 pub(super) fn is_regular(
     space: &ContactSpace,
     before: &[f64],

@@ -67,7 +67,8 @@ const BLOCK_WORK: u64 = 4000;
 /// Number of sweeps charged for a problem that Newton's method from zero does not solve.
 const SWEEPS: u64 = 32;
 
-/// Estimates the work of a solve with `n` contact rows. A unit of work is about one multiply-add; it is counted, not timed.
+/// Estimates the work of the solve that gave `answer`, a problem with `n` contact rows. A unit of work is about one
+/// multiply-add; the work is counted, not timed.
 fn work_of(answer: &ConeAnswer, n: usize) -> u64 {
     let n = n as u64;
     let is_easy = matches!(
@@ -173,9 +174,10 @@ impl RoundStep {
         factors.map(|(slot, factor)| (rows[row_of(slot, self.width)], *factor))
     }
 
-    /// Solves the step problem with round friction cones; fails unless the answer is accurate. The impulses are left in the
-    /// workspace. `caps`: upper bounds of the normal impulses, one per contact, or empty; `selection`: member to choose if
-    /// a continuum of solutions exists.
+    /// Solves the step problem with round friction cones; fails unless the answer is accurate. The impulses are left in
+    /// the workspace. `velocity`: velocities of the normalized contact rows before the step; `caps`: upper bounds of
+    /// the normal impulses, one per contact, or empty; `selection`: member to choose if a continuum of solutions
+    /// exists.
     pub(super) fn solve(
         &self,
         velocity: &[f64],
@@ -190,9 +192,10 @@ impl RoundStep {
         refused(&answer)
     }
 
-    /// Solves the step problem with round friction cones for an outcome that is checked afterwards. An answer is therefore
-    /// also accepted if its residual slightly exceeds the solver's own tolerance. The impulses are left in the workspace;
-    /// `caps` are upper bounds of the normal impulses, or empty.
+    /// Solves the step problem with round friction cones for an outcome that is checked afterwards. An answer is
+    /// therefore also accepted if its residual slightly exceeds the solver's own tolerance. The impulses are left in
+    /// the workspace; `velocity` are the velocities of the normalized contact rows before the step, `caps` upper bounds
+    /// of the normal impulses, or empty; `selection` is the member to choose if a continuum of solutions exists.
     pub(super) fn candidate(
         &self,
         velocity: &[f64],
@@ -221,9 +224,10 @@ impl RoundStep {
         refused(&answer)
     }
 
-    /// Solves the round-cone problem of a few contacts by methods whose answer does not depend on axes, units or the order
-    /// of contacts. `floors`: lower bounds of the normal impulses, one per contact, or empty. `None` if there are too few
-    /// or too many contacts, or if the methods fail.
+    /// Solves the round-cone problem of a few contacts by methods whose answer does not depend on axes, units or the
+    /// order of contacts. `velocity`: velocities of the normalized contact rows before the impact; `floors`: lower
+    /// bounds of the normal impulses, one per contact, or empty; `selection`: member to choose if a continuum of
+    /// solutions exists. `None` if there are too few or too many contacts, or if the methods fail.
     pub(super) fn solve_few_above(
         &self,
         velocity: &[f64],
@@ -246,9 +250,10 @@ impl RoundStep {
         Ok(answer)
     }
 
-    /// Solves the round-cone problem by sparse factorizations, with lower bounds `floors` of the normal impulses (one per
-    /// contact). Friction is bounded by $\mu$ times the whole normal impulse. Returns the solver's answer and the impulses
-    /// on the normalized contact rows.
+    /// Solves the round-cone problem by sparse factorizations, with lower bounds `floors` of the normal impulses (one
+    /// per contact). `velocity`: velocities of the normalized contact rows before the impact. Friction is bounded by
+    /// $\mu$ times the whole normal impulse. Returns the solver's answer and the impulses on the normalized contact
+    /// rows.
     pub(super) fn solve_above(
         &self,
         velocity: &[f64],
@@ -272,8 +277,8 @@ impl RoundStep {
 
     /// Starts from the impulses `given`, which solve the round-cone problem. If `selection` asks for it and neighboring
     /// impulses solve the problem, too, moves to the even member (the limit of the solutions for equally compliant
-    /// contacts), first of the velocities and then of the impulses. `floors`: lower bounds of the normal impulses, or
-    /// empty.
+    /// contacts), first of the velocities and then of the impulses. `velocity`: velocities of the normalized contact
+    /// rows before the impact; `floors`: lower bounds of the normal impulses, or empty.
     pub(super) fn settle(
         &self,
         velocity: &[f64],
@@ -319,8 +324,9 @@ impl RoundStep {
         Ok(answer)
     }
 
-    /// Solves the round-cone problem by Newton's method from the impulses `start`, with upper bounds `caps` of the normal
-    /// impulses; `None` if the method fails.
+    /// Solves the round-cone problem by Newton's method from the impulses `start`, with upper bounds `caps` of the
+    /// normal impulses. `velocity`: velocities of the normalized contact rows before the impact. `None` if the method
+    /// fails.
     pub(super) fn solve_near(
         &self,
         velocity: &[f64],
@@ -376,7 +382,8 @@ impl RoundStep {
         Ok(cone.family(&self.problem(rows, &[])?, start)?)
     }
 
-    /// Returns the residual of the round-cone problem at the impulses `impulse`, relative to one scale for all contacts.
+    /// Returns the residual of the round-cone problem at the impulses `impulse`, relative to one scale for all
+    /// contacts. `velocity`: velocities of the normalized contact rows before the impact.
     pub(super) fn residual(&self, velocity: &[f64], impulse: &[f64]) -> Result<f64, ImpactError> {
         let (mut rows, mut impulses) = (Vec::new(), Vec::new());
         self.on_rows(velocity, &mut rows);
@@ -517,10 +524,10 @@ impl Basis for RoundBasis<'_> {
         own_residual(self.space, contacts, after, impulse, terms)
     }
 
-    /// Corrects the impulses on the unit rows by one Newton step, given the velocities `after` that these impulses cause.
-    /// The step removes the velocities that pushing and sticking rows miss. At sliding contacts it satisfies the friction
-    /// condition $\lambda_t + \mu\lambda_n u_t/|u_t| = 0$, with the impulse $\lambda$, velocity $u$ and indices for normal
-    /// and tangential parts.
+    /// Corrects the impulses on the contact rows of unit kinetic length (unit rows) by one Newton step, given the
+    /// velocities `after` that these impulses cause. The step removes the velocities that pushing and sticking rows
+    /// miss. At sliding contacts it satisfies the friction condition $\lambda_t + \mu\lambda_n u_t/|u_t| = 0$, with the
+    /// impulse $\lambda$, velocity $u$ and indices for normal and tangential parts.
     fn correct(
         &mut self,
         contacts: &ContactSet<'_>,

@@ -310,8 +310,9 @@ impl<'a> Sampler<'a> {
         self.draw_within(self.options.max_work, sample, draw, &mut observe)
     }
 
-    /// Draws the random sample with the number `sample` step by step. It stops before the end when the steps have used
-    /// `max_work` units of work. `observe` is called with the state at the start and after every step.
+    /// Draws the random sample with the number `sample` step by step. Drawing stops before the end of the sample when
+    /// the steps have used `max_work` units of work. `draw` receives the sample; `observe` is called with the state at
+    /// the start and after every step.
     pub(super) fn draw_within(
         &self,
         max_work: u64,
@@ -644,8 +645,10 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// Finds the contacts that share bodies with an approaching contact, directly or through other contacts; all contacts if
-/// none approaches. Returns one entry per independent part of the system, the part with the fastest approach first.
+/// Finds the contacts that share bodies with an approaching contact, directly or through other contacts; all contacts
+/// if none approaches. Returns one entry per independent part of the system, the part with the fastest approach first.
+/// `before`: velocities of the normalized contact rows before the impact; `cones_are_round`: false if friction polygons
+/// replace round cones.
 fn reached(
     problem: &ImpactProblem<'_>,
     space: &ContactSpace,
@@ -676,8 +679,9 @@ fn enumeration_work(n_contacts: usize, n_slots: usize) -> u64 {
     7u64.saturating_pow(n_contacts as u32) * (n_slots as u64).pow(3)
 }
 
-/// Computes the default upper bound (cap) of a normal impulse in one step, see [`SetValued::impulse_step`]. `before`:
-/// velocities of the normalized contact rows before the impact; `sizes`: sizes of their summed terms, for rounding errors.
+/// Computes the default upper bound (cap) of a normal impulse in one step, see [`SetValued::impulse_step`]. `stepper`:
+/// impulse steps of the contacts; `before`: velocities of the normalized contact rows before the impact; `sizes`: sizes
+/// of their summed terms, for rounding errors.
 fn default_cap(stepper: &ImpactStepper<'_>, before: &[f64], sizes: &[f64]) -> f64 {
     let width = stepper.space.width();
     let normals = before.iter().step_by(width);

@@ -64,7 +64,8 @@ pub struct SampleSummary {
     pub velocities: Vec<Vec<f64>>,
 }
 
-/// Measures of the part of the set of outcomes that random samples cover, computed from the first 16384 samples.
+/// Measures of the part of the set of outcomes that random samples cover: occupied cells, and differences between the
+/// two halves of the samples. They are computed from the first 16384 samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coverage {
     /// Number of cells that contain samples; the bounding box of the samples is divided into 32 cells along every row.
@@ -185,8 +186,8 @@ fn next_round(drawn: u64, rest: u64, work: u64, left: u64) -> (u64, u64) {
     (chunk, wanted.div_ceil(chunk).max(1))
 }
 
-/// Runs all tasks in parallel and returns their statistics in order, or the error of the first task that failed. `share`
-/// computes the statistics of the task with a given number.
+/// Runs all tasks in parallel and returns their statistics in order, or the error of the first task that failed.
+/// `chunks` are the numbers of the tasks; `share` computes the statistics of the task with a given number.
 ///
 /// All tasks are completed before errors are examined: the error that occurs first in time would depend on the threads.
 #[cfg(feature = "rayon")]
@@ -202,8 +203,8 @@ fn in_turn(
     shares.into_iter().collect()
 }
 
-/// Runs all tasks one after the other and returns their statistics in order, or the error of the first task that failed.
-/// `share` computes the statistics of the task with a given number.
+/// Runs all tasks one after the other and returns their statistics in order, or the error of the first task that
+/// failed. `chunks` are the numbers of the tasks; `share` computes the statistics of the task with a given number.
 #[cfg(not(feature = "rayon"))]
 fn in_turn(
     mut chunks: Range<u64>,

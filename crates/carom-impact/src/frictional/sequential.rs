@@ -256,8 +256,9 @@ impl<'p> SingleImpacts<'p> {
         Ok((given, space.change(&impulse)))
     }
 
-    /// Returns the sizes of the terms of the velocities of all slots (normalized contact rows), for a scaled whitened
-    /// momentum. They are not less than the terms whose rounding is that of the velocity before the impact.
+    /// Returns for each normalized contact row (slot) the size of the terms of its velocity, to which rounding errors
+    /// are relative. `momentum` is the scaled whitened momentum. No size is smaller than that of the terms before the
+    /// impact.
     fn sizes(&self, momentum: &[f64]) -> Vec<f64> {
         let sizes = self.space.sizes(momentum).into_iter().zip(&self.least);
         sizes.map(|(size, least)| f64::max(size, *least)).collect()

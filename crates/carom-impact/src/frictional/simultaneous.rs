@@ -200,9 +200,9 @@ impl MoreauNewton {
         }
     }
 
-    /// Resolves an impact in which each contact rebounds with its coefficient of restitution times its approach speed. The
-    /// closure `closing` returns that speed for the unit normal of a contact, scaled; `None` if the contact did not
-    /// approach.
+    /// Resolves an impact in which each contact rebounds with its coefficient of restitution times its approach speed.
+    /// The closure `closing` returns that speed for the unit normal of a contact, scaled; `None` if the contact did not
+    /// approach. The units of work used are added to `work`.
     fn resolve_with(
         &self,
         problem: &ImpactProblem<'_>,
@@ -452,8 +452,9 @@ impl Event<'_> {
         }
     }
 
-    /// Resolves the impact with friction polygons of `k` directions in place of round cones; in the plane both are equal.
-    /// `told` are the diagnostics collected so far.
+    /// Resolves the impact with friction polygons of `k` directions in place of round cones; in the plane both are
+    /// equal. `told` holds the requested selection among several answers and the form of the diagnostics; `search` is
+    /// the method for planar contacts: pivoting or enumeration of all contact modes.
     fn with_polygons(
         &self,
         k: usize,

@@ -168,9 +168,9 @@ impl ContactSpace {
         }
     }
 
-    /// Returns the scale of the sliding speed $\gamma$ (multiplier of the cone condition) of a contact. It is
-    /// $1/\sqrt{\max(\hat\mu, 1)}$ with the friction coefficient $\hat\mu$ for normalized rows, so that units of rows do
-    /// not matter.
+    /// Returns the scale of the sliding speed $\gamma$ (multiplier of the cone condition) of a contact. The scale is
+    /// $1/\sqrt{\max(\hat\mu, 1)}$ with the friction coefficient $\hat\mu$ for normalized rows, so that units of rows
+    /// do not matter.
     pub(super) fn cone_scale(&self, contact: usize) -> f64 {
         1.0 / self.friction[contact].max(1.0).sqrt()
     }
@@ -241,8 +241,9 @@ impl ContactSpace {
         (0..m).map(norm).collect()
     }
 
-    /// Returns the speed of each contact up to which an approach counts as rounding (grazing), one per contact, scaled. It
-    /// covers the rounding of the caller's row and that of the whitened row from which velocities are computed.
+    /// Returns the speed of each contact up to which an approach counts as rounding (grazing), one per contact, scaled.
+    /// The speed covers the rounding of the caller's row and that of the whitened row from which velocities are
+    /// computed.
     pub(super) fn grazing(&self, problem: &ImpactProblem<'_>) -> Vec<f64> {
         let contacts = problem.contacts();
         let entries = problem.velocity_minus().0.as_slice();
@@ -407,8 +408,8 @@ impl ContactSpace {
         )
     }
 
-    /// Converts scaled impulses on the normalized contact rows to impulses on the unit rows of the Jacobian, with the
-    /// momentum change that they cause. Checks follow later.
+    /// Converts scaled impulses on the normalized contact rows to impulses on the rows of the Jacobian with unit
+    /// kinetic length (unit rows), with the momentum change that they cause. Checks follow later.
     pub(super) fn candidate(&self, problem: &ImpactProblem<'_>, impulse: &[f64]) -> Candidate {
         let contacts = problem.contacts();
         let mut on_rows: Numbers = smallvec![0.0; contacts.n_rows()];

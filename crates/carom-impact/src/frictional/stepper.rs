@@ -232,7 +232,7 @@ impl StepProblem {
     }
 
     /// Returns the matrix of the problem with a compliance of about the rounding error added to the diagonal entries of
-    /// impulses. It makes the impulses of linearly dependent rows unique.
+    /// impulses. The compliance makes the impulses of linearly dependent rows unique.
     #[cold]
     fn compliant_matrix(&self) -> Vec<f64> {
         let mut matrix = self.matrix.clone();
@@ -523,14 +523,14 @@ impl StepWorkspace {
         self.residual = answer.residual;
     }
 
-    /// Returns the units of work of all solves so far, about a multiply-add each. They are counted, not timed, so that
-    /// budgets end at equal points on every machine.
+    /// Returns the units of work of all solves so far, about a multiply-add each. The units are counted, not timed, so
+    /// that budgets end at equal points on every machine.
     pub(super) fn work(&self) -> u64 {
         self.work + self.round.work
     }
 
-    /// Sets the covering vector (start direction) of Lemke's method for the next solves. It has `n` entries, returned by
-    /// calls of `entry`; if `entry` is `None`, all are one.
+    /// Sets the covering vector (start direction) of Lemke's method for the next solves. The vector has `n` entries,
+    /// returned by calls of `entry`; if `entry` is `None`, all are one.
     pub(super) fn set_cover(&mut self, n: usize, entry: Option<&mut dyn FnMut() -> f64>) {
         let Some(entry) = entry else {
             self.lemke.options.cover = None;

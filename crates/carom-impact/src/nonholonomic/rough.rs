@@ -166,15 +166,16 @@ impl ImpactLaw for Rough {
     }
 }
 
-/// Finds the impulses of least norm that push at all normals and cause the momentum change that `found` causes, the
-/// impulses of least norm without that condition. `svd` is the singular value decomposition of the rows, `is_normal` marks
-/// the rows that are normals. Returns `found` if there are no such impulses; the final checks then reject it.
+/// Finds the impulses of least norm that push at all normals and cause a known momentum change. This change is caused
+/// by `found`, the impulses of least norm without the condition that normals push. `svd` is the singular value
+/// decomposition of the rows, `is_normal` marks the rows that are normals. Returns `found` if there are no such
+/// impulses; the final checks then reject it.
 ///
 /// Let $\lambda$ be `found`, and let the columns of $Z$ span the $k$-dimensional space of impulses that make no
 /// momentum. The result is $\lambda + Zy$ for the shortest $y$ with $Z_ny \ge -\lambda_n$ (the rows of the normals): a
-/// least-distance problem. With the nonnegative least-squares solution $u$ of
-/// $\min\lVert (Z_n, -\lambda_n)^Tu - e\rVert$, $e$ the last unit vector and $r$ the residual, $y = -r_{1..k}/r_{k+1}$
-/// (Lawson & Hanson, *Solving Least Squares Problems*, 1974, ch. 23).
+/// least-distance problem. With the nonnegative least-squares solution $u$ of $\min\lVert (Z_n, -\lambda_n)^Tu -
+/// e\rVert$, $e$ the last unit vector and $r$ the residual, $y = -r_{1..k}/r_{k+1}$ (Lawson & Hanson, *Solving Least
+/// Squares Problems*, 1974, ch. 23).
 fn pushing(svd: &Svd, found: Vec<f64>, is_normal: &[bool]) -> Result<Vec<f64>, ImpactError> {
     let size = kernel::norm(&found);
     let rows: Vec<usize> = (0..found.len()).filter(|row| is_normal[*row]).collect();

@@ -11,12 +11,12 @@ use smallvec::smallvec;
 /// Number of impacts after which the contacts are tested for jamming: a jammed set never comes to rest.
 const SUSPICION: u64 = 256;
 
-/// Computes the elastic outcome of one sequence of single impacts. The momentum is reflected at one contact after the other
-/// until no contact approaches (Seghete & Murphey, Eqs. 4-9); the selection rule of `law` picks the next contact.
+/// Computes the elastic outcome of one sequence of single impacts. The momentum is reflected at one contact after the
+/// other until no contact approaches (Seghete & Murphey, Eqs. 4-9); the selection rule of `law` picks the next contact.
 ///
 /// The state is the whitened momentum, not the contact velocities. For two nearly opposite normals, an error in the
 /// velocities corresponds to an error in the momentum that is larger by $1/\gamma$ ($\gamma$ is the half angle of the
-/// wedge). It would occur at every impact of a chain whose length is also about $1/\gamma$.
+/// wedge). This error would occur at every impact of a chain whose length is also about $1/\gamma$.
 pub(super) fn follow(
     problem: &ImpactProblem<'_>,
     law: &Propagative,
@@ -53,10 +53,11 @@ pub(super) fn follow(
     })
 }
 
-/// Makes one elastic impact at the contact with the distinct normal `i` and returns the impulse on the unit normal. Updates
-/// the whitened `momentum` (in coordinates with a Euclidean kinetic metric), the normal velocities `b` and the grazing
-/// thresholds (speeds up to which an approach counts as rounding). The thresholds grow with the terms of each row in the
-/// course of a sequence.
+/// Makes one elastic impact at the contact with the distinct normal `i` and returns the impulse on the unit normal.
+/// Updates the whitened `momentum` (in coordinates with a Euclidean kinetic metric), the normal velocities `b` and the
+/// grazing thresholds `grazing` (speeds up to which an approach counts as rounding). A normal velocity is a sum of
+/// products of coordinates. The threshold of this velocity is proportional to the largest sum of the absolute values of
+/// these products so far in the sequence of impacts.
 #[inline]
 pub(super) fn reflect(
     contacts: &ContactSet<'_>,

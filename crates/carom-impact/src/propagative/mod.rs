@@ -137,7 +137,8 @@ impl Propagative {
         self.selection.validate(problem.contacts().len())
     }
 
-    /// Computes the elastic outcome of the sequence of single impacts that the selection rule chooses.
+    /// Computes the elastic outcome of the sequence of single impacts that the selection rule of the law chooses. The
+    /// rule picks the next contact among those that approach.
     fn elastic(&self, problem: &ImpactProblem<'_>) -> Result<Elastic, ImpactError> {
         if let Some(pair) = TwoContacts::when_steep(problem) {
             return pair.elastic(problem, self);
@@ -231,8 +232,8 @@ impl ImpactLaw for Propagative {
 }
 
 impl SetValuedLaw for Propagative {
-    /// Returns every outcome over all orders of single impacts. They are found by breadth-first search over momenta, with
-    /// merging of equal states, or in closed form for two contacts that need many impacts. If more than
+    /// Returns every outcome over all orders of single impacts. The outcomes are found by breadth-first search over
+    /// momenta, with merging of equal states, or in closed form for two contacts that need many impacts. If more than
     /// [`max_nodes`](Propagative::max_nodes) states are needed, random orders are also followed to their ends
     /// ([`samples`](Propagative::samples)), and the set is incomplete.
     fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
@@ -297,8 +298,8 @@ impl Propagative {
         })
     }
 
-    /// Builds the outcome set from the results `found` of the search. It contains all outcomes, or a subset that spreads as
-    /// far as possible. `drawn` describes random orders, if some were followed.
+    /// Builds the outcome set from the results `found` of the search. The set contains all outcomes, or a subset that
+    /// spreads as far as possible. `drawn` describes random orders, if some were followed.
     fn collect(
         &self,
         problem: &ImpactProblem<'_>,

@@ -46,8 +46,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Adds an outcome to those found, or merges it with an equal one. Returns its index in the list of outcomes.
-    /// `tolerances`: differences up to which two outcomes count as equal, from [`merge_tolerances`].
+    /// Adds the outcome `leaf` to those found, or merges it with an equal one. Returns its index in the list of
+    /// outcomes. `tolerances`: differences up to which two outcomes count as equal, from [`merge_tolerances`].
     pub(super) fn push(&mut self, mut leaf: Elastic, tolerances: &[f64]) -> usize {
         if leaf.lengths.is_empty() {
             leaf.lengths.push(leaf.impacts);
@@ -87,8 +87,8 @@ impl Found {
 }
 
 /// Returns the largest difference in each coordinate of the whitened momentum (in coordinates with a Euclidean kinetic
-/// metric) at which two outcomes count as equal. It is [`OUTCOME_TOLERANCE`] of the momentum along the normals of a group
-/// of connected contacts, plus the rounding of the whole momentum of the group.
+/// metric) at which two outcomes count as equal. The result is [`OUTCOME_TOLERANCE`] of the momentum along the normals
+/// of a group of connected contacts, plus the rounding of the whole momentum of the group.
 pub(super) fn merge_tolerances(problem: &ImpactProblem<'_>) -> Vec<f64> {
     let contacts = problem.contacts();
     let momentum = problem.momentum();
@@ -119,8 +119,9 @@ fn is_same(a: &[f64], b: &[f64], tolerances: &[f64]) -> bool {
     triples.all(|((a, b), tolerance)| (a - b).abs() <= *tolerance)
 }
 
-/// Computes the hash cell in which a momentum is stored, from a linear combination of its coordinates. Equal momenta differ
-/// in this combination by less than the width of a cell, so a search needs only a cell and its two neighbors.
+/// Computes the hash cell in which a momentum is stored, from a linear combination of its coordinates. Momenta that are
+/// equal up to `tolerances` differ in this combination by less than the width of a cell, so a search needs only a cell
+/// and its two neighbors.
 fn cell(momentum: &[f64], tolerances: &[f64]) -> i64 {
     // Irrational weights in (0.5, 1.5) prevent collisions between states that a symmetry maps to each other.
     let weight = |i: usize| 0.5 + (i as f64 * 0.618_033_988_749_895 + 0.25).fract();
@@ -377,8 +378,9 @@ fn read(history: &[(usize, UnitRow)], mut at: usize) -> Vec<UnitRow> {
     sequence
 }
 
-/// Finds the outcomes of all minimal sequences of single impacts, by depth-first search. Minimality is a property of a
-/// sequence, not of a state, so states are not merged.
+/// Finds the outcomes of all minimal sequences of single impacts, by depth-first search. `layout`: positions of
+/// momentum, velocities and impulses in a state; `tolerances`: differences up to which two outcomes count as equal.
+/// Minimality is a property of a sequence, not of a state, so states are not merged.
 fn grow_minimal(
     problem: &ImpactProblem<'_>,
     law: &Propagative,

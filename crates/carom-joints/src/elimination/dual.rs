@@ -60,8 +60,9 @@ impl Dual {
         self.n = 0;
     }
 
-    /// Adds a Jacobian row of the joint. `row` is its index among the rows of all joints, `own` its entries for this body,
-    /// `other` those for the body towards the root of the tree. Rows beyond [`MOST_ROWS`] are ignored.
+    /// Adds a Jacobian row of the joint. `row` is the index of this row among the rows of all joints, `own` holds the
+    /// entries of the row for this body, and `other` the entries for the body towards the root of the tree. Rows beyond
+    /// [`MOST_ROWS`] are ignored.
     pub(super) fn add(&mut self, row: usize, own: &Vector6<f64>, other: &Vector6<f64>) {
         if self.n < MOST_ROWS {
             (self.rows[self.n], self.own[self.n], self.other[self.n]) = (row, *own, *other);

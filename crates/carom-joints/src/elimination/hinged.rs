@@ -241,9 +241,9 @@ impl Hinged {
         }
     }
 
-    /// Returns the velocity of the body, relative to the body towards the root of the tree, with which the conditions of the
-    /// joint have their prescribed rates, while the joint does not move in its free directions. `None` if the prescribed rates
-    /// are all 0. `wanted`: prescribed rate of each joint row.
+    /// Returns the velocity of the body relative to the body towards the root of the tree, if the joint does not move
+    /// in its free directions. At this velocity the conditions of the joint have their prescribed rates. `None` if the
+    /// prescribed rates are all 0. `wanted`: prescribed rate of each joint row.
     #[inline]
     fn bias(&self, wanted: &[f64]) -> Option<Twist> {
         let mut rates = [0.0; ROWS];
@@ -310,9 +310,9 @@ impl Hinged {
         *momentum = velocity;
     }
 
-    /// Returns the response of this body and its joint to a momentum of the body. It has two parts: the rates with which the
-    /// joint moves, scaled such that products of two responses give mobilities (velocity per impulse), and the momentum that the
-    /// joint transmits towards the root of the tree.
+    /// Returns the response of this body and its joint to a momentum of the body. The response has two parts: the rates
+    /// with which the joint moves, and the momentum that the joint transmits towards the root of the tree. The rates
+    /// are scaled: products of two responses give mobilities (velocity per impulse).
     #[inline]
     pub(super) fn trace(&self, momentum: &Twist) -> Trace {
         let mut rates = [0.0; MOST_FREE];

@@ -38,7 +38,8 @@ impl Node {
         }
     }
 
-    /// Returns the number of joint rows that are part of the equations: conditions and compliant rows.
+    /// Returns the number of rows of this node's joint that are part of the linear equations: joint conditions and
+    /// compliant rows.
     pub(super) fn n_rows(&self) -> usize {
         match self.kind {
             Kind::Free => 0,

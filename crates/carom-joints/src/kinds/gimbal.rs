@@ -27,10 +27,11 @@ fn attitude(geometry: &Geometry, q: &[f64]) -> Matrix3<f64> {
     turn(&Vector3::x(), q[0]) * turn(&Vector3::y(), q[1]) * turn(&third(geometry), q[2])
 }
 
-/// Computes the three angles (rad) of a gimbal joint from the joint's frames, into `out`. There are two solutions: the direction
-/// $w = Da_3 = R_x(\alpha)(\cos(\beta-\delta), 0, -\sin(\beta-\delta))$ of the third axis determines $\beta-\delta$ only up to
-/// its sign. The solution closer to `near`, the angles of the previous state, is taken. $D$ is the relative attitude, $\alpha$
-/// and $\beta$ are the first two angles, and $\delta$ is the angle from the first to the third axis.
+/// Computes the three angles (rad) of a gimbal joint from the joint's `frames`, into `out`. `geometry` holds the angle
+/// between the first and the third axis. There are two solutions: the direction $w = Da_3 =
+/// R_x(\alpha)(\cos(\beta-\delta), 0, -\sin(\beta-\delta))$ of the third axis determines $\beta-\delta$ only up to its
+/// sign. The solution closer to `near`, the angles of the previous state, is taken. $D$ is the relative attitude,
+/// $\alpha$ and $\beta$ are the first two angles, and $\delta$ is the angle from the first to the third axis.
 fn measure(geometry: &Geometry, frames: &Frames, near: &[f64], out: &mut [f64]) {
     let d = frames.relative();
     let w = d * third(geometry);
@@ -54,8 +55,9 @@ fn measure(geometry: &Geometry, frames: &Frames, near: &[f64], out: &mut [f64]) 
     }
 }
 
-/// Returns the present axes of the three hinges of a gimbal joint in space. The first axis is fixed in the parent, the third in
-/// the child. The second is the parent's y axis rotated by the first angle `q[0]` about the first axis.
+/// Returns the present axes of the three hinges of a gimbal joint in space. `geometry` holds the angle between the
+/// first and the third axis. The first axis is fixed in the parent, the third in the child. The second is the parent's
+/// y axis rotated by the first angle `q[0]` about the first axis.
 pub(crate) fn axes(geometry: &Geometry, frames: &Frames, q: &[f64]) -> [Vector3<f64>; 3] {
     let first = frames.parent.axis(0);
     let last = frames.child.axes * third(geometry);
@@ -64,8 +66,9 @@ pub(crate) fn axes(geometry: &Geometry, frames: &Frames, q: &[f64]) -> [Vector3<
     [first, second, last]
 }
 
-/// Appends the Jacobian rows whose rates are the rates of the three gimbal angles `q`. Each row is a couple along a vector of the
-/// dual basis of the hinge axes, that is, a vector orthogonal to two of them.
+/// Appends the Jacobian rows whose rates are the rates of the three gimbal angles `q`. `geometry` holds the angle
+/// between the first and the third axis. Each row is a couple along a vector of the dual basis of the hinge axes, that
+/// is, a vector orthogonal to two of them.
 fn rates(geometry: &Geometry, frames: &Frames, q: &[f64], rows: &mut Rows) {
     let (couples, _) = dual(&axes(geometry, frames, q));
     for couple in couples {

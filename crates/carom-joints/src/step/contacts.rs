@@ -280,7 +280,7 @@ impl Stepper<'_> {
         self.room = room;
     }
 
-    /// Adds the work and the impulses of the contacts at the start of the step to the result.
+    /// Adds the work and the impulses of the contacts at the start of the step to the result `step`.
     pub(super) fn note_contacts(&mut self, step: &mut Step) {
         let mb = self.multibody;
         let room = &mut self.room;
@@ -322,8 +322,8 @@ impl Stepper<'_> {
         found
     }
 
-    /// Adds the work of the contact impulses at the end of the step to the result. `before` are the velocities of the bodies
-    /// before these impulses.
+    /// Adds the work of the contact impulses at the end of the step to the result `step`. `before` are the velocities
+    /// of the bodies before these impulses.
     pub(super) fn note_pressing(&mut self, before: &[Vector6<f64>], step: &mut Step) {
         let room = &mut self.room;
         rates(&room.end_rows, before, &mut room.before);

@@ -44,9 +44,11 @@ const TURNED: f64 = 0.3;
 const POOR: f64 = 0.9;
 
 impl Stepper<'_> {
-    /// Computes the impulses of the joints at the start of a step (first kick) without contacts. They are such that all joint
-    /// conditions are fulfilled at the end of the free flights that follow. The pair contains the `time` and the `length` of the
-    /// step (s); `base` are the momentum changes of the bodies by forces that are already known.
+    /// Computes the impulses of the joints at the start of a step (first kick) without contacts. The impulses are such
+    /// that all joint conditions are fulfilled at the end of the free flights that follow. The pair contains the `time`
+    /// and the `length` of the step (s); `base` are the momentum changes of the bodies by forces that are already
+    /// known, and `modes` the states of the joint coordinates (held, sliding or free). The results are stored in
+    /// `step`.
     pub(super) fn first_kick(
         &mut self,
         start: &Posture,
@@ -105,9 +107,11 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// Computes the impulses of joints and contacts at the start of a step (first kick). Both are corrected in turn within one
-    /// iteration, until the conditions are fulfilled at the end of the free flights. The pair contains the `time` and the
-    /// `length` of the step (s); `base` are the momentum changes of the bodies by forces that are already known.
+    /// Computes the impulses of joints and contacts at the start of a step (first kick). Joint impulses and contact
+    /// impulses are corrected in turn within one iteration, until the conditions are fulfilled at the end of the free
+    /// flights. The pair contains the `time` and the `length` of the step (s); `base` are the momentum changes of the
+    /// bodies by forces that are already known, and `modes` the states of the joint coordinates (held, sliding or
+    /// free). The results are stored in `step`.
     pub(super) fn first_kick_with(
         &mut self,
         start: &Posture,
@@ -189,10 +193,10 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// True if the initial impulses of the iteration at the start of a step were so bad that the iteration must start again from
-    /// better ones. This is so if the impulses rotate a body by more than [`TURNED`] in the first iteration. It is also so if the
-    /// residual `error` is not finite, or decreased too little in too many iterations; `poor` is the number of such iterations.
-    /// `length`: length of the step (s).
+    /// True if the initial impulses of the iteration at the start of a step were so bad that the iteration must start
+    /// again from better ones. This is so if the impulses rotate a body by more than [`TURNED`] in the first iteration.
+    /// The impulses also count as bad if the residual `error` is not finite, or decreased too little in too many
+    /// iterations; `poor` is the number of such iterations. `length`: length of the step (s).
     fn is_astray(
         &self,
         start: &Posture,
@@ -258,8 +262,8 @@ impl Stepper<'_> {
         }
     }
 
-    /// Returns initial impulses of all joint rows (N s or N m s) for a step of `length` (s). They are extrapolated from the last
-    /// three steps, or from fewer; without earlier steps they are zero.
+    /// Returns initial impulses of all joint rows (N s or N m s) for a step of `length` (s). The impulses are
+    /// extrapolated from the last three steps, or from fewer; without earlier steps they are zero.
     fn guess(&mut self, length: f64) -> Vec<f64> {
         let n = self.multibody.n_rows();
         let mut guess = std::mem::take(&mut self.multipliers);
@@ -290,10 +294,11 @@ impl Stepper<'_> {
         self.history.insert(0, entry);
     }
 
-    /// Computes the free flights of all bodies for given impulses of the joint rows (`multipliers`). In the first iteration these
-    /// impulses can be so wrong that a body rotates too far: without joint impulses, the forces of a step can spin a light link
-    /// between heavy ones. In that case better initial impulses are computed, and the flights are repeated. `base`: momentum
-    /// changes of the bodies by other forces.
+    /// Computes the free flights of all bodies for given impulses of the joint rows (`multipliers`). In the first
+    /// iteration these impulses can be so wrong that a body rotates too far: without joint impulses, the forces of a
+    /// step can spin a light link between heavy ones. In that case better initial impulses are computed, and the
+    /// flights are repeated. `length`: length of the step (s); `base`: momentum changes of the bodies by other forces;
+    /// `modes`: states of the joint coordinates (held, sliding or free).
     fn fly_or_aim(
         &mut self,
         start: &Posture,
@@ -312,8 +317,9 @@ impl Stepper<'_> {
         }
     }
 
-    /// Computes impulses of the joint rows (`multipliers`) with which the velocities at the start of the flights fulfill all
-    /// joint conditions. `base`: momentum changes of the bodies by other forces.
+    /// Computes impulses of the joint rows (`multipliers`) with which the velocities at the start of the flights
+    /// fulfill all joint conditions. `length`: length of the step (s); `base`: momentum changes of the bodies by other
+    /// forces; `modes`: states of the joint coordinates (held, sliding or free).
     fn aim(
         &mut self,
         start: &Posture,
@@ -345,8 +351,9 @@ impl Stepper<'_> {
         );
     }
 
-    /// Computes the states of bodies and rotors at the end of free flights of `length` (s), which begin with given impulses of
-    /// the joint rows (`multipliers`). `base`: momentum changes of the bodies by other forces.
+    /// Computes the states of bodies and rotors at the end of free flights of `length` (s), which begin with given
+    /// impulses of the joint rows (`multipliers`). `base`: momentum changes of the bodies by other forces; `modes`:
+    /// states of the joint coordinates (held, sliding or free).
     fn fly(
         &mut self,
         start: &Posture,
@@ -403,7 +410,8 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// Computes the values of the joint coordinates at the end of the flights, unless the first kick has already done so.
+    /// Computes the values of the joint coordinates at the end of the flights, unless the computation of the impulses
+    /// at the start of the step (first kick) has already done so.
     fn measure_end(&mut self, start: &Posture, step: &mut Step) {
         if self.measures {
             return;
@@ -415,9 +423,10 @@ impl Stepper<'_> {
         }
     }
 
-    /// Returns the largest residual of the joint conditions at the end of the flights, with the index of its joint. Residuals
-    /// that are lengths are divided by the size of the system. The function also sets the prescribed rate of each row, such that
-    /// this rate would remove the residual within the `length` (s) of the step.
+    /// Returns the largest residual of the joint conditions at the end of the flights, with the index of its joint.
+    /// Residuals that are lengths are divided by the size of the system. The function also sets the prescribed rate of
+    /// each row, such that this rate would remove the residual within the `length` (s) of the step. `modes`: states of
+    /// the joint coordinates (held, sliding or free).
     fn residuals(&mut self, length: f64, modes: &Modes, step: &Step) -> (f64, usize) {
         let mb = self.multibody;
         let mut worst = (0.0_f64, 0);
@@ -460,8 +469,9 @@ impl Stepper<'_> {
         worst
     }
 
-    /// Adds the impulses of the joint rows at the start of the step (`multipliers`) to the loads of the joints, and stores the
-    /// impulses that hold coordinates in place. `length`: length of the step (s).
+    /// Adds the impulses of the joint rows at the start of the step (`multipliers`) to the loads of the joints, and
+    /// stores the impulses that hold coordinates in place. `length`: length of the step (s); `modes`: states of the
+    /// coordinates (held, sliding or free).
     fn note_rows(
         &self,
         multipliers: &[f64],
@@ -494,8 +504,9 @@ impl Stepper<'_> {
         }
     }
 
-    /// Adds the work of the forces along the coordinates at the start of the step to the result. `pushes`: forces on each
-    /// coordinate (N or N m); `half`: half the length of the step (s), for which they act.
+    /// Adds the work of the forces along the coordinates at the start of the step to the result. `pushes`: forces on
+    /// each coordinate (N or N m); `half`: half the length of the step (s), for which they act; `modes`: friction
+    /// states of the coordinates and the caller's forces.
     pub(super) fn note_first(
         &mut self,
         pushes: &[Push],

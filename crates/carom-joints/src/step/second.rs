@@ -17,8 +17,10 @@ const AT_ONCE: usize = 8;
 const HOLDS: f64 = 1e-9;
 
 impl Stepper<'_> {
-    /// Computes the impulses at the end of a step (second kick). They give all joint conditions the rate zero, and the forces of
-    /// dampers belong to the velocities after the impulses. `time`: end of the step (s); `length`: length of the step (s).
+    /// Computes the impulses at the end of a step (second kick). These impulses give all joint conditions the rate
+    /// zero, and the forces of dampers belong to the velocities after the impulses. `time`: end of the step (s);
+    /// `length`: length of the step (s); `modes`: states of the joint coordinates (held, sliding or free); `contacts`:
+    /// contact model, if the bodies can touch.
     pub(super) fn second_kick(
         &mut self,
         time: f64,
@@ -111,9 +113,10 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    /// Chooses the initial guess for the joint coordinates with implicit dry friction, for which the impulses at the end of the
-    /// step decide between sticking and sliding. A coordinate slides at first if it slid in the previous step and still moves in
-    /// that direction; all others stick.
+    /// Chooses the initial guess for the joint coordinates with implicit dry friction, for which the impulses at the
+    /// end of the step decide between sticking and sliding. A coordinate slides at first if it slid in the previous
+    /// step and still moves in that direction; all others stick. `modes`: friction of each coordinate in the impulses
+    /// at the start of the step.
     fn rub(&mut self, modes: &Modes) {
         let mb = self.multibody;
         let mut rubbed = std::mem::take(&mut self.rubbed);
@@ -149,9 +152,10 @@ impl Stepper<'_> {
         changed
     }
 
-    /// Updates which joint coordinates with implicit dry friction slide. A sticking coordinate begins to slide if its impulse (in
-    /// `multipliers`) exceeds the friction; a sliding one sticks if its rate has reversed. Returns true if any coordinate
-    /// changed. If `first` is true, at most one coordinate changes. `half`: half the length of the step (s).
+    /// Updates which joint coordinates with implicit dry friction slide. A sticking coordinate begins to slide if its
+    /// impulse (in `multipliers`) exceeds the friction; a sliding one sticks if its rate has reversed. Returns true if
+    /// any coordinate changed. If `first` is true, at most one coordinate changes. `half`: half the length of the step
+    /// (s); `modes`: coordinates with implicit dry friction.
     fn turn_rubbing(
         &mut self,
         half: f64,
@@ -271,7 +275,8 @@ impl Stepper<'_> {
     }
 }
 
-/// Sets each held coordinate exactly to its held value, with rate 0, because the computed values have rounding errors.
+/// Sets each joint coordinate that friction or a limit holds in this step exactly to its held value in `modes`, with
+/// rate 0, because the computed values in `step` have rounding errors.
 fn hold(modes: &Modes, step: &mut Step) {
     for (k, held) in modes.held.iter().enumerate() {
         if let Some(place) = held {

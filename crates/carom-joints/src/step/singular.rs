@@ -15,8 +15,8 @@ use nalgebra::Vector6;
 const NEARBY: f64 = 1e-3;
 
 impl Stepper<'_> {
-    /// Returns true if the joint rows that were factored at the posture `start` have a smaller rank than in a position nearby,
-    /// which is reached by a small motion in velocities that all joints allow.
+    /// Returns true if the joint rows at the posture `start`, which were factored last, have a smaller rank than in a
+    /// posture nearby. The posture nearby is reached by a small motion that all joints allow.
     pub(super) fn is_singular(&mut self, start: &Posture) -> bool {
         let mb = self.multibody;
         let (_, rank) = self.elimination.rank();

@@ -16,16 +16,16 @@ pub enum BoundedSet {
     Paths,
 }
 
-/// True if the multipliers `nu` of a proof, one per contact, are finite and have valid signs. The multipliers belong
-/// to the normal velocities and must not be negative; only the multiplier of contact `last`, which pushes in the last
-/// step, may have any sign.
+/// True if the multipliers `nu` of a proof, one per contact, are finite and have valid signs. The multipliers belong to
+/// the normal velocities and must not be negative; only the multiplier of contact `last`, which pushes in the last
+/// step, may have any sign. `given`: data of the impact problem.
 pub(super) fn is_signed(nu: &[f64], last: usize, given: &Given) -> bool {
     let is_right = |(i, x): (usize, &f64)| x.is_finite() && (i == last || *x >= 0.0);
     nu.len() == given.contacts.len() && last < nu.len() && nu.iter().enumerate().all(is_right)
 }
 
 /// Computes $c + J_n^T\nu$ with outward rounding. `direction` is the direction $c$ of the bound, `nu` are the
-/// multipliers $\nu$ (one per contact), and $J_n$ has the contact normals as rows.
+/// multipliers $\nu$ (one per contact), and $J_n$ has the contact normals as rows. `given`: data of the impact problem.
 pub(super) fn pushed(given: &Given, direction: &[f64], nu: &[f64]) -> Vec<Interval> {
     (0..direction.len())
         .map(|k| {

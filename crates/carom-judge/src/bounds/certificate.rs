@@ -51,14 +51,14 @@ impl BoundCertificate {
         }
     }
 
-    /// Checks this certificate, and returns the proven upper bound (rounded up) of `direction` $\cdot v^+$, where $v^+$ is
-    /// the velocity after the impact. The bound is valid for the outcomes of finite chains of steps
-    /// ([`BoundedSet::Steps`]). Returns `None` if the certificate does not prove a bound.
+    /// Checks this certificate, and returns the proven upper bound (rounded up) of `direction` $\cdot v^+$, where $v^+$
+    /// is the velocity after the impact. The bound is valid for all outcomes that consist of finitely many impulse
+    /// steps ([`BoundedSet::Steps`]). Returns `None` if the certificate does not prove a bound.
     ///
     /// # Errors
     ///
-    /// [`ImpactError::InvalidOption`] for a direction of the wrong length, and
-    /// [`ImpactError::UnprovenBound`] for a mass matrix that is singular to working precision.
+    /// [`ImpactError::InvalidOption`] for a direction of the wrong length, and [`ImpactError::UnprovenBound`] for a
+    /// mass matrix that is singular to working precision.
     pub fn verify(
         &self,
         problem: &ImpactProblem<'_>,
@@ -92,8 +92,8 @@ impl BoundCertificate {
         }
     }
 
-    /// True for a certificate of Theorem 1 with zero multipliers: its bound uses only that the kinetic energy does not
-    /// grow.
+    /// True for a certificate of Theorem 1 (momentum, friction cones and energy) with zero multipliers: its bound uses
+    /// only that the kinetic energy does not grow.
     pub(super) fn is_energy(&self) -> bool {
         matches!(self, Self::Cone(cone) if cone.is_energy())
     }
@@ -101,7 +101,7 @@ impl BoundCertificate {
 
 impl ConeCertificate {
     /// Creates the certificate with zero multipliers, whose bound uses only that the kinetic energy does not grow.
-    /// `last` is the contact that pushes in the last step.
+    /// `last` is the contact that pushes in the last step, `given` holds the data of the impact problem.
     pub(super) fn energy(last: usize, given: &Given) -> Self {
         Self {
             last,

@@ -110,13 +110,13 @@ fn no_step_begins(space: &ContactSpace) -> bool {
         })
 }
 
-/// Computes the velocities after the impact of two frictionless contacts with linearly independent normals, at least one
-/// of which approaches. Returns the end points of the set of outcomes; `None` if the normals are dependent to working
-/// precision.
+/// Computes the velocities after the impact of two frictionless contacts with linearly independent normals, at least
+/// one of which approaches. `given` holds the data of the impact problem. Returns the end points of the set of
+/// outcomes; `None` if the normals are dependent to working precision.
 ///
-/// Let $y = J_nv^+$ be the two normal velocities after the impact. The contact that pushes last is closed at the end, so
-/// that the outcomes lie on the axes of $y$. The normal velocity of the other contact takes all values between those of
-/// the two orders of impacts, because pushes may overlap.
+/// Let $y = J_nv^+$ be the two normal velocities after the impact. The contact that pushes last is closed at the end,
+/// so that the outcomes lie on the axes of $y$. The normal velocity of the other contact takes all values between those
+/// of the two orders of impacts, because pushes may overlap.
 fn two_smooth(given: &Given) -> Option<Vec<Vec<f64>>> {
     let [first, second] = given.contacts.as_slice() else {
         return None;

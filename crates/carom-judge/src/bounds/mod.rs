@@ -411,7 +411,8 @@ impl OuterBounds {
 
     /// Computes an upper bound of the velocity after the impact along `direction` (n entries), the largest over the
     /// contacts that may push in the last step, with one proof for each. Returns two results: for outcomes of finite
-    /// impulse steps, then for paths of infinitesimal steps.
+    /// impulse steps, then for paths of infinitesimal steps. `relaxation` is the method of the search, `budget` limits
+    /// its work.
     fn side(&self, direction: &[f64], relaxation: Relaxation, budget: &mut Budget) -> (Side, Side) {
         let unmoved = self.unmoved(direction);
         let (mut steps, mut paths) = (Side::new(unmoved), Side::new(unmoved));
@@ -440,8 +441,9 @@ impl OuterBounds {
     }
 
     /// Computes the best proven upper bound of the velocity after the impact along `direction` (n entries), over the
-    /// outcomes in which contact `last` pushes in the last step. The first result is the bound for finite impulse steps.
-    /// The second is the bound for paths of infinitesimal steps, and `None` if it is not smaller.
+    /// outcomes in which contact `last` pushes in the last step. The first result is the bound for finite impulse
+    /// steps. The second is the bound for paths of infinitesimal steps, and `None` if it is not smaller. `relaxation`
+    /// is the method of the search, `budget` limits its work.
     fn best(
         &self,
         direction: &[f64],
@@ -506,8 +508,9 @@ impl OuterBounds {
 
     /// Finds the best upper bounds of the velocity after the impact along `direction` (n entries) by Theorem 2, from a
     /// quadratic function of the velocity that no step increases. Contact `last` pushes in the last step. Returns two
-    /// bounds with proofs: for finite impulse steps, then for paths of infinitesimal steps; `None` where none was
-    /// found.
+    /// bounds with proofs: for finite impulse steps, then for paths of infinitesimal steps; `None` where no bound was
+    /// found. `whitened` is the problem in whitened coordinates (kinetic energy is half the squared length); `budget`
+    /// limits the work of the search.
     fn moment(
         &self,
         whitened: &Whitened,
@@ -570,7 +573,8 @@ impl OuterBounds {
 
 /// Expresses the problem in whitened coordinates, in which kinetic energy is half the squared length. Normals get unit
 /// length, tangents are multiplied by the friction coefficient and divided by the length of the normal, and the
-/// momentum before the impact gets unit length. `lower` is the Cholesky factor of the mass matrix.
+/// momentum before the impact gets unit length. `given` holds the data of the problem, `lower` is the Cholesky factor
+/// of the mass matrix.
 fn whiten(given: &Given, lower: &nalgebra::DMatrix<f64>) -> Option<Whitened> {
     let solve = |row: &[f64]| lower.solve_lower_triangular(&DVector::from_column_slice(row));
     let (mut normals, mut slides) = (Vec::new(), Vec::new());

@@ -70,8 +70,9 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Checks this proof, and returns the upper bound (rounded up) of the velocity after the impact along `direction` (n
-    /// entries) that it gives. The bound is valid for the outcomes in `set`. `None` if the proof is invalid for this set.
+    /// Checks this proof, and returns the upper bound (rounded up) of the velocity after the impact along `direction`
+    /// (n entries) that it gives. `given` holds the data of the impact problem. The bound is valid for the outcomes in
+    /// `set`. `None` if the proof is invalid for this set.
     pub(super) fn bound(&self, given: &Given, direction: &[f64], set: BoundedSet) -> Option<f64> {
         let n = given.velocity.len();
         if !self.is_shaped(given) || !self.never_grows(given) {
@@ -137,7 +138,7 @@ impl Moment {
     /// True if it is proven that no contact impulse increases the function $W(v) = \tfrac12v^TPv + a\cdot v$ of the
     /// velocity $v$: $\nabla W(v')\cdot f_{i\sigma} \le 0$ at the end $v'$ of every step. Here $f_{i\sigma}$ is the
     /// velocity change by a unit normal impulse of contact $i$ that slides in direction $\sigma = \pm1$, with friction
-    /// included.
+    /// included. `given` holds the data of the impact problem.
     fn never_grows(&self, given: &Given) -> bool {
         let a = exact(&self.a);
         given.contacts.iter().enumerate().all(|(i, contact)| {
@@ -159,9 +160,10 @@ impl Moment {
         })
     }
 
-    /// Computes the matrix $Q$ of the bound of Theorem 2: $P + \tau M$ minus the symmetric products of contact normals,
-    /// weighted by the multipliers $\eta$. $M$ is the mass matrix. Returns $Q$ in floating point and a bound on the
-    /// norm of its rounding error.
+    /// Computes the matrix $Q$ of the bound of Theorem 2 (a quadratic function that no step increases): $P + \tau M$
+    /// minus the symmetric products of contact normals, weighted by the multipliers $\eta$. $M$ is the mass matrix in
+    /// `given`, the data of the impact problem. Returns $Q$ in floating point and a bound on the norm of its rounding
+    /// error.
     fn quadratic(&self, given: &Given) -> (DMatrix<f64>, f64) {
         let n = given.velocity.len();
         let mut square = Interval::ZERO;
@@ -399,12 +401,13 @@ impl<'a> MomentProgram<'a> {
 
     /// Finds the best certified upper bounds of the velocity along `direction` (whitened, unit length) if contact
     /// `last` pushes in the last step. Returns two proofs: for finite impulse steps, then for paths of infinitesimal
-    /// steps; `None` where none was found.
+    /// steps; `None` where no proof was found.
     ///
-    /// The condition that a matrix is positive semidefinite is replaced by that of 2 × 2 sections, first along the
-    /// axes, then along eigenvectors for which a solution violates it. A larger multiplier $\tau$ of the kinetic energy
-    /// repairs the remaining violation, so that the solution of every round gives a proof. The program for paths has
-    /// fewer constraints; its sections belong to the program for steps as well.
+    /// The condition of a positive semidefinite matrix is replaced by conditions on 2 × 2 sections of this matrix. The
+    /// first sections lie along the axes, further ones along eigenvectors for which a solution violates the condition.
+    /// A larger multiplier $\tau$ of the kinetic energy repairs the remaining violation, so that the solution of every
+    /// round gives a proof. The program for paths has fewer constraints; its sections belong to the program for steps
+    /// as well.
     ///
     /// When the budget is used up, the best proof so far is returned. The search for paths may take half of the budget.
     pub(super) fn best(
@@ -617,9 +620,9 @@ fn section(
 
 impl Found {
     /// Converts a proof from whitened coordinates and a unit direction to the given contact rows, coordinates and
-    /// direction. `length` is the whitened length of the given direction. The conditions must hold in spite of rounding:
-    /// so `shift` is subtracted from the linear part $a$, and for steps `lift` times the mass matrix is added to the
-    /// matrix $P$. `None` if the solution has too few entries.
+    /// direction. `bounds` holds the problem with its contact rows, and `length` is the whitened length of the given
+    /// direction. The conditions must hold in spite of rounding: so `shift` is subtracted from the linear part $a$, and
+    /// for steps `lift` times the mass matrix is added to the matrix $P$. `None` if the solution has too few entries.
     pub(super) fn on_rows(
         &self,
         bounds: &OuterBounds,

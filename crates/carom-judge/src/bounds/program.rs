@@ -190,9 +190,9 @@ impl Whitened {
         }
     }
 
-    /// Finds the multipliers of Theorem 1 with the smallest upper bound of the velocity along `direction` (whitened,
-    /// unit length), if contact `last` pushes in the last step. Returns $\nu$ (one per contact) and the whitened
-    /// velocity $w$ (n entries). `None` if the solver fails or the budget ends.
+    /// Finds the multipliers of Theorem 1 (momentum, friction cones and energy) with the smallest upper bound of the
+    /// velocity along `direction` (whitened, unit length), if contact `last` pushes in the last step. Returns $\nu$
+    /// (one per contact) and the whitened velocity $w$ (n entries). `None` if the solver fails or the budget ends.
     pub(super) fn best(
         &self,
         direction: &DVector<f64>,
@@ -239,7 +239,7 @@ impl Whitened {
 
     /// Finds a whitened velocity of at most unit length along which every admissible impulse does positive work, with
     /// the largest margin. `None` if there is no such velocity, because the cone of admissible impulses is not pointed,
-    /// or if the solver fails.
+    /// or if the solver fails. `budget` limits the work.
     pub(super) fn interior(&self, budget: &mut Budget) -> Option<DVector<f64>> {
         let n = self.dim();
         let mut program = ConicProgram::default();

@@ -95,10 +95,11 @@ impl LeastSquares {
         self.least(damping, &mut self.nothing_active(), work)
     }
 
-    /// Minimizes the sum of two squares: that of the velocities by which targets are missed, and that of the damped
+    /// Minimizes the sum of the squares of the velocities by which targets are missed and of the squares of the damped
     /// changes of the impulses. The damping is relative to the root of the sum of the squares of the matrix entries.
-    /// Returns the changes and the largest velocity by which a target is still missed. `active` is a guess of the active
-    /// inequalities, and receives the final ones.
+    /// Returns the changes and the largest velocity by which a target is still missed. `active` is a guess of the
+    /// active inequalities, and receives the final ones. `work` counts multiply-adds. `None` if the minimum is not
+    /// found.
     fn least(
         &self,
         damping: f64,
@@ -140,7 +141,8 @@ impl LeastSquares {
 
     /// Minimizes the squares of missed velocities and damped changes by an active-set method that corrects all wrongly
     /// active or inactive inequalities together. Returns the changes of the impulses, and true if the active set
-    /// converged. Otherwise the changes are raised to their lower bounds. `soft` is the weight of the squared changes.
+    /// converged. Otherwise the changes are raised to their lower bounds. `soft` is the weight of the squared changes;
+    /// `active` is a guess of the active inequalities and receives the final ones; `work` counts multiply-adds.
     fn in_blocks(
         &self,
         soft: f64,
@@ -178,7 +180,7 @@ impl LeastSquares {
 
     /// Minimizes by an active-set method that corrects one inequality at a time, so that the objective (squares of
     /// missed velocities and damped changes) decreases. Returns the changes of the impulses. `soft` is the weight of
-    /// the squared changes, `active` receives the final active set.
+    /// the squared changes, `active` receives the final active set, `work` counts multiply-adds.
     fn one_by_one(
         &self,
         soft: f64,

@@ -65,8 +65,10 @@ pub(super) struct NewtonStep {
 
 impl<'a> Linearization<'a> {
     /// Computes to first order the effect of changes of the normal impulses on the velocities along a chain of impulse
-    /// steps. `path` holds the impulses and velocities of the chain, and `closings` the treatment of contacts that close.
-    /// `None` if no impulse may change, or too many may.
+    /// steps. `edges`: friction cones of the contacts, with the velocities before the impact and in the judged outcome.
+    /// `path`: impulses and velocities of the chain. `closings`: treatment of contacts that close. The number of
+    /// multiply-adds is added to `work`. Returns `None` if no normal impulse of the chain may change, if more than
+    /// [`MAX_UNKNOWNS`] may change, or if the effects cannot be computed.
     pub(super) fn new(
         edges: &'a Edges,
         chain: &'a RoundChain,

@@ -85,12 +85,15 @@ impl Led {
     }
 
     /// True if this chain ends so near to its target velocity that a chain with additional steps may reach the target.
+    /// `edges` holds the contact velocities of the problem and the scale of the motion.
     pub(super) fn is_near(&self, edges: &Edges) -> bool {
         self.path.missed <= NEAR * edges.norm
     }
 
     /// Inserts additional steps between the steps of this chain, and continues Newton's method towards the target
-    /// velocity, with about `budget` multiply-adds. `None` if the friction impulses of the new chain are not found.
+    /// velocity, with about `budget` multiply-adds. `edges` holds the friction cones and contact velocities of the
+    /// problem. The number of multiply-adds is added to `work`. `None` if the friction impulses of the new chain are
+    /// not found.
     pub(super) fn refine(&self, edges: &Edges, budget: u64, work: &mut u64) -> Option<Self> {
         let mut cone = ConeWorkspace::new();
         let refined = self.chain.refined();
@@ -108,7 +111,8 @@ impl Led {
 impl RoundChain {
     /// Changes the normal impulses of the chain by Newton's method so that its end comes as near as possible to the
     /// target velocity, with about `budget` multiply-adds. `closings` determines the treatment of contacts that close.
-    /// `None` if the friction impulses of the chain are not found.
+    /// `edges` holds the friction cones and contact velocities of the problem. The number of multiply-adds is added to
+    /// `work`. `None` if the friction impulses of the chain are not found.
     pub(super) fn lead(
         mut self,
         edges: &Edges,
@@ -152,8 +156,9 @@ impl RoundChain {
     }
 
     /// Moves the end of the chain towards the target velocity by Newton steps. Returns the best chain found, with its
-    /// impulses and velocities. `path` holds the impulses and velocities of the first chain, and `closings` determines
-    /// the treatment of contacts that close. The pair (`work`, `budget`) counts and limits the multiply-adds.
+    /// impulses and velocities. `edges` holds the friction cones and contact velocities of the problem; `path` holds
+    /// the impulses and velocities of the first chain, and `closings` determines the treatment of contacts that close.
+    /// The pair (`work`, `budget`) counts and limits the multiply-adds.
     fn approach(
         mut self,
         edges: &Edges,

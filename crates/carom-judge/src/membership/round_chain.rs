@@ -46,8 +46,8 @@ pub(super) struct Path {
 
 impl RoundChain {
     /// Creates a chain of impulse steps from the normal impulses of a sample, and appends a last step without impulses.
-    /// Each entry of `steps` has the impulses along all contact rows in one step; steps in which no contact pushes are
-    /// left out.
+    /// `edges` holds the friction cones and contact velocities of the problem. Each entry of `steps` has the impulses
+    /// along all contact rows in one step; steps in which no contact pushes are left out.
     pub(super) fn new(edges: &Edges, steps: &[Vec<f64>]) -> Self {
         let normals = |step: &Vec<f64>| -> Vec<f64> {
             let normals = step.iter().step_by(WIDTH);
@@ -90,7 +90,8 @@ impl RoundChain {
 
     /// Computes the friction impulses and the velocities of every step of the chain from the normal impulses. The
     /// iteration starts from `near`, the impulses and velocities of a similar chain with equally many steps. `None` if
-    /// the friction impulses of a step are not found. `work` counts multiply-adds.
+    /// the friction impulses of a step are not found. `edges` holds the friction cones and contact velocities of the
+    /// problem, `cone` is the workspace of the friction solver, and `work` counts multiply-adds.
     pub(super) fn follow(
         &self,
         edges: &Edges,
@@ -175,8 +176,9 @@ impl RoundChain {
 }
 
 /// Recomputes the friction of small impulses: the new friction impulse is opposite to the sliding velocity of the
-/// contact, and its size is the friction coefficient times the normal impulse. `impulse` and `after` have the impulses
-/// of a step and the velocities after it, along all contact rows.
+/// contact, and its size is the friction coefficient times the normal impulse. `edges` holds the friction cones of the
+/// problem. `impulse` and `after` have the impulses of a step and the velocities after it, along all contact rows;
+/// `modes` has the mode (open, sticking or sliding) of each contact.
 fn polish(edges: &Edges, modes: &[ConeMode], after: &[f64], impulse: &mut [f64]) {
     let small = SMALL * edges.norm;
     let contacts = impulse

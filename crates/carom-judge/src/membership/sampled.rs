@@ -70,7 +70,8 @@ impl Sampled {
 }
 
 /// Draws the outcome with number `sample` from the outcome set, and determines its contact modes and its distance from
-/// the judged velocity; `None` if its path does not end.
+/// the judged velocity; `None` if the sequence of its impulse steps does not end. `edges` holds the contact velocities
+/// of the problem; `samplers` lists the samplers among which the number selects one; `draw` is a work buffer.
 pub(super) fn one_sample(
     case: &Case<'_>,
     edges: &Edges,

@@ -148,8 +148,8 @@ pub(super) fn search(
 }
 
 /// Returns the sequential law itself as a witness that the judged velocity is an outcome, if the answer of the law is
-/// this velocity and takes more than `listed` impacts. There are then too many impacts to be listed, or infinitely many
-/// that become ever smaller.
+/// this velocity and takes more than `listed` impacts. `known` lists the answers of laws. There are then too many
+/// impacts to be listed, or infinitely many that become ever smaller.
 fn rerun(case: &Case<'_>, known: &[Known], listed: usize) -> Option<Witness> {
     known.iter().find_map(|member| match &member.origin {
         Origin::Sequential(contacts, law)

@@ -126,14 +126,15 @@ impl Witness {
         Ok(())
     }
 
-    /// Returns the largest violation of a contact condition by this witness, over all contacts and steps. Returns `None`
-    /// unless the witness is a chain of steps.
+    /// Returns the largest violation of a contact condition by this witness, over all contacts and steps. Returns
+    /// `None` unless the witness is a chain of steps.
     ///
-    /// Four violations are measured relative to the sums of the absolute values of the terms from which they are computed:
-    /// pulling impulses, impulses at open contacts, friction beyond the friction cone, and contacts that approach after the
-    /// last step. A fifth is the angle (rad) between friction and the direction opposite to the sliding velocity $u_t$, in
-    /// the plane and in round cones. The angle is divided by $1 + 10 S/\lvert u_t\rvert$, where $S$ is the sum of the
-    /// absolute values of the terms of $u_t$.
+    /// Four violations are measured relative to the sums of the absolute values of the terms from which they are
+    /// computed: pulling impulses, impulses at open contacts, friction beyond the friction cone, and contacts that
+    /// approach after the last step. A fifth is the angle (rad) between the friction impulse and the direction opposite
+    /// to the sliding velocity $u_t$. It is measured for planar contacts and round friction cones, not for polygonal
+    /// cones. The angle is divided by $1 + 10 S/\lvert u_t\rvert$, where $S$ is the sum of the absolute values of the
+    /// terms of $u_t$.
     ///
     /// # Errors
     ///
@@ -179,7 +180,7 @@ impl Witness {
     }
 
     /// Computes the velocity after the last impulse step of this witness (n entries), if its steps satisfy the
-    /// conditions of [`check`](Self::check).
+    /// conditions of [`check`](Self::check). Otherwise returns the first violated condition as an error.
     pub(super) fn end(&self, problem: &ImpactProblem<'_>) -> Result<Tangent, WitnessFault> {
         let before = problem.velocity_minus();
         match self {
@@ -282,8 +283,8 @@ impl<'a> Rows<'a> {
     }
 
     /// Checks the contact conditions of one impulse step, and applies the step to `velocity` (n entries). `step` is the
-    /// index of this step, and `impulses` has one entry per contact row. Returns for each velocity component the sum of
-    /// the absolute values of the terms by which the impulses change the component.
+    /// index of this step, `cone` the kind of friction cone, and `impulses` has one entry per contact row. Returns for
+    /// each velocity component the sum of the absolute values of the terms by which the impulses change the component.
     fn check(
         &self,
         step: usize,
@@ -305,8 +306,9 @@ impl<'a> Rows<'a> {
         Ok(taken.made)
     }
 
-    /// Applies one impulse step to `velocity` (n entries) and measures by how much it violates each contact condition.
-    /// `step` is its index, `impulses` has one entry per contact row.
+    /// Applies one impulse step to `velocity` (n entries), and measures by how much the step violates each contact
+    /// condition. `step` is the index of the impulse step in the witness, `cone` the kind of friction cone, and
+    /// `impulses` has one entry per contact row.
     fn take(
         &self,
         step: usize,
@@ -341,8 +343,8 @@ impl<'a> Rows<'a> {
     }
 
     /// Measures by how much an impulse step violates the conditions of one contact, and adds the results to `taken`.
-    /// `b` are the velocities along the contact rows after the step, `terms` the sums of the absolute terms from which
-    /// they are computed.
+    /// `cone` is the kind of friction cone, `b` are the velocities along the contact rows after the step, `terms` the
+    /// sums of the absolute terms from which they are computed.
     fn measure(
         &self,
         taken: &mut Taken,

@@ -121,8 +121,8 @@ impl ConeWorkspace {
         Ok(self.counted(answer))
     }
 
-    /// Takes given impulses as a solution, or replaces them by another solution if `selection` asks for it. If the
-    /// residual of the given impulses is too large, those of weak contacts (with much smaller impulses than the
+    /// Takes given impulses as a solution, or replaces them by another solution if `selection` requires another one. If
+    /// the residual of the given impulses is too large, those of weak contacts (with much smaller impulses than the
     /// others) are computed again first. The impulses are kept if `selection` is the first solution, or if
     /// `is_isolated` returns true (no other solution is nearby). Otherwise `branch` replaces them by the limit of the
     /// solutions for equally compliant contacts; if `branch` returns false, they are kept.
@@ -206,8 +206,8 @@ impl ConeWorkspace {
         Ok(answer)
     }
 
-    /// Computes the residual of the given impulses without a Newton step, and returns them as answer. The impulses
-    /// belong to the rows of `problem` without scaling.
+    /// Computes the residual of the given impulses without a Newton step, and returns the impulses with this residual
+    /// as answer. The impulses belong to the rows of `problem` without scaling.
     fn judge_given(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -241,8 +241,8 @@ impl ConeWorkspace {
     }
 
     /// Replaces the answer by the limit of the impulses for equally compliant contacts as the compliance goes to zero.
-    /// The search starts at the compliance `reached` and continues with smaller ones. Returns false if the limit was
-    /// not found.
+    /// The search starts at the compliance `reached` and continues with smaller ones. On success the impulses in the
+    /// workspace are replaced, too. Returns false if the limit was not found.
     fn limit_from(
         &mut self,
         reached: f64,

@@ -138,9 +138,10 @@ impl LeastNorm {
     ///
     /// $$ x_{k+1} - x_k = (A + \varepsilon I)^{-1}A(A + \varepsilon I)^{-1}(r - Ax_k), $$
     ///
-    /// which converges in a few turns, and whose factors cost a quarter of orthogonal ones. The matrix $A$ in the middle
-    /// removes the part of $r$ that no $x$ changes; it would be divided by $\varepsilon$ otherwise. Returns true and
-    /// overwrites `rhs` by the solution unless the regularized matrix is singular.
+    /// which converges in a few iterations. The LU factorization of $A + \varepsilon I$ costs a quarter of an
+    /// orthogonal factorization. The matrix $A$ in the middle removes the part of $r$ that no $x$ changes; without it
+    /// this part would be divided by $\varepsilon$. Returns true and overwrites `rhs` by the solution unless the
+    /// regularized matrix is singular.
     fn regularize(&mut self, rhs: &mut [f64]) -> bool {
         let n = self.rows;
         let largest = self.matrix.iter().fold(0.0, |a, x| f64::max(a, x.abs()));

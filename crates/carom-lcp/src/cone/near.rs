@@ -110,7 +110,9 @@ impl ConeWorkspace {
         Ok(self.counted(answer))
     }
 
-    /// Tries one starting point after the other. Returns true if the velocity error became small enough.
+    /// Searches impulses that solve the friction-cone problem of `search`, by Newton iterations from several starting
+    /// points. Each starting point is tried if those before it failed. Returns true if the error of the contact
+    /// velocities is at most the tolerance of `search`. The best impulses are stored in the workspace.
     fn search_near(&mut self, search: &mut Search<'_, '_>) -> Result<bool, LcpError> {
         Ok(self.is_near_given(search)
             || self.is_near_simple(search)
@@ -120,7 +122,10 @@ impl ConeWorkspace {
             || self.is_near_interior(search, PATIENT)?)
     }
 
-    /// Tries the starting point that was given: at first without the directions that contacts hardly see.
+    /// Tries Newton's method for the friction-cone problem from the impulses that the caller gave as starting point.
+    /// The first trial leaves out directions in which impulses hardly change the contact velocities; the second
+    /// includes them. Returns true if the velocity error of the best impulses is at most the tolerance. `search` holds
+    /// the problem, the tolerance, and the error of the best impulses.
     fn is_near_given(&mut self, search: &mut Search<'_, '_>) -> bool {
         self.newton.leave_out_weak(true);
         let is_found = self.is_near(search, ConeStart::Given, MAX_STEPS);
@@ -132,7 +137,9 @@ impl ConeWorkspace {
         self.is_near(search, ConeStart::Given, MAX_STEPS)
     }
 
-    /// Tries zero impulses, and compliant contacts that become stiffer.
+    /// Tries Newton's method for the friction-cone problem from two starting points: zero impulses, and the impulses of
+    /// compliant contacts that become stiffer. Returns true if the velocity error of the best impulses is at most the
+    /// tolerance. `search` holds the problem, the tolerance, and the error of the best impulses.
     fn is_near_simple(&mut self, search: &mut Search<'_, '_>) -> bool {
         self.start.fill(0.0);
         if self.is_near(search, ConeStart::Zero, MAX_STEPS) {
@@ -142,7 +149,10 @@ impl ConeWorkspace {
         self.is_near(search, ConeStart::Compliant, MAX_STEPS)
     }
 
-    /// Tries the result of the interior-point method. Its slow stages run if the residual exceeds `acceptable`.
+    /// Tries Newton's method for the friction-cone problem from the result of the interior-point method. The slow
+    /// stages of the interior-point method run only if its residual exceeds `acceptable`. Returns true if the velocity
+    /// error of the best impulses is at most the tolerance; false without a trial if impulses have upper bounds or slip
+    /// directions are prescribed. `search` holds the problem, the tolerance, and the error of the best impulses.
     fn is_near_interior(
         &mut self,
         search: &mut Search<'_, '_>,
@@ -163,7 +173,10 @@ impl ConeWorkspace {
         Ok(self.is_near(search, ConeStart::Sparse, MAX_STEPS))
     }
 
-    /// Tries contacts with a slight compliance, whose impulses are kept if the rigid contacts have a small error.
+    /// Tries Newton's method for contacts with a slight compliance, from the best impulses so far. The impulses found
+    /// are kept if they have a smaller velocity error at the rigid contacts. Returns true if the velocity error of the
+    /// best impulses is at most the tolerance. `search` holds the problem, the tolerance, and the error of the best
+    /// impulses.
     fn is_near_soft(&mut self, search: &mut Search<'_, '_>) -> bool {
         let is_found = SOFTENINGS.into_iter().any(|softening| {
             self.load_best();
@@ -174,7 +187,9 @@ impl ConeWorkspace {
         is_found
     }
 
-    /// Tries the impulses after Gauss-Seidel sweeps.
+    /// Tries Newton's method for the friction-cone problem from impulses that Gauss-Seidel sweeps have improved,
+    /// several times. Returns true if the velocity error of the best impulses is at most the tolerance. `search` holds
+    /// the problem, the tolerance, and the error of the best impulses.
     fn is_near_swept(&mut self, search: &mut Search<'_, '_>) -> bool {
         self.load_best();
         self.sweeps.prepare(&self.system);
@@ -198,9 +213,9 @@ impl ConeWorkspace {
         self.start.extend(scaled.map(|(l, factor)| l / factor));
     }
 
-    /// Applies Newton's method from `self.start`, with at most `max_steps` steps, and keeps its result if it has the
-    /// least velocity error so far; `start` names the kind of starting point. Returns true if this error is small
-    /// enough.
+    /// Applies Newton's method for the friction-cone problem from the impulses in `self.start`, with at most
+    /// `max_steps` steps. Keeps the result if its velocity error is the smallest so far; `start` names the kind of
+    /// starting point. Returns true if the smallest velocity error is at most the tolerance of `search`.
     fn is_near(&mut self, search: &mut Search<'_, '_>, start: ConeStart, max_steps: usize) -> bool {
         let (_, steps) = self
             .newton

@@ -129,7 +129,8 @@ enum Piece {
 }
 
 impl Piece {
-    /// Returns the number of unknown impulses of a closed contact.
+    /// Returns the number of unknown impulses of a closed contact whose equations have this form (piece): one if its
+    /// slip direction is prescribed, else three.
     fn width(self) -> usize {
         match self {
             Self::Prescribed { .. } => 1,
@@ -219,9 +220,10 @@ pub(super) struct Newton {
 }
 
 impl Newton {
-    /// Runs Newton's method for the contact equations from the impulses `start` with at most `max_steps` steps.
-    /// Returns a flag and the number of steps made. The flag is true if the error fell to `goal` times the size of the
-    /// impulses and velocities. The best impulses found are returned by [`impulse`](Self::impulse).
+    /// Runs Newton's method for the contact equations from the impulses `start` with at most `max_steps` steps. Returns
+    /// a flag and the number of steps made. The flag is true if the error fell to `goal` times the size of the impulses
+    /// and velocities, or to the tolerance that was set for this purpose. The best impulses found are returned by
+    /// [`impulse`](Self::impulse).
     pub(super) fn run(
         &mut self,
         system: &Scaled,
@@ -267,14 +269,16 @@ impl Newton {
         result
     }
 
-    /// Sets an error, in scaled units, that is good enough for the next runs: below it, steps are made only while they
-    /// gain digits, down to the fraction [`ENOUGH`]. 0 leaves the goals of the runs alone.
+    /// Sets an error `tolerance`, in scaled units, that is good enough for the next runs of Newton's method. Below this
+    /// error, further steps are made only while they reduce the error considerably, and not below the fraction
+    /// [`ENOUGH`] of `tolerance`. With 0 only the goals of the runs count.
     pub(super) fn set_tolerance(&mut self, tolerance: f64) {
         self.tolerance = tolerance;
     }
 
-    /// Leaves directions that the equations hardly see out of the steps of the next runs, or not: pivots below
-    /// [`NEARLY_DEPENDENT`] count as zero, and large systems are regularized.
+    /// Chooses if the next runs of Newton's method leave out directions in which impulses hardly change the contact
+    /// equations (true) or include them (false). If the directions are left out, pivots below [`NEARLY_DEPENDENT`]
+    /// count as zero, and large systems are regularized.
     pub(super) fn leave_out_weak(&mut self, is_left_out: bool) {
         self.linear.is_regularized = is_left_out;
         self.linear.tolerance = match is_left_out {

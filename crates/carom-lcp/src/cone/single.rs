@@ -121,7 +121,8 @@ impl Block {
         }
     }
 
-    /// Prescribes the slip direction of the contact: a unit vector along which friction acts backwards.
+    /// Returns the contact with a prescribed slip direction: a unit vector in the tangent plane. Friction then acts
+    /// opposite to this vector. With `None` no direction is prescribed.
     pub(super) fn with_slip(self, slip: Option<[f64; 2]>) -> Self {
         Self { slip, ..self }
     }
@@ -232,7 +233,8 @@ impl Block {
         }
     }
 
-    /// Returns a contact whose friction opposes the prescribed `slip` with the normal impulse `push`.
+    /// Returns the solution of a contact that slips in the prescribed unit direction `[x, y]` with the normal impulse
+    /// `push`: the friction impulse is opposite to this direction.
     fn dragged(&self, push: f64, [x, y]: [f64; 2]) -> SingleContact {
         let drag = -self.friction * push;
         SingleContact {

@@ -362,8 +362,8 @@ impl ConeWorkspace {
     }
 
     /// Computes the residual of the last result of Newton's method in the problem without scaling, and leaves the
-    /// impulses in `self.trial`. The friction impulse is turned exactly against the sliding velocity if that lowers
-    /// the residual: if friction is a million times weaker than other impulses, its direction is known to a few
+    /// impulses in `self.trial`. The friction impulse is turned exactly against the sliding velocity if that lowers the
+    /// residual: if friction impulses are a million times smaller than other impulses, its direction is known to a few
     /// digits only.
     fn judge(&mut self, problem: &ConeProblem<'_>) -> f64 {
         self.turn();
@@ -613,7 +613,8 @@ impl ConeWorkspace {
         self.accept(problem, ConeStart::Compliant, answer).1
     }
 
-    /// Replaces an answer that was not accepted by the answer with zero impulses, for further attempts.
+    /// Returns the answer with zero impulses, from which further attempts start, in place of `answer`, which was not
+    /// accepted.
     fn begin_again(&mut self, problem: &ConeProblem<'_>, answer: ConeAnswer) -> ConeAnswer {
         self.system.soften(0.0);
         self.impulse.fill(0.0);

@@ -176,9 +176,10 @@ fn restore(dictionary: &mut Dictionary, work: &mut Work) -> Restored {
     Restored::Undecided
 }
 
-/// Returns the proof that a problem has no solution, derived from the row of the simplex dictionary that cannot be
-/// made nonnegative. The proof is [`Decision::Farkas`] with a certificate if the certificate is exact in double
-/// precision, and otherwise [`Decision::Bases`].
+/// Returns the proof that a problem has no solution, derived from the row of the simplex dictionary that cannot be made
+/// nonnegative. The proof is [`Decision::Farkas`] with a certificate if the certificate is exact in double precision,
+/// and otherwise [`Decision::Bases`]. `integers` is the problem converted to integers; `work` is the budget of
+/// multiply-adds.
 fn proof(
     problem: LcpRef<'_>,
     dictionary: &Dictionary,
@@ -211,9 +212,9 @@ fn proof(
     Decision::Bases
 }
 
-/// Returns a certificate that a problem has no solution: a vector $u \ge 0$ (n entries, the largest about one). A
-/// given row of the simplex dictionary is a linear combination of the rows of $w = Mz + q$; $u$ holds its
-/// coefficients.
+/// Returns a certificate that a problem has no solution: a vector $u \ge 0$ (n entries, the largest about one). A given
+/// row of the simplex dictionary is a linear combination of the rows of $w = Mz + q$; $u$ holds the coefficients.
+/// `integers` is the problem converted to integers.
 fn certificate(dictionary: &Dictionary, row: usize, integers: &Integers) -> Vec<f64> {
     let n = integers.dim();
     let mut u = vec![BigInt::ZERO; n];

@@ -85,7 +85,8 @@ impl Dictionary {
         nonzero.min_by_key(|c| self.entry(row, *c).bits())
     }
 
-    /// True if the dictionary is feasible: all basic variables are nonnegative if all nonbasic variables are zero.
+    /// True if this simplex dictionary is feasible: all basic variables are nonnegative if all nonbasic variables are
+    /// zero.
     pub(super) fn is_feasible(&self) -> bool {
         (0..self.rows.len()).all(|i| self.value(i).sign() != Sign::Minus)
     }

@@ -29,9 +29,9 @@ pub(crate) enum Support {
     Undecided,
 }
 
-/// Solves the equations $w = Mz + q$ of a complementary basis in rational arithmetic, and decides if the solution
-/// is nonnegative. `basis` is `true` where $z_i$ is basic and $w_i = 0$; elsewhere $z_i = 0$. `work` is the budget
-/// of multiply-adds.
+/// Solves the equations $w = Mz + q$ of a complementary basis in rational arithmetic, and decides if the solution is
+/// nonnegative. `basis` is `true` where $z_i$ is basic and $w_i = 0$; elsewhere $z_i = 0$. `integers` is the problem
+/// converted to integers; `work` is the budget of multiply-adds.
 pub(crate) fn solve_support(integers: &Integers, basis: &[bool], work: &mut Work) -> Support {
     let n = integers.dim();
     let mut dictionary = Dictionary::of_slacks(integers, false);
@@ -58,8 +58,8 @@ pub(crate) fn solve_support(integers: &Integers, basis: &[bool], work: &mut Work
     }
 }
 
-/// Returns the direction in which all variables change if the only nonbasic variable of the dictionary grows. `None`
-/// if a basic variable decreases along this direction.
+/// Returns the direction in which all variables change if the only nonbasic variable of the simplex dictionary grows.
+/// `integers` holds the scaling of the variables. `None` if a basic variable decreases along this direction.
 fn direction(dictionary: &Dictionary, integers: &Integers) -> Option<Rounded> {
     let n = integers.dim();
     let one = dictionary.denominator();

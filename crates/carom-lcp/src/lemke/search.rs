@@ -291,8 +291,8 @@ impl<'a> Search<'a> {
         self.work.pivots(each).min(usual)
     }
 
-    /// Makes the first attempt by Lemke's method, from the complementary basis `basis` if it is given (`true` where
-    /// $z_i$ is basic). Returns true if no further attempt is needed.
+    /// Makes the first attempt to solve the problem by Lemke's method, from the complementary basis `basis` if it is
+    /// given (`true` where $z_i$ is basic). Returns true if no further attempt is needed.
     fn first(&mut self, basis: Option<&[bool]>, workspace: &mut LemkeWorkspace) -> bool {
         let n = self.problem.dim();
         let thresholds = thresholds::<f64>(&FIRST, n);
@@ -313,8 +313,9 @@ impl<'a> Search<'a> {
         self.finish(end, attempt, 1, tableau, &mut workspace.answers)
     }
 
-    /// Makes the further attempts one after the other, with other scalings and covering vectors, then in twice the
-    /// precision, and finally in exact arithmetic, until one of them decides the problem.
+    /// Makes further attempts to solve the problem by Lemke's method, until one of them decides the problem. The first
+    /// attempts have other scalings and covering vectors, later ones twice the precision. The last attempt uses exact
+    /// arithmetic.
     fn again(&mut self, workspace: &mut LemkeWorkspace) {
         for plan in PLANS.iter().take(self.options.max_attempts - 1) {
             if self.attempt(plan, 1, &mut workspace.tableau, &mut workspace.answers) {
@@ -338,8 +339,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Makes one attempt by Lemke's method with the scaling, covering vector and thresholds of `plan`. An operation
-    /// of type `T` costs `cost` times one in double precision. Returns true if no further attempt is needed.
+    /// Makes one attempt to solve the problem by Lemke's method with the scaling, covering vector and thresholds of
+    /// `plan`. An operation of type `T` costs `cost` times one in double precision. `tableau` and `answers` are work
+    /// buffers; `answers` receives the best answer. Returns true if no further attempt is needed.
     fn attempt<T: Scalar>(
         &mut self,
         plan: &Plan,
@@ -360,9 +362,9 @@ impl<'a> Search<'a> {
         self.finish(end, plan.attempt, cost, tableau, answers)
     }
 
-    /// Finishes an attempt: charges its pivots to the budget and checks its answer. `end` is the reason why the
-    /// path of pivots ended. An operation of type `T` costs `cost` times one in double precision. Returns true if
-    /// no further attempt is needed.
+    /// Finishes an attempt by Lemke's method, whose last state is `tableau`: charges its pivots to the budget and
+    /// checks its answer. `end` is the reason why the path of pivots ended. An operation of type `T` costs `cost` times
+    /// one in double precision. Returns true if no further attempt is needed.
     fn finish<T: Scalar>(
         &mut self,
         end: PathEnd,
@@ -399,8 +401,8 @@ impl<'a> Search<'a> {
         self.proof.is_some() || self.work.limit().is_some()
     }
 
-    /// Checks the answer of an attempt, and keeps it if it is the best so far. `end` is the reason why the path of
-    /// pivots ended.
+    /// Checks the answer of an attempt by Lemke's method, whose last state is `tableau`. Stores the answer in `answers`
+    /// if it is the best so far. `end` is the reason why the path of pivots ended.
     fn judge<T: Scalar>(
         &mut self,
         end: PathEnd,
@@ -453,8 +455,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// True if proven error bounds show that an answer violates a row by more than the rounding error of the data.
-    /// The bounds are computed only if arithmetic with twice the precision cannot rule this out.
+    /// True if proven error bounds show that an answer of Lemke's method, `candidate`, violates a row by more than the
+    /// rounding error of the data. The bounds are computed only if arithmetic with twice the precision cannot rule this
+    /// out.
     fn is_refuted<T: Scalar>(
         &mut self,
         tableau: &mut Tableau<T>,
@@ -475,8 +478,8 @@ impl<'a> Search<'a> {
         std::mem::swap(&mut answers.basis, &mut answers.basis_other);
     }
 
-    /// Reads the answer of a path of pivots from `tableau`, recomputes it more accurately if its residual is too
-    /// large, and returns its residuals. `end` is the reason why the path ended.
+    /// Reads the answer of a path of pivots from `tableau`, recomputes it more accurately if its residual is too large,
+    /// and returns its residuals. `candidate` receives the answer. `end` is the reason why the path ended.
     #[inline]
     fn correct<T: Scalar>(
         &self,
@@ -513,8 +516,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Decides in exact arithmetic a problem that no attempt in floating point has solved, and keeps the solution
-    /// or the proof that no solution exists.
+    /// Decides in exact arithmetic a problem that no attempt in floating point has solved, and stores the solution in
+    /// `answers`, or else the proof that no solution exists.
     fn exactly(&mut self, answers: &mut Answers) {
         let problem = self.problem;
         let integers = Integers::new(problem);

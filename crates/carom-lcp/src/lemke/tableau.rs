@@ -265,8 +265,9 @@ impl<T: Scalar> Tableau<T> {
         self.cover.resize(self.stride, T::ZERO);
     }
 
-    /// Runs Lemke's method from the current complementary basis, with at most `limit` pivots in total. Returns the
-    /// reason why the path of pivots has ended.
+    /// Runs Lemke's method from the current complementary basis, with at most `limit` pivots in total. `thresholds`:
+    /// fractions below which numbers count as zero in the ratio test. Returns the reason why the path of pivots has
+    /// ended.
     pub(super) fn follow(
         &mut self,
         problem: LcpRef<'_>,
@@ -350,7 +351,8 @@ impl<T: Scalar> Tableau<T> {
     }
 
     /// Returns the row whose basic variable reaches zero first when the entering variable grows. `None` if no basic
-    /// variable decreases: the path then ends on a ray. The error means an overflow.
+    /// variable decreases: the path then ends on a ray. The error means an overflow. `thresholds`: fractions below
+    /// which numbers count as zero in the ratio test.
     fn blocking_row(
         &mut self,
         problem: LcpRef<'_>,
@@ -536,9 +538,9 @@ impl<T: Scalar> Tableau<T> {
         true
     }
 
-    /// Changes to a given complementary basis, from which Lemke's method then starts. `basis` is `true` where $z_j$
-    /// is basic. The covering vector is set to ones in the coordinates of that basis. Returns false if the basis is
-    /// singular.
+    /// Changes to a given complementary basis, from which Lemke's method then starts. `basis` is `true` where $z_j$ is
+    /// basic. The covering vector is set to ones in the coordinates of that basis. Returns false if the basis is
+    /// singular. `thresholds`: fractions below which numbers count as zero.
     pub(super) fn start_from(
         &mut self,
         problem: LcpRef<'_>,

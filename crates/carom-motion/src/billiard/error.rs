@@ -79,7 +79,8 @@ impl BilliardError {
     }
 }
 
-/// Checks that all given parameters are finite and positive. Each entry is the name of a parameter, for the error, and its value.
+/// Checks that all given parameters are finite and positive. Each entry contains the name of a parameter, used in the
+/// error, and the parameter's value.
 pub(crate) fn positive(values: &[(&'static str, f64)]) -> Result<(), BilliardError> {
     match values.iter().find(|(_, x)| !(x.is_finite() && *x > 0.0)) {
         Some(&(name, value)) => Err(BilliardError::NotPositive { name, value }),
@@ -87,7 +88,8 @@ pub(crate) fn positive(values: &[(&'static str, f64)]) -> Result<(), BilliardErr
     }
 }
 
-/// Checks that all given numbers are finite. Each entry is the name of a number, for the error, and its value.
+/// Checks that all given numbers are finite. Each entry contains the name of a number, used in the error, and the
+/// number.
 pub(crate) fn finite(values: &[(&'static str, f64)]) -> Result<(), BilliardError> {
     match values.iter().find(|(_, x)| !x.is_finite()) {
         Some(&(name, value)) => Err(BilliardError::NonFinite { name, value }),

@@ -12,7 +12,8 @@ use std::fmt;
 /// The function need not be a distance. Its gradient points outwards, to the forbidden side; the
 /// *gap* of the impact laws is minus the function.
 pub trait Table: fmt::Debug + Send + Sync {
-    /// Returns the wall function $h$ of the table at the point $p$ (m). It is negative inside the table and zero on the wall.
+    /// Returns the wall function $h$ of the table at the point $p$ (m). The function is negative inside the table and
+    /// zero on the wall.
     fn value(&self, p: Vector2<f64>) -> f64;
     /// Returns the gradient of the wall function at the point $p$ (m).
     fn gradient(&self, p: Vector2<f64>) -> Vector2<f64>;

@@ -257,8 +257,9 @@ pub(crate) struct Split {
     pub(crate) after: f64,
 }
 
-/// Resolves the impact of a body in a state that touches the plane. `split` holds the durations of the step before and after the
-/// impact. Returns `None` if no touching point approaches.
+/// Resolves the impact of a body in a state that touches the plane, whose unit normal is `normal`. `patch` holds the
+/// touching points and `flight` the model of the motion before and after the impact. `split` holds the durations of the
+/// step before and after the impact. Returns `None` if no touching point approaches.
 ///
 /// The fields `time` and `alpha` of the result are zero; the caller sets them.
 pub(crate) fn resolve<F: Flight>(
@@ -332,9 +333,10 @@ impl Jump {
     }
 }
 
-/// Returns the factor by which the elastic impulse must be multiplied so that the discrete energies of the flights before and
-/// after the impact are equal. `jump` is the change of the momenta by the elastic impulse, and `split` holds the durations of
-/// both flights. The secant method starts from the factor 1.
+/// Returns the factor by which the elastic impulse must be multiplied so that the discrete energies of the flights
+/// before and after the impact are equal. `jump` is the change of the momenta by the elastic impulse, `gap_rate` (m/s)
+/// the normal velocity before the impact, which an error reports, and `split` holds the durations of both flights. The
+/// secant method starts from the factor 1.
 fn balance<F: Flight>(
     body: &RigidBody,
     flight: &F,

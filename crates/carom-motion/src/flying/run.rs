@@ -352,6 +352,7 @@ impl<S: SupportMap, F: Flight> Hybrid for Run<'_, '_, S, F> {
     }
 
     /// Resolves the contact of the current state, or advances the body to the next contact or to the end of the step.
+    /// Returns the ending if the run is complete.
     fn proceed(
         &mut self,
         limits: &Limits,
@@ -444,8 +445,9 @@ impl<S: SupportMap, F: Flight> Run<'_, '_, S, F> {
         }
     }
 
-    /// Resolves the impact of the current state, if any touching point approaches the plane. `split` holds the durations of the
-    /// step before and after the impact. Returns the ending if the run ends here.
+    /// Resolves the impact of the current state, if any touching point approaches the plane. `limits` holds the
+    /// duration and the largest number of impacts of the run. `split` holds the durations of the step before and after
+    /// the impact. Returns the ending if the run ends here.
     fn hit(
         &mut self,
         split: Split,

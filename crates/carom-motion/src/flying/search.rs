@@ -115,14 +115,16 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         self.plane.gap(self.shape, &state.configuration())
     }
 
-    /// Returns the largest absolute gap between body and plane that counts as contact (m): a multiple of its rounding error.
+    /// Returns the largest absolute gap between body and plane that counts as contact (m): a multiple of the gap's
+    /// rounding error.
     #[inline]
     pub(crate) fn band(&self, state: &State) -> f64 {
         BAND * self.plane.gap_scale(&state.position, self.radius)
     }
 
-    /// True if a cheap test shows that no contact happens in a step of the duration `time` (s) between the states `from` and
-    /// `end`. The body must not penetrate the plane in `from`. False does not imply a contact.
+    /// True if a cheap test shows that no contact happens in a step of the duration `time` (s) between the states
+    /// `from` and `end`. The body must not penetrate the plane in `from`. `bounds` bounds the second time derivatives
+    /// of the heights of body points along the path. False does not imply a contact.
     #[inline]
     pub(crate) fn is_free(&self, from: &State, end: &State, time: f64, bounds: &Bounds) -> bool {
         let (start, stop) = (
@@ -166,8 +168,9 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         }
     }
 
-    /// Returns a lower bound of the gap (m) at the time `tau` (s) after the path point `at`: the certificate $L(\tau)$ of the
-    /// module documentation.
+    /// Returns a lower bound $L(\tau)$ of the gap (m) at the time `tau` (s) after the path point `at`: the certificate
+    /// in the module documentation. The bound is computed from the gap and its rate at the path point, and `bounds` of
+    /// the second time derivatives of the heights of body points.
     fn certificate(&self, at: &Probe, tau: f64, bounds: &Bounds) -> f64 {
         let normal: &Vector3<f64> = self.plane.normal();
         let turned = at.gap.normal_b + at.gap.normal_b.cross(&at.rate.angular) * tau;
@@ -177,8 +180,9 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
             - 0.5 * bounds.down * tau * tau
     }
 
-    /// Finds the first contact on the path of the duration `time` (s) that starts in the state `from`; the body does not
-    /// penetrate the plane before it. Returns `None` if the path has no contact.
+    /// Finds the first contact on the path of the duration `time` (s) that starts in the state `from`; the body does
+    /// not penetrate the plane before it. `bounds` bounds the second time derivatives of the heights of body points
+    /// along the path. Returns `None` if the path has no contact.
     ///
     /// `from` must not penetrate and, if it is in contact, must not approach.
     pub(crate) fn first_contact(
@@ -305,9 +309,9 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         Ok(Contact { time, state })
     }
 
-    /// Corrects a contact at which the body lies too deep in the plane. The contact is moved back along the path by Newton steps,
-    /// but not before the time `low` (s). Without this correction each bounce of a body that does not turn would start slightly
-    /// deeper than the previous one.
+    /// Corrects a contact at the path point `deep`, at which the body lies too deep in the plane. The contact is moved
+    /// back along the path by Newton steps, but not before the time `low` (s). Without this correction each bounce of a
+    /// body that does not turn would start slightly deeper than the previous one.
     fn lift(&self, from: &State, low: f64, deep: Probe) -> Result<Contact, CollisionError> {
         let tolerance = TARGET * self.plane.gap_scale(&deep.state.position, self.radius);
         let mut at = deep;
@@ -326,8 +330,9 @@ impl<S: SupportMap, F: Flight> Scene<'_, S, F> {
         Ok(Contact { time, state })
     }
 
-    /// Finds a contact by the rule of Tran & Leok: if the body penetrates the plane at the end of the step, bisects the step.
-    /// Returns `None` if the body does not penetrate there. The gap at the start is not evaluated.
+    /// Finds a contact by the rule of Tran & Leok: if the body penetrates the plane at the end of the step, bisects the
+    /// step. Returns `None` if the body does not penetrate there. The gap at the start is not evaluated. `time` is the
+    /// duration of the step (s) from the state `from` to the state `end`.
     pub(crate) fn end_of_step(
         &self,
         from: &State,

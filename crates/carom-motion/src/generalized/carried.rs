@@ -108,8 +108,9 @@ impl<'r> Carried<'r> {
         self.columns.ncols() - 1
     }
 
-    /// Propagates the derivatives of the state over a flight of length `h` (s) from `start` without active contacts. `mean` is
-    /// the mean velocity of the flight. The field `longer` holds the derivatives of its length.
+    /// Propagates the derivatives of the state over a flight of length `h` (s) from `start` without active contacts.
+    /// `mean` is the mean velocity of the flight. The field `longer` of this object holds the derivatives of the
+    /// flight's length.
     fn fly<S: MechanicalSystem + ?Sized>(
         &mut self,
         stepper: &mut Stepper<'_, S>,
@@ -331,8 +332,8 @@ impl<'r> Carried<'r> {
     }
 }
 
-/// True if a gap closes transversally and not as a graze: the time derivative of the gap, `rate`, exceeds [`GRAZING`] times the
-/// norms of its gradient and of the velocity.
+/// True if a gap closes transversally and not as a graze: the time derivative of the gap, `rate`, exceeds [`GRAZING`]
+/// times the norm of the gap's gradient times the norm of the velocity.
 fn is_transversal(rate: f64, gradient: &[f64], velocity: &[f64]) -> bool {
     rate.abs() > GRAZING * kernel::norm(gradient) * kernel::norm(velocity)
 }
@@ -412,10 +413,11 @@ fn reset<S: MechanicalSystem + ?Sized>(
     Ok(Some(reset))
 }
 
-/// Computes the saltation matrix of the impact `hit` on configuration and velocity $(q, v)$ for exact motion before and after.
-/// The matrix maps a perturbation just before the impact to the perturbation just after. The accelerations are $M^{-1}(D - Bv)$
-/// with the mass matrix $M$, the total generalized force $D$, and the derivative $B$ of the momentum with respect to $q$. Returns
-/// `None` for a graze.
+/// Computes the saltation matrix of the impact `hit` on configuration and velocity $(q, v)$ for exact motion before and
+/// after. The matrix maps a perturbation just before the impact to the perturbation just after. `reset` is the
+/// derivative of configuration and velocity after the impact at a fixed time. The accelerations are $M^{-1}(D - Bv)$
+/// with the mass matrix $M$, the total generalized force $D$, and the derivative $B$ of the momentum with respect to
+/// $q$. Returns `None` for a graze.
 fn continuous<S: MechanicalSystem + ?Sized>(
     stepper: &mut Stepper<'_, S>,
     start: &Point,

@@ -47,8 +47,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         })
     }
 
-    /// Tries to solve a step of length `h` (s) with all lasting contacts, over all combinations of sticking and slipping. The
-    /// error is `None` if no combination satisfies Coulomb's law.
+    /// Tries to solve a step of length `h` (s) with all lasting contacts, over all combinations of sticking and
+    /// slipping. The error is the failure of the step's solver, or `None` if no combination satisfies Coulomb's law.
     fn try_flight(&mut self, h: f64) -> Result<(), Option<StepFailure>> {
         loop {
             let mut combinations = Combinations::new(&self.bonds);
@@ -136,9 +136,10 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
     }
 
-    /// Applies the second half of the contact impulses of a step of length `h` (s): removes from the final momentum those
-    /// components that the lasting contacts do not allow. Friction modes and releases are found as for the first half. The error
-    /// is `None` if no combination of modes satisfies Coulomb's law.
+    /// Applies the second half of the contact impulses of a step of length `h` (s): removes from the final momentum
+    /// those components that the lasting contacts do not allow. The friction modes, and the contacts that open, are
+    /// found as for the first half. The error is the failure of the solver, or `None` if no combination of modes
+    /// satisfies Coulomb's law.
     fn project(&mut self, h: f64) -> Result<(), Option<StepFailure>> {
         self.lost.clear();
         self.end_bonds.clone_from(&self.bonds);

@@ -151,8 +151,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         self.refine(contact, low, high, h).map(Some)
     }
 
-    /// True if a touching contact rests: it is accelerated towards contact, and would rise by at most the gap tolerance within
-    /// the step of length `h` (s).
+    /// True if a touching contact rests: it is accelerated towards contact, and its gap would grow by at most the gap
+    /// tolerance within the step of length `h` (s).
     fn is_resting(&self, contact: usize, h: f64) -> bool {
         let rate = self.start.rates[contact];
         let gaps = self.end.gaps[contact] - self.start.gaps[contact];

@@ -149,9 +149,10 @@ enum Verdict {
     Unclear,
 }
 
-/// Decides if a gap stays above `floor` between the points `a` and `b`, crosses it exactly once, or is undecided; `middle` is the
-/// gap halfway in between. The decision uses signs of Bernstein coefficients. They belong to the cubic through both ends, plus or
-/// minus a multiple of the bump $x^2(1-x)^2$ that covers the error at the middle.
+/// Decides if a gap stays above `floor` between the points `a` and `b`, crosses it exactly once, or is undecided;
+/// `middle` is the gap halfway in between. The decision uses signs of Bernstein coefficients. The coefficients belong
+/// to the cubic through both ends, plus or minus a multiple of the bump $x^2(1-x)^2$ that covers the error at the
+/// middle.
 fn judge(a: &Probe, b: &Probe, middle: f64, floor: f64) -> Verdict {
     let width = b.time - a.time;
     let (ga, gb) = (a.gap - floor, b.gap - floor);

@@ -538,8 +538,8 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
         self.bonds.iter().any(|bond| bond.contact == contact)
     }
 
-    /// Removes a contact from the active contacts because its impulse would be negative (pulling). `bond` is its place in the
-    /// list.
+    /// Removes a contact from the active contacts because its impulse would be negative (pulling). `bond` is the index
+    /// of the contact in the list of active contacts.
     pub(crate) fn release(&mut self, bond: usize) {
         let bond = self.bonds.remove(bond);
         self.released.push(bond.contact);
@@ -555,8 +555,8 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
         state.momentum.0.as_mut_slice().copy_from_slice(p);
     }
 
-    /// Returns the index of a touching contact that approaches by more than grazing and is not a lasting contact, or `None` if
-    /// there is no such contact.
+    /// Returns the index of a touching contact that approaches faster than counts as grazing and is not a lasting
+    /// contact, or `None` if there is no such contact.
     fn approaching(&mut self) -> Option<usize> {
         (0..self.start.gaps.len()).find(|&contact| {
             self.start.gaps[contact] <= 0.0 && !self.is_bonded(contact) && self.approaches(contact)

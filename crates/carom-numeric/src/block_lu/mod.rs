@@ -153,8 +153,9 @@ impl<const N: usize> BlockLu<N> {
         true
     }
 
-    /// Subtracts the contribution of an earlier column from column and row `k` during the LU factorization. The
-    /// blocks of the earlier column from row `k` downwards have the indices `at..end`.
+    /// Subtracts the contribution of an earlier column from column and row `k` during the LU factorization. The earlier
+    /// column is given by its blocks from row `k` downwards, which have the indices `at..end` in the lists of lower and
+    /// upper blocks.
     fn change(&mut self, k: usize, at: usize, end: usize) {
         let (left, right) = (self.lower[at], self.upper[at]);
         subtract_product(&mut self.diagonal[k], &left, &right);

@@ -80,8 +80,8 @@ impl Function {
     }
 }
 
-/// Returns the argument of a minimum or maximum function that is its value; NaN if an argument is NaN. `is_better(a, b)` is true
-/// if the argument `a` replaces `b`. Among equal arguments the first one is returned.
+/// Returns the value of a minimum or maximum function: one of its `arguments`, or NaN if an argument is NaN.
+/// `is_better(a, b)` is true if the argument `a` replaces `b`. Among equal arguments the first one is returned.
 fn extreme(arguments: &[f64], is_better: impl Fn(f64, f64) -> bool) -> f64 {
     let better = |best: f64, x: &f64| {
         if best.is_nan() || x.is_nan() {

@@ -42,8 +42,8 @@ fn cells(table: &Table, index: usize, row: &[f64]) -> Result<Vec<String>, Export
     row.iter().map(|value| cell(table, index, *value)).collect()
 }
 
-/// Formats the number `value` in row `index` of a table as text. The JSON library formats it, because it writes short,
-/// exact text; `{}` would write 1e-300 with 300 digits.
+/// Formats the number `value` in row `index` of a table as text. The number is formatted by the JSON library, which
+/// writes short, exact text; the format `{}` would write 1e-300 with 300 digits.
 fn cell(table: &Table, index: usize, value: f64) -> Result<String, ExportError> {
     if !value.is_finite() {
         let path = format!("tables.{}.rows[{index}]", table.name);

@@ -78,8 +78,8 @@ pub fn write_with(
     Ok(files.iter().map(|(name, _)| dir.join(name)).collect())
 }
 
-/// Creates a temporary folder inside `parent`. Its permissions follow the umask of the process, whereas temporary folders
-/// are private by default.
+/// Creates a temporary folder inside `parent`. The permissions of the folder follow the umask of the process, whereas
+/// temporary folders are private by default.
 fn folder_beside(parent: &Path) -> std::io::Result<tempfile::TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".carom-");

@@ -120,8 +120,8 @@ impl Quantity {
         self
     }
 
-    /// Iterates over the expected values of this quantity. Each item is the kind of expected value in words, the value, and its
-    /// source.
+    /// Iterates over the expected values of this quantity. Each item contains the origin of the value in words (such as
+    /// `printed`), the value, and its source.
     pub fn expected(&self) -> impl Iterator<Item = (&'static str, f64, &str)> {
         let source = self.source.as_deref().unwrap_or_default();
         let printed = self.paper.map(|value| ("printed", value, source));

@@ -88,9 +88,9 @@ fn balls(name: &'static str, n: usize) -> Case {
     }
 }
 
-/// Builds the survey case of a box that drops flat onto the floor. Its only coordinate is the height: the measured data
-/// contain the speed of rotation of the box, but not its axis. `name`: name of the case; `restitution`: coefficient of
-/// restitution of the contact.
+/// Builds the survey case of a box that drops flat onto the floor. The only coordinate of the box is the height: the
+/// measured data contain the speed of rotation of the box, but not its axis. `name`: name of the case; `restitution`:
+/// coefficient of restitution of the contact.
 fn flat(name: &'static str, restitution: f64) -> Case {
     Case {
         name,

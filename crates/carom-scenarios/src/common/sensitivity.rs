@@ -56,10 +56,11 @@ mod tests {
         serde_json::to_value(record).unwrap()
     }
 
-    /// Compares reported derivatives of the first component of a run's final state with difference quotients between two runs.
-    /// `name`: scenario; `base`: TOML text of all runs; `key`: key of `final` that contains the component. `at`: index of a
-    /// component of the initial state, the TOML text that sets this component (with `VALUE` for the number), and its value.
-    /// `parameter`: name and value of a parameter; `None` compares no parameter derivative.
+    /// Compares reported derivatives of the first component of a run's final state with difference quotients between
+    /// two runs. `name`: scenario; `base`: TOML text of all runs; `key`: key of `final` that contains the component.
+    /// `at` has three entries: index of a component of the initial state, the TOML text that sets this component (with
+    /// `VALUE` for the number), and its value. `parameter`: name and value of a parameter; `None` compares no parameter
+    /// derivative.
     fn check(
         name: &str,
         base: &str,

@@ -119,8 +119,8 @@ impl<'a> Pose<'a> {
         (0..=DIRECTIONS).map(point).collect()
     }
 
-    /// Returns the points of the body that are closest to the floor, in world coordinates and in the order of their angle
-    /// about their mean.
+    /// Returns the points of the body that are closest to the floor, in world coordinates sorted by the angle about the
+    /// mean of these points.
     fn patch(&self) -> Vec<Vector3<f64>> {
         let tolerance = TOUCHING * self.shape.bounding_radius();
         let patch = self.floor.contact_patch(self.shape, &self.at, tolerance);

@@ -115,7 +115,7 @@ fn scene(config: &Config) -> Result<Scene, ScenarioError> {
     Ok(scene)
 }
 
-/// Returns the index of each domino with the time (s) at which the domino before it hits it first. The first domino, and
+/// Returns the index of each domino with the time (s) of its first hit by the domino before. The first domino, and
 /// dominoes that are not hit, have no entry. `course`: recorded run; `dominoes`: number of dominoes.
 fn first_hits(course: &Course, dominoes: usize) -> Vec<(usize, f64)> {
     let hit = |k: usize| {

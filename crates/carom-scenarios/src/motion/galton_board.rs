@@ -250,8 +250,8 @@ fn report(config: &Config, bins: &[usize], record: &mut Record) {
     record.tables.push(table);
 }
 
-/// Animates some separately simulated balls together, as if they had started at the same time. Each ball stops at the height
-/// where the bins begin.
+/// Animates the separately simulated balls in `falls` together, as if they had started at the same time. Each ball
+/// stops at the height where the bins begin.
 fn play(config: &Config, falls: &[Fall], record: &mut Record) -> Result<(), ScenarioError> {
     let Some(first) = falls.first() else {
         return Ok(());

@@ -203,8 +203,8 @@ fn scene(config: &Config, cases: &[Case]) -> Result<Scene, ScenarioError> {
     Ok(scene)
 }
 
-/// Returns the distance (m) that the lower edge of a box has slid down the incline, and the angle (rad) by which the box has
-/// turned since the start.
+/// Returns two values: the distance (m) that the lower edge of a box has slid down the incline, and the angle (rad) by
+/// which the box has turned since the start.
 fn moved(case: &Case, state: &State) -> (f64, f64) {
     let attitude = So3::exp(&Vector3::new(0.0, case.slope, 0.0));
     let down = attitude.rotate(&Vector3::x());

@@ -82,7 +82,7 @@ impl Linkage {
         self.placed.len() - 1
     }
 
-    /// Adds a body that never moves, in the pose `place`, and returns its index.
+    /// Adds a body that never moves, with the constant pose `place` in the world, and returns its index.
     pub(super) fn fixed(&mut self, name: &str, shape: Shape, place: Se3) -> usize {
         self.spec.bodies.push(BodySpec {
             name: name.to_owned(),
@@ -136,8 +136,9 @@ impl Linkage {
         Ok(())
     }
 
-    /// Adds a joint of the type `kind` between two bodies. `from` and `to`: joint position (m) in the axes of the parent and
-    /// of the child body; `axes`: joint axes; `coordinates`: initial value and drive of each joint coordinate.
+    /// Adds a joint of the type `kind` between two bodies. `from` and `to`: joint position (m) in the axes of the
+    /// parent and of the child body; `axes`: joint axes; `coordinates`: initial value and drive of each joint
+    /// coordinate. `parent` and `child`: indices of the two bodies, where the parent may be the ground.
     pub(super) fn join(
         &mut self,
         name: &str,

@@ -23,7 +23,8 @@ impl Pivot {
         0.75 * GRAVITY / self.radius * libm::sin(angle - self.upright)
     }
 
-    /// Computes the rotation of the block after another `dt` (s), by one Runge-Kutta step of fourth order.
+    /// Computes the state of the block's rotation about its edge after another `dt` (s), by one Runge-Kutta step of
+    /// fourth order.
     pub(super) fn after(&self, dt: f64) -> Self {
         let (x, u) = (self.angle, self.rate);
         let (a1, v1) = (self.acceleration(x), u);

@@ -127,8 +127,8 @@ impl Scene {
         course.ended(end)
     }
 
-    /// Simulates the world for `duration` (s) by time stepping, and records its states at up to `frames` grid times, from the
-    /// start on, and at the end.
+    /// Simulates the world for `duration` (s) by time stepping, and records its states at up to `frames` grid times
+    /// (multiples of the time step), from the start on, and at the end.
     ///
     /// # Errors
     ///
@@ -200,7 +200,7 @@ impl Course {
         end.map_or_else(Vector3::zeros, |end| end.balance.supports.iter().sum())
     }
 
-    /// Evaluates the closure `value` for the end of the run; 0 if the run has no recorded end.
+    /// Returns the value of the closure `value` for the end of the run; 0 if the run has no recorded end.
     pub(super) fn of_end(&self, value: impl Fn(&RunEnd) -> f64) -> f64 {
         self.end.as_ref().map_or(0.0, value)
     }
@@ -209,7 +209,8 @@ impl Course {
         self.frames.iter().map(|(time, _)| *time).collect()
     }
 
-    /// Evaluates the closure `value` for the state of one body in every recorded frame. `body`: index of the body.
+    /// Returns the values of the closure `value` for the state of one body, one per recorded frame. `body`: index of
+    /// the body.
     pub(super) fn of_body(&self, body: usize, value: impl Fn(&State) -> f64) -> Vec<f64> {
         let states = self
             .frames

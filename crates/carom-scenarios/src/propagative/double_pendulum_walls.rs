@@ -30,8 +30,8 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Builds the double pendulum between two walls. Returns it with its upper and lower link. `gravity`: acceleration of
-    /// gravity (m/s²).
+    /// Builds the double pendulum between two walls. Returns the mechanism with its upper and its lower link.
+    /// `gravity`: acceleration of gravity (m/s²).
     fn mechanism(&self, gravity: f64) -> Result<(PlanarMechanism, [Link; 2]), MechanismError> {
         let mut builder = PlanarBuilder::new([0.0, -gravity]);
         // Angles are measured from straight down.

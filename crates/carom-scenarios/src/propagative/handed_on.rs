@@ -29,9 +29,10 @@ impl Ball {
     }
 }
 
-/// Builds the animation of an impact that the propagative law resolves by a sequence of elementary impacts. The clock of the
-/// animation counts these: one elementary impact per unit. The balls approach during the first unit and separate during the
-/// last one. `None` for an outcome without elementary impacts, or with too many.
+/// Builds the animation of an impact that the propagative law resolves by a sequence of elementary impacts. The clock
+/// of the animation counts elementary impacts: one per unit. The balls approach during the first unit and separate
+/// during the last one. `velocity`: velocity before the impact. `None` for an outcome without elementary impacts, or
+/// with too many.
 ///
 /// Arrows and displacements are drawn with `scale` meters per m/s.
 pub(crate) fn handed_on(

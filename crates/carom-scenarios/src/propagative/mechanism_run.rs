@@ -164,7 +164,8 @@ impl AuditedRun {
         if lowest.is_finite() { lowest } else { 0.0 }
     }
 
-    /// Returns about `count` evenly spaced configurations of the run, from its states at grid times.
+    /// Returns about `count` evenly spaced configurations of the run, from its states at grid times (multiples of the
+    /// time step).
     pub(crate) fn snapshots(&self, count: usize) -> impl Iterator<Item = &[f64]> {
         let every = (self.trajectory.states.len() / count.max(1)).max(1);
         let states = self.trajectory.states.iter().step_by(every);

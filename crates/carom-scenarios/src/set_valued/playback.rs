@@ -13,10 +13,10 @@ const MOST_IMPACTS: usize = 20;
 /// Radius of a moving point, divided by the largest velocity.
 const POINT: f64 = 0.02;
 
-/// Adds an animation of an impact's velocities in the plane of two contact rows (normal or tangential directions of contacts).
-/// The animation shows one path for each contact that acts first, and one for each outcome with all contacts at once.
-/// `simultaneous`: velocities along the contact rows in these outcomes; `[x, y]`: indices of the two rows. The clock is the
-/// fraction of each path.
+/// Adds an animation of an impact's velocities in the plane of two contact rows (normal or tangential directions of
+/// contacts). The animation shows one path for each contact that acts first, and one for each outcome with all contacts
+/// at once. `simultaneous`: velocities along the contact rows in these outcomes; `[x, y]`: indices of the two rows. The
+/// clock of the animation is the completed fraction of each path.
 pub(super) fn playback(
     record: &mut Record,
     system: &FrictionalSystem,

@@ -67,9 +67,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Traces hodographs (paths of the sliding velocity during an impact) from unit sliding velocities at equal angles. The first
-/// starts along the repelling invariant direction. Returns the figure, and the number of hodographs that reach zero sliding.
-/// `vz`: normal velocity before the impact (m/s); `number`: number of hodographs.
+/// Traces hodographs (paths of the sliding velocity during an impact) from unit sliding velocities at equal angles. The
+/// first starts along the repelling invariant direction. Returns the figure, and the number of hodographs that reach
+/// zero sliding. `vz`: normal velocity before the impact (m/s); `number`: number of hodographs. Each hodograph is added
+/// to `table`.
 fn bundle(
     config: &Config,
     table: &mut Table,

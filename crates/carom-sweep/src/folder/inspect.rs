@@ -31,8 +31,9 @@ pub(crate) struct Inspected {
     pub(crate) bytes: Bytes,
 }
 
-/// Reads a result file of a sweep and checks it: the hash in the file name, and the sweep and shard named in its metadata.
-/// `shard` is the index of the part of the sweep that the name promises, `digest` the hash of the sweep's plan.
+/// Reads a result file of a sweep and checks it: the hash in the file name, and the sweep and shard named in its
+/// metadata. `shard` is the index in the file name of the part of the sweep, and `digest` is the hash of the sweep's
+/// plan.
 ///
 /// # Errors
 ///

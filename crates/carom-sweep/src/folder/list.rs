@@ -25,8 +25,8 @@ pub(crate) fn shards(folder: &Path) -> Result<Shards, SweepError> {
     Ok(found)
 }
 
-/// Returns the shard index in a file name such as `shard-000012-0123456789abcdef.parquet`; `None` if the name has another
-/// form.
+/// Returns the index of the shard (part of the sweep's table) in a file name such as
+/// `shard-000012-0123456789abcdef.parquet`; `None` if the name has another form.
 fn shard_of(name: &str) -> Option<u64> {
     let rest = name.strip_prefix("shard-")?.strip_suffix(".parquet")?;
     let (digits, hash) = rest.split_once('-')?;

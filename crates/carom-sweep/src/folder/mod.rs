@@ -75,8 +75,8 @@ impl Manifest {
         })
     }
 
-    /// Returns the number of cells (points of the sweep) in the shard with index `shard`; the last shard may have fewer
-    /// than the others.
+    /// Returns the number of cells (points of the sweep) in the shard (part of the sweep) with index `shard`; the last
+    /// shard may have fewer than the others.
     pub(crate) fn cells_of(&self, shard: u64) -> u64 {
         let start = shard.saturating_mul(self.cells_per_shard);
         self.cells.saturating_sub(start).min(self.cells_per_shard)

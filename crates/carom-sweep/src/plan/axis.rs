@@ -256,8 +256,9 @@ impl Random {
 }
 
 impl Uniform {
-    /// Returns the uniformly distributed random number of this column in a cell of the sweep. `seed` is the seed of the
-    /// sweep, `cell` the number of the cell, and `index` the position of this column among the random columns.
+    /// Returns the uniformly distributed random number of this column in a cell (point) of the sweep. `seed` is the
+    /// seed of the sweep, `cell` the number of the cell, and `index` the position of this column among the random
+    /// columns.
     pub(crate) fn value(&self, seed: u64, cell: u64, index: u64) -> f64 {
         self.low + (self.high - self.low) * random::uniform(seed, cell, index)
     }

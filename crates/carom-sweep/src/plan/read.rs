@@ -261,8 +261,8 @@ fn finish(parts: Parts, states: Option<States>) -> Result<Plan, Fault> {
     })
 }
 
-/// True if an expression of the plan uses `seed`, the random integer of a cell. `names` are the names known to expressions,
-/// `lets` the named expressions, and `kind` holds the expressions inside the problem.
+/// True if an expression of the plan uses `seed`, the random integer of a cell (point of the sweep). `names` are the
+/// names known to expressions, `lets` the named expressions, and `kind` holds the expressions inside the problem.
 fn uses_seed(names: &Names, lets: &[(String, Expression)], kind: &CellKind) -> bool {
     let Some((seed, _)) = names.find("seed") else {
         return false;

@@ -169,7 +169,8 @@ fn place<'v>(value: &'v mut Value, path: &[Step]) -> Option<&'v mut Value> {
     })
 }
 
-/// Creates the error of a cell in which an expression has no finite value. `place` is the key of the expression.
+/// Creates the error of a cell (point of the sweep) in which an expression has no finite value. `place` is the key of
+/// the expression.
 pub(crate) fn non_finite(place: &str, expression: &Expression) -> WireError {
     let text = expression.text();
     WireError::new(
@@ -205,8 +206,8 @@ pub(crate) fn lay_over(base: &mut Value, over: &Value) {
     }
 }
 
-/// Returns the variables that expressions of every plan can use: `cell`, the number of the cell, and `seed`, its random
-/// integer.
+/// Returns the variables that expressions of every plan can use: `cell`, the number of the cell (point of the sweep),
+/// and `seed`, the random integer of the cell.
 pub(crate) fn cell_names() -> Names {
     let mut names =
         Names::with_hints(|name, known| carom_wire::nearest_name(name, known.iter().copied()));

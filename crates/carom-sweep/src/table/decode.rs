@@ -16,7 +16,7 @@ pub(crate) struct Stamp {
     pub(crate) shard: String,
 }
 
-/// Reads the metadata of a table file: the digest of the sweep's plan and the shard.
+/// Reads the metadata of a table file: the digest of the sweep's plan, and the shard (part of the sweep's table).
 pub(crate) fn stamp(reader: &SerializedFileReader<impl ChunkReader + 'static>) -> Stamp {
     let pairs = reader.metadata().file_metadata().key_value_metadata();
     let value = |key: &str| {

@@ -23,8 +23,9 @@ const MOST_LINES: u64 = 64;
 const SLOW: f64 = 3.0;
 
 impl Run<'_, '_> {
-    /// Counts the impact of the contacts `members` if all of them close slowly. If there are too many such impacts since the last
-    /// grid time, time stepping handles slow contacts, without single impacts, until a later grid time.
+    /// Counts the impact of the contacts `members` if all of them close slowly. If there are too many such impacts
+    /// since the last grid time (multiple of the time step), time stepping handles slow contacts, without single
+    /// impacts, until a later grid time.
     pub(super) fn note_impact(&mut self, members: &[Posed]) {
         if members.iter().any(|posed| !self.is_slow(posed)) {
             return;
@@ -68,8 +69,9 @@ impl Run<'_, '_> {
         SLOW * gravity * self.world.time_step()
     }
 
-    /// Ends the treatment of slow contacts by time stepping if its last grid time has come. Otherwise continues it for those
-    /// pairs of bodies that have a normal impulse or no restitution. Called at every grid time.
+    /// Ends the treatment of slow contacts by time stepping if its last grid time (multiple of the time step) has come.
+    /// Otherwise continues it for those pairs of bodies that have a normal impulse or no restitution. Called at every
+    /// grid time.
     pub(super) fn end_crowding(&mut self) {
         self.crowding.impacts = 0;
         let Some(until) = self.crowding.until else {

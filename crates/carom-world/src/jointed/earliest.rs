@@ -42,9 +42,9 @@ pub(super) struct Candidate<'c> {
 }
 
 impl Candidate<'_> {
-    /// Creates a candidate for an event, with an event function that is always zero; the caller replaces it. `change` is the kind
-    /// of event, `start` the event function at the start of the step, and `reach` the length of a step that ends after the event
-    /// (s).
+    /// Creates a candidate for an event. The event function of this candidate is always zero, and the caller must
+    /// replace the function. `change` is the kind of event, `start` the event function at the start of the step, and
+    /// `reach` the length of a step that ends after the event (s).
     pub(super) fn new(change: Change, start: f64, reach: f64) -> Self {
         Self {
             change,
@@ -70,9 +70,9 @@ impl Candidate<'_> {
 }
 
 impl Run<'_, '_> {
-    /// Returns the earliest of several possible events within a step of `length` (s), each with its time from the start of the
-    /// step (s). The list can also contain later events that were located before an earlier one was found. Candidates that
-    /// certainly lie after the earliest event so far are not located.
+    /// Returns the earliest of the possible events `candidates` within the trial step `step` of `length` (s), each with
+    /// its time from the start of the step (s). The list can also contain later events that were located before an
+    /// earlier one was found. Candidates that certainly lie after the earliest event so far are not located.
     pub(super) fn earliest(
         &mut self,
         candidates: Vec<Candidate<'_>>,

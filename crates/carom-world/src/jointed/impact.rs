@@ -47,9 +47,10 @@ impl Run<'_, '_> {
         Ok(self.apply(posed, &impulses, &instant, law))
     }
 
-    /// Calls the impact law for the impulses in all contact directions; returns the impulses with the name of the law. If the law
-    /// fails for all contacts together, it is called again without the contacts that neither approach nor separate. If one of
-    /// these contacts then begins to approach, it causes the next impact.
+    /// Calls the impact law for the impulses in all directions of the contacts `posed`. Returns the impulses, and the
+    /// name of the law. `instant` holds the velocities before the impact and the matrices at that time. If the law
+    /// fails for all contacts together, it is called again without the contacts that neither approach nor separate. If
+    /// one of these contacts then begins to approach, it causes the next impact.
     fn answer(
         &self,
         posed: &[Posed],

@@ -21,7 +21,8 @@ const MOST_TOUCHES: usize = 24;
 const MOST_PLASTIC_TOUCHES: usize = 3;
 
 impl Run<'_, '_> {
-    /// True if the pair of bodies with the index `pair` stays a lasting contact until the next grid time, whatever its gap does.
+    /// True if the pair of bodies with the index `pair` stays a lasting contact until the next grid time (multiple of
+    /// the time step), whatever its gap does.
     pub(super) fn is_held(&self, pair: usize) -> bool {
         self.held_pairs.contains(&pair)
     }
@@ -131,9 +132,10 @@ impl Run<'_, '_> {
             && !self.lasting.contains_key(&pair)
     }
 
-    /// Marks the contact `posed` as part of the current impact. Sets its restitution to 0 if the contact was closed before the
-    /// impact, if it separates, or if its impacts follow each other at ever shorter intervals. `line` is the number of grid times
-    /// (multiples of the time step) passed so far: impacts are counted between two of them.
+    /// Marks the contact `posed` as part of the current impact. Sets the restitution of the contact to 0 if the contact
+    /// was closed before the impact, if the contact separates, or if its impacts follow each other at ever shorter
+    /// intervals. `line` is the number of grid times (multiples of the time step) passed so far: impacts are counted
+    /// between two of them.
     fn restitute(&mut self, posed: &mut Posed, line: u64) {
         let approaches = self.approaches(posed);
         let pair = match posed.place {
@@ -212,14 +214,16 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Makes a pair of bodies a lasting contact that cannot open before the next grid time. `pair` is the index of the pair.
+    /// Makes a pair of bodies a lasting contact that cannot open before the next grid time (multiple of the time step).
+    /// `pair` is the index of the pair.
     pub(super) fn hold(&mut self, pair: usize) {
         self.held_pairs.insert(pair);
         self.lasting.entry(pair).or_default();
         self.renew_pressing();
     }
 
-    /// Keeps all pairs of bodies that are in lasting contact now in that state until the next grid time.
+    /// Keeps all pairs of bodies that are in lasting contact now in that state until the next grid time (multiple of
+    /// the time step).
     pub(super) fn hold_lasting(&mut self) {
         let before = self.held_pairs.len();
         self.held_pairs.extend(self.lasting.keys());
@@ -341,9 +345,9 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Makes the approaching contacts among `members` lasting contacts until the next grid time, so that time stepping closes
-    /// them without an impact. This is done only if time stepping may handle all of them. Returns true if so, false if an impact
-    /// must be resolved.
+    /// Makes the approaching contacts among `members` lasting contacts until the next grid time (multiple of the time
+    /// step), so that time stepping closes them without an impact. This is done only if time stepping may handle all of
+    /// them. Returns true if so, false if an impact must be resolved.
     fn leave_to_steps(&mut self, members: &[Posed]) -> bool {
         let approach = |run: &Self, posed: &Posed| run.approaches(posed);
         if !members

@@ -234,8 +234,9 @@ impl<'w> Pressing<'w> {
         length <= SHORT * self.touch.time_step
     }
 
-    /// Returns the mean contact velocities over the flight (m/s) that would result without contact impulses at its start. There
-    /// are three entries per contact point.
+    /// Returns the mean contact velocities over the flight (m/s) that would result without contact impulses at its
+    /// start. There are three entries per contact point. `kick` holds the velocities of the contact rows and their
+    /// mobility at the start of the step.
     fn free_rates(&self, kick: &FirstKick<'_>) -> Vec<f64> {
         let (h, rows) = (kick.length, kick.before.len());
         // A penetration at the start is removed over one time step of the grid, so only in part over a shorter step.
@@ -321,8 +322,8 @@ impl<'w> Pressing<'w> {
     }
 }
 
-/// Returns the velocity change that `impulses` cause in one contact direction: the product of row `row` of the mobility matrix
-/// (inverse contact inertia) with the impulses.
+/// Returns the velocity change that contact impulses cause in one contact direction: the product of row `row` of the
+/// mobility matrix (velocity changes per unit impulse) with the impulses.
 fn moved(mobility: &[f64], row: usize, impulses: &[f64]) -> f64 {
     let n = impulses.len();
     let entries = mobility[row * n..(row + 1) * n].iter();

@@ -68,9 +68,11 @@ impl Run<'_, '_> {
         })
     }
 
-    /// True if no body or coordinate moves in the step by more than rounding, if the velocities at the end of the step move none
-    /// by more than rounding within another such step, and if no velocity changes in the step by more than rounding. Without
-    /// gravity nothing tells how large that rounding is, and only velocities that do not change at all count.
+    /// True if nothing moves in the step of `length` (s) by more than rounding error. Three conditions must hold. No
+    /// body and no joint coordinate moves in the step by more than rounding. The velocities at the end of the step are
+    /// so small that a second such step would move nothing by more than rounding. No velocity changes in the step by
+    /// more than rounding. Without gravity the size of rounding errors in velocities is unknown, and velocities must
+    /// not change at all.
     fn stands_still(&self, step: &Step, length: f64) -> bool {
         let mb = self.world.multibody();
         let size = mb.size();

@@ -50,8 +50,9 @@ impl Run<'_, '_> {
         (0..self.rates.len()).any(|k| self.modes.held[k].is_some() && self.at_limit(k).is_none())
     }
 
-    /// Switches dry friction of joint coordinates to its implicit form, solved together with the step, until a later grid time.
-    /// The number of grid intervals until then doubles, up to a maximum, if the last such phase has just ended.
+    /// Switches dry friction of joint coordinates to its implicit form, solved together with the step, until a later
+    /// grid time (multiple of the time step). The number of grid intervals until then doubles, up to a maximum, if the
+    /// last such phase has just ended.
     pub(super) fn rub(&mut self) {
         let again = self.rubbing.lines > 0 && self.line <= self.rubbing.ended + 1;
         let lines = match again {
@@ -86,8 +87,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Ends implicit friction of joint coordinates, and returns to the detection of sliding and sticking events, if the grid time
-    /// planned for this has come. Called at every grid time.
+    /// Ends implicit friction of joint coordinates, and returns to the detection of sliding and sticking events, if the
+    /// grid time (multiple of the time step) planned for this has come. Called at every grid time.
     pub(super) fn end_rubbing(&mut self) {
         self.rubbing.turns = 0;
         if self.rubbing.until.is_some_and(|until| self.line >= until) {

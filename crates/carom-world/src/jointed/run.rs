@@ -231,8 +231,8 @@ impl Run<'_, '_> {
         self.meet(&[])
     }
 
-    /// Returns the time at which the next step must end (s): the next grid time, the next breakpoint of a tabulated input, or the
-    /// end of the run.
+    /// Returns the time at which the next step must end (s): the next grid time (multiple of the time step), the next
+    /// breakpoint of a tabulated input, or the end of the run.
     fn target(&self) -> f64 {
         let line = (self.line + 1) as f64 * self.world.time_step;
         let mut target = line;
@@ -259,8 +259,8 @@ impl Run<'_, '_> {
         (&mb.joints()[joint].coordinates[k - first], joint)
     }
 
-    /// Calls the user's control function for the forces on the joint coordinates, which then stay constant until the next grid
-    /// time.
+    /// Calls the user's control function for the forces on the joint coordinates, which then stay constant until the
+    /// next grid time (multiple of the time step).
     fn ask_control(&mut self) -> Result<(), MotionError> {
         let Some(control) = &mut self.control else {
             return Ok(());
@@ -303,7 +303,8 @@ impl Run<'_, '_> {
         AT_LIMIT * (self.unit(k) + bound.abs())
     }
 
-    /// Returns the largest rebound of a joint coordinate from its limit that cannot be told from rounding error (rad or m).
+    /// Returns the largest rebound of a joint coordinate from its limit that cannot be distinguished from rounding
+    /// error (rad or m).
     pub(super) fn flat(&self, limit: LimitContact) -> f64 {
         let (c, _) = self.coordinate(limit.coordinate);
         let bound = if limit.upper { c.upper } else { c.lower };
@@ -356,8 +357,9 @@ impl Run<'_, '_> {
         step
     }
 
-    /// Uses the impulses of the latest trial step as the initial guess for a step of `length` (s). They are not used if the trial
-    /// step was much shorter: the part of its impulses that corrects residuals is then too large for the longer step.
+    /// Uses the impulses of the latest trial step as the initial guess for a step of `length` (s). These impulses are
+    /// not used if the trial step was much shorter: the part of its impulses that corrects residuals is then too large
+    /// for the longer step.
     fn start_from_preview(&mut self, length: f64) {
         if let Some((of, previewed)) = &self.previewed
             && length <= MOST_STRETCHED * of

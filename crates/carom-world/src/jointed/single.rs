@@ -11,9 +11,10 @@ use nalgebra::{Matrix2, Matrix3, SymmetricEigen, Vector2, Vector3};
 /// last place at most.
 const BLOCKED: f64 = 1e-12;
 
-/// Computes the impulse (N s) at a single contact point. `w` is the inverse contact inertia (1/kg), with two tangents first and
-/// the normal last; `velocity` is the contact velocity before the impact (m/s), in the same order. If the joints block a tangent,
-/// there is neither slip nor friction along it, and the impact is solved in the remaining directions.
+/// Computes the impulse (N s) at a single contact point. `w` is the inverse contact inertia (1/kg), with two tangents
+/// first and the normal last; `velocity` is the contact velocity before the impact (m/s), in the same order. `friction`
+/// and `restitution` are the coefficients of the contact. If the joints block a tangent, there is neither slip nor
+/// friction along it, and the impact is solved in the remaining directions.
 pub(super) fn impulse(
     w: &Matrix3<f64>,
     velocity: &Vector3<f64>,

@@ -41,7 +41,8 @@ fn friction_opposes_the_slip_that_is_left() {
     assert!(t.perp(&u).abs() <= 1e-14 && t.dot(&u) < 0.0);
 }
 
-/// A disk lies on more corners than are solved together. The corners carry its weight, and none penetrates.
+/// Checks that a disk can rest on more contact points than the solver treats together: the points carry the weight of
+/// the disk, and no point penetrates.
 #[test]
 fn many_corners_of_a_face_carry_a_disk() {
     const CORNERS: usize = 64;
@@ -146,7 +147,8 @@ fn at_corners(
     std::array::from_fn(|c| velocity_of(&kick, c, impulses))
 }
 
-/// Four corners share a load like the initial guess, to which the smallest change is made.
+/// Checks that the load of a plate on four corners is divided as in the initial guess of the impulses. The solver makes
+/// the smallest change to this guess.
 #[test]
 fn corners_that_share_a_load_keep_their_shares() {
     let mobility = plate();
@@ -166,8 +168,9 @@ fn corners_that_share_a_load_keep_their_shares() {
     }
 }
 
-/// The corners of one plate can have only the velocities of a rigid motion. Rounding errors that no rigid motion explains cause no
-/// impulses of the corners against each other.
+/// Checks that rounding errors in the contact velocities of a plate do not cause large impulses. The corners of a plate
+/// can have only the velocities of a rigid motion. The part of the rounding errors that no rigid motion explains must
+/// not make the corners push against each other.
 #[test]
 fn rounding_between_contacts_that_share_a_load_does_not_grow() {
     let mobility = plate();
@@ -220,7 +223,8 @@ fn a_plate_that_is_struck_on_one_side_tips_and_slides() {
     assert!(impulses[0] > 0.0 && impulses[6] == 0.0, "{impulses:?}");
 }
 
-/// Friction of contacts with a prescribed slip opposes it, although two of them would otherwise stick.
+/// Checks that the friction of contacts with a prescribed slip direction is opposite to this direction, although two of
+/// the contacts would otherwise stick.
 #[test]
 fn a_prescribed_slip_directs_the_friction_of_a_plate() {
     let mobility = plate();

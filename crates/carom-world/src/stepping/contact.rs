@@ -58,9 +58,9 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Stores a contact point as a force, so that the next step can use the force as initial guess. `[n, x, y]` is the part of
-    /// the contact's impulse that may persist (N s): along the normal and the two tangents. It is divided by the length `h` (s)
-    /// of the step.
+    /// Stores a contact point as a force, so that the next step can use the force as initial guess. `[n, x, y]` is the
+    /// part of the contact's impulse that may persist (N s): along the normal and the two tangents. The impulse is
+    /// divided by the length `h` (s) of the step.
     pub(super) fn new(contact: &Contact, [n, x, y]: [f64; 3], states: &[State], h: f64) -> Self {
         let state = &states[contact.pair.0];
         let [t1, t2] = tangents(&contact.point.normal);
@@ -118,9 +118,9 @@ impl Middle<'_> {
         }
     }
 
-    /// Computes the gap of a pair at the middle of the step, where the impulses act. If the pair can close within the step, its
-    /// contact points are added. `launched`, `velocities`: states and velocities of all bodies at the start of the flight that is
-    /// tested.
+    /// Computes the gap of a pair at the middle of the step, where the impulses act. If the pair can close within the
+    /// step, its contact points are added. `near`: data of the pair, which are changed; `launched`, `velocities`:
+    /// states and velocities of all bodies at the start of the flight that is tested.
     pub(super) fn look(&self, near: &mut NearPair, launched: &[State], velocities: &[Velocity]) {
         let (i, j) = near.pair;
         let (body, other) = (&self.world.bodies[i], self.world.thing(j));
@@ -134,9 +134,9 @@ impl Middle<'_> {
         }
     }
 
-    /// Returns true if a pair may close within the step, when the bodies fly on from the states `launched` with `velocities`. For
-    /// a pair that moves far within the step a continuous search for the first contact decides; otherwise a bound of its gap
-    /// rate.
+    /// Returns true if a pair may close within the step, when the bodies fly on from the states `launched` with
+    /// `velocities`. For a pair that moves far within the step a continuous search for the first contact decides;
+    /// otherwise a bound of its gap rate decides. `near`: data of the pair.
     pub(super) fn closes(
         &self,
         near: &mut NearPair,
@@ -176,8 +176,8 @@ impl Middle<'_> {
         !matches!(found, Ok(Progress::Free(_)))
     }
 
-    /// Adds the contact points of a pair at the middle of the step, where the impulses act, with initial impulses from the
-    /// previous step. `velocities`: velocities of all bodies.
+    /// Adds the contact points of a pair at the middle of the step, where the impulses act, with initial impulses from
+    /// the previous step. `near`: data of the pair, which are changed; `velocities`: velocities of all bodies.
     pub(super) fn add_points(&self, near: &mut NearPair, velocities: &[Velocity]) {
         let (i, j) = near.pair;
         let world = self.world;
@@ -252,10 +252,11 @@ impl Middle<'_> {
         of(i) + of(j) + faces
     }
 
-    /// Computes by how much more the gaps of a pair close within the step than their rates predict, because the bodies rotate.
-    /// Returns true if such a correction is new and not negligible; the impulses of these points are then discarded, so that they
-    /// are solved for again. `launched`, `velocities`: states and velocities of all bodies after the impulses; `next`: states at
-    /// the middle of the next step.
+    /// Computes by how much more the gaps of a pair close within the step than their rates predict, because the bodies
+    /// rotate. Returns true if such a correction is new and not negligible; the impulses of these points are then
+    /// discarded, so that they are solved for again. `near`: data of the pair, which are changed; `launched`,
+    /// `velocities`: states and velocities of all bodies after the impulses; `next`: states at the middle of the next
+    /// step.
     pub(super) fn nonlinearity(
         &self,
         near: &mut NearPair,
@@ -290,9 +291,10 @@ impl Middle<'_> {
         is_new
     }
 
-    /// Adds the deepest point of a pair as a further contact point if the pair overlaps too much at the middle of the next step:
-    /// by more than rotation alone can cause, or deeper than [`DEEP`] and growing. Returns true if a point was added. `launched`,
-    /// `velocities`: states and velocities of all bodies after the impulses; `next`: states at the middle of the next step.
+    /// Adds the deepest point of a pair as a further contact point if the pair overlaps too much at the middle of the
+    /// next step: by more than rotation alone can cause, or deeper than [`DEEP`] and growing. Returns true if a point
+    /// was added. `near`: data of the pair, which are changed; `launched`, `velocities`: states and velocities of all
+    /// bodies after the impulses; `next`: states at the middle of the next step.
     pub(super) fn add_deep(
         &self,
         near: &mut NearPair,

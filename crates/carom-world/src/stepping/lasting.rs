@@ -37,8 +37,8 @@ impl LastingContacts {
         self.pairs.is_empty()
     }
 
-    /// Updates the record after a step. Reports contacts that become lasting or end, and those that change between sticking and
-    /// sliding, as events at `time`, when the impulses of the step act.
+    /// Updates the record after a step. Reports contacts that become lasting or end, and those that change between
+    /// sticking and sliding, as events at `time`, when the impulses of the step act. `report` receives the events.
     pub(super) fn note(&mut self, step: &Step, time: f64, report: &mut dyn FnMut(Event<'_>)) {
         let mut now: Vec<Lasting> = Vec::new();
         for pressed in step.islands.iter().flat_map(|island| &island.pressed) {

@@ -67,7 +67,9 @@ impl World {
         self.step_from(relay, limits, stepping, executor, observe)
     }
 
-    /// Continues a run by time stepping, from the state `relay` in which event-driven integration ended.
+    /// Continues a run by time stepping, from the state `relay` in which event-driven integration ended. `limits`:
+    /// simulated time and number of impacts at which the run ends; `stepping`: options of time stepping; `executor`:
+    /// runs tasks in parallel; `observe`: receives all events.
     pub(crate) fn step_from<'o>(
         &self,
         relay: Relay,
@@ -120,8 +122,9 @@ impl Hybrid for StepRun<'_, '_> {
         self.n_impacts
     }
 
-    /// Makes one step to the next grid time, or to the end of the run if that comes first. Returns the reason for the end when
-    /// the run is complete.
+    /// Makes one step to the next grid time (multiple of the time step), or to the end of the run if that comes first.
+    /// Returns the reason for the end when the run is complete, else `None`. `limits`: simulated time and number of
+    /// impacts at which the run ends.
     fn proceed(&mut self, limits: &Limits) -> Result<Option<Ending<MotionError>>, MotionError> {
         if !self.has_begun {
             self.has_begun = true;

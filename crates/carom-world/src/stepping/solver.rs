@@ -118,9 +118,9 @@ impl Solver {
         self.starts.iter().any(|start| start.restitutes)
     }
 
-    /// Solves the compression phase of an impact, in which impulses without restitution end the approach of all contacts. Further
-    /// contacts that approach fast and are pressed join the rebounding ones, and the problem is solved again, at most [`GROWTHS`]
-    /// times.
+    /// Solves the compression phase of an impact of one island (bodies connected by contacts), given by `task`, in
+    /// which impulses without restitution end the approach of all contacts. Further contacts that approach fast and are
+    /// pressed join the rebounding ones, and the problem is solved again, at most [`GROWTHS`] times.
     fn compress(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
         for (start, closing) in self.starts.iter().zip(&mut self.closing) {
             if start.restitutes {
@@ -154,8 +154,8 @@ impl Solver {
         }
     }
 
-    /// Sets up the contact problem without restitution of an island (bodies connected by contacts): its bodies, its contacts, and
-    /// the velocities of the contacts without impulses.
+    /// Sets up the contact problem without restitution of the island (bodies connected by contacts) in `task`: its
+    /// bodies, its contacts, and the velocities of the contacts without impulses.
     fn pose(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
         self.problem.clear();
         self.closing.clear();
@@ -188,8 +188,9 @@ impl Solver {
         Ok(())
     }
 
-    /// Solves the present contact problem from the initial guess `from`. If the residual is too large, it tries again from the
-    /// best impulses found so far, then from zero. The best result is kept even if its residual remains too large.
+    /// Solves the present contact problem, that of the island (bodies connected by contacts) in `task`, from the
+    /// initial guess `from`. If the residual is too large, it tries again from the best impulses found so far, then
+    /// from zero. The best result is kept even if its residual remains too large.
     fn search(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
         self.counts.n_problems += 1;
         self.found.residual = f64::INFINITY;
@@ -215,8 +216,9 @@ impl Solver {
         Ok(())
     }
 
-    /// Solves the present contact problem once, from the impulses `start` (empty: zero). The result is kept if its residual is
-    /// smaller than the residual of all results before.
+    /// Solves the present contact problem, that of the island (bodies connected by contacts) in `task`, once, from the
+    /// impulses `start` (empty: zero). The result is kept if its residual is smaller than the residual of all results
+    /// before.
     fn attempt(&mut self, task: &Task<'_>, start: &[f64]) -> Result<(), LcpError> {
         let options = SparseConeOptions::new(task.tolerance, task.tolerance)?;
         let answer = self.workspace.solve_from(&self.problem, start, &options)?;
@@ -235,8 +237,8 @@ impl Solver {
         Ok(())
     }
 
-    /// Marks further contacts that rebound: those with restitution that approach faster than the impact threshold and are
-    /// pressed. Returns true if a contact was added.
+    /// Marks further contacts of the island in `task` (bodies connected by contacts) that rebound: those with
+    /// restitution that approach faster than the impact threshold and are pressed. Returns true if a contact was added.
     fn grow(&mut self, task: &Task<'_>) -> bool {
         let impulses = &self.found.impulse;
         let largest = impulses.iter().fold(0.0, |s: f64, l| s.max(l.abs()));
@@ -255,8 +257,9 @@ impl Solver {
         grows
     }
 
-    /// Sets the contact velocities of the problem (m/s). They are the velocities after gravity has acted, plus the rate at which
-    /// each gap may close within the step.
+    /// Sets the contact velocities (m/s) of the present contact problem, that of the island (bodies connected by
+    /// contacts) in `task`. The contact velocities are those after gravity has acted, plus the rate at which each gap
+    /// may close within the step.
     fn shift(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
         self.velocity.clear();
         for (&c, closing) in task.island.contacts.iter().zip(&self.closing) {
@@ -266,14 +269,16 @@ impl Solver {
         self.problem.set_velocity(&self.velocity)
     }
 
-    /// Returns the work $\lambda\cdot(u^- + u^+)/2$ (J) of the impulses $\lambda$, with the contact velocities $u^-$ before and
-    /// $u^+$ after the impulses. $u^+$ is taken from the last solution, which must have ended with these impulses.
+    /// Returns the work $\lambda\cdot(u^- + u^+)/2$ (J) of the impulses $\lambda$, with the contact velocities $u^-$
+    /// before and $u^+$ after the impulses. $u^+$ is taken from the last solution, which must have ended with these
+    /// impulses. `task`: contact problem of one island (bodies connected by contacts).
     fn work(&self, task: &Task<'_>, impulses: &[f64]) -> f64 {
         self.works(task, impulses).0
     }
 
-    /// Returns the work of the impulses (J), and the sum of the absolute values of its terms (J), to which rounding is compared.
-    /// The last solution must have ended with these impulses.
+    /// Returns the work of the impulses (J), and the sum of the absolute values of its terms (J), to which rounding is
+    /// compared. The last solution must have ended with these impulses. `task`: contact problem of one island (bodies
+    /// connected by contacts).
     fn works(&self, task: &Task<'_>, impulses: &[f64]) -> (f64, f64) {
         let (mut work, mut size) = (0.0, 0.0);
         let after = &self.found.velocity;
@@ -289,8 +294,9 @@ impl Solver {
         (work, size)
     }
 
-    /// Solves the expansion phase of an impact. Each rebounding contact gets at least its restitution coefficient times its
-    /// compression impulse, times a common factor. The factor is the largest in [0, 1] with which the impact gains no energy.
+    /// Solves the expansion phase of an impact of one island (bodies connected by contacts), given by `task`. Each
+    /// rebounding contact gets at least its restitution coefficient times its compression impulse, times a common
+    /// factor. The factor is the largest in [0, 1] with which the impact gains no energy.
     fn expand(&mut self, task: &Task<'_>) -> Result<Answer, LcpError> {
         let compression = self.found.impulse.clone();
         let compressed = self.found.velocity.clone();
@@ -327,8 +333,9 @@ impl Solver {
         Ok(answer)
     }
 
-    /// Solves the expansion phase of an impact with given lower bounds `floors` of the normal impulses (N s, one per contact).
-    /// Returns the sum of the impulses of both phases; `compression` contains the impulses of the first phase.
+    /// Solves the expansion phase of an impact of one island (bodies connected by contacts), given by `task`, with
+    /// given lower bounds `floors` of the normal impulses (N s, one per contact). Returns the sum of the impulses of
+    /// both phases; `compression` contains the impulses of the first phase.
     fn expansion(
         &mut self,
         task: &Task<'_>,

@@ -267,9 +267,9 @@ impl<'w> Stepper<'w> {
         .collect()
     }
 
-    /// Starts the computation of a step at its middle, where the impulses act. Computes the velocities of all bodies after the
-    /// first half of the flight, without gravity and impulses, and the velocities after gravity has acted but before contact
-    /// impulses.
+    /// Starts the computation of a step at its middle, where the impulses act. `phases` holds the durations of the
+    /// parts of the step. Computes the velocities of all bodies after the first half of the flight, without gravity and
+    /// impulses, and the velocities after gravity has acted but before contact impulses.
     fn begin<'d>(&self, middle: Middle<'d>, phases: Phases) -> Attempt<'d> {
         let world = self.world;
         let mut free = middle.states.to_vec();
@@ -295,8 +295,9 @@ impl<'w> Stepper<'w> {
         }
     }
 
-    /// Enlarges the bounding boxes of bodies by the distance that they travel at `velocities` within the step, and returns the
-    /// pairs whose boxes overlap. `of` lists the bodies; `None` means all mobile bodies.
+    /// Enlarges the bounding boxes of bodies by the distance that they travel at `velocities` within the step, and
+    /// returns the pairs whose boxes overlap. `attempt`: step under construction; `of` lists the bodies; `None` means
+    /// all mobile bodies.
     fn boxes(
         &mut self,
         attempt: &Attempt<'_>,
@@ -320,7 +321,8 @@ impl<'w> Stepper<'w> {
         self.broad.pairs(world, &all, attempt.middle.states)
     }
 
-    /// Computes the gaps and contact points of pairs that are near each other; pairs that the step already contains are skipped.
+    /// Computes the gaps and contact points of pairs that are near each other; pairs that the step under construction,
+    /// `attempt`, already contains are skipped.
     fn meet(&mut self, attempt: &mut Attempt<'_>, pairs: Vec<Pair>) {
         let mut fresh: Vec<NearPair> = Vec::with_capacity(pairs.len());
         for pair in pairs {
@@ -346,7 +348,7 @@ impl<'w> Stepper<'w> {
         }
     }
 
-    /// Applies `task` to each of the near pairs, in parallel.
+    /// Applies `task` to each of the pairs of bodies that may touch within the step, in parallel.
     fn each(&self, near: &mut [NearPair], task: &(dyn Fn(&mut NearPair) + Sync)) {
         let chunks: Vec<Mutex<&mut [NearPair]>> = near.chunks_mut(CHUNK).map(Mutex::new).collect();
         self.executor.run(chunks.len(), &|k| {
@@ -355,9 +357,9 @@ impl<'w> Stepper<'w> {
         });
     }
 
-    /// Solves for the contact impulses of all islands (groups of bodies connected by contacts) that have new contact points; the
-    /// others keep their impulses. Then applies the impulses to the bodies. `is_tried` is true for a trial step, which uses
-    /// separate solvers.
+    /// Solves for the contact impulses of all islands (groups of bodies connected by contacts) that have new contact
+    /// points; the others keep their impulses. Then applies the impulses to the bodies. `attempt`: step under
+    /// construction. `is_tried` is true for a trial step, which uses separate solvers.
     fn solve(&mut self, attempt: &mut Attempt<'_>, is_tried: bool) -> Result<(), MotionError> {
         let contacts = attempt.set_rows();
         let ends: Vec<(usize, Option<usize>)> =
@@ -388,8 +390,10 @@ impl<'w> Stepper<'w> {
         Ok(())
     }
 
-    /// Solves the contact problems of the islands `found` that have new contact points, in parallel. Returns one entry per
-    /// island, `None` for an island without new points. `is_tried` is true for a trial step, which uses separate solvers.
+    /// Solves the contact problems of those islands in `found` (groups of bodies connected by contacts) that have new
+    /// contact points, in parallel. Returns one entry per island, `None` for an island without new points. `attempt`:
+    /// step under construction; `contacts`: all its contact points. `is_tried` is true for a trial step, which uses
+    /// separate solvers.
     fn answers(
         &mut self,
         attempt: &Attempt<'_>,
@@ -434,9 +438,9 @@ impl<'w> Stepper<'w> {
             .collect()
     }
 
-    /// Adds contact points for pairs that would overlap at the middle of the next step in spite of the impulses found. Returns
-    /// true if there are new points, so that the impulses must be solved for again. `velocities`: velocities of all bodies after
-    /// the impulses.
+    /// Adds contact points for pairs that would overlap at the middle of the next step in spite of the impulses found.
+    /// Returns true if there are new points, so that the impulses must be solved for again. `attempt`: step under
+    /// construction; `velocities`: velocities of all bodies after the impulses.
     fn add_rows(
         &mut self,
         attempt: &mut Attempt<'_>,
@@ -477,8 +481,8 @@ impl<'w> Stepper<'w> {
         Ok(all.any(|contact| contact.impulse.is_none()))
     }
 
-    /// Completes a step after its contact impulses are found: checks the impulses and overlaps, lets all bodies fly to the end of
-    /// the step, and removes a share of each overlap.
+    /// Completes the step under construction, `attempt`, after its contact impulses are found: checks the impulses and
+    /// overlaps, lets all bodies fly to the end of the step, and removes a share of each overlap.
     fn finish(&mut self, attempt: Attempt<'_>) -> Result<Step, MotionError> {
         let world = self.world;
         let middle = attempt.middle;
@@ -549,9 +553,10 @@ impl<'w> Stepper<'w> {
         })
     }
 
-    /// Returns the work (J) of the normal impulses at the lasting contacts of an island (bodies connected by contacts). These are
-    /// points that already had an impulse in the previous step and approach no faster than the impact threshold. The exact motion
-    /// has no normal velocity at such contacts, so this work is an error.
+    /// Returns the work (J) of the normal impulses at the lasting contacts of an island (bodies connected by contacts).
+    /// These are points that already had an impulse in the previous step and approach no faster than the impact
+    /// threshold. The exact motion has no normal velocity at such contacts, so this work is an error. `attempt`: step
+    /// under construction.
     fn lasting_work(&self, attempt: &Attempt<'_>, island: &Island, contacts: &[&Contact]) -> f64 {
         let fall = self.world.flights.gravity.norm() * self.world.time_step;
         let slow = self.options.impact_speed() * fall;
@@ -565,9 +570,10 @@ impl<'w> Stepper<'w> {
         works.sum()
     }
 
-    /// Returns, for each near pair, its contact points with a positive force, as initial guesses of the next step. Impulses of an
-    /// impact are not used, because they do not persist, and opposed contacts would keep them for ever. Bodies that are connected
-    /// to an impact keep the forces of the previous step.
+    /// Returns, for each pair of bodies that may touch within the step `attempt`, the contact points with a positive
+    /// force, as initial guesses of the next step. Impulses of an impact are not used, because they do not persist, and
+    /// opposed contacts would keep them for ever. Bodies that are connected to an impact keep the forces of the
+    /// previous step.
     fn kept(&self, attempt: &Attempt<'_>, contacts: &[&Contact]) -> Vec<Vec<Kept>> {
         let mut forces: Vec<[f64; 3]> = contacts.iter().map(|c| c.last_force).collect();
         for (island, answer) in attempt.islands.iter().zip(&attempt.answers) {
@@ -588,8 +594,8 @@ impl<'w> Stepper<'w> {
         attempt.near.iter().map(of_pair).collect()
     }
 
-    /// Checks that no overlap is so deep that its contact points are meaningless. Such overlaps arise if bodies rotate too far
-    /// within a step.
+    /// Checks that no overlap in the step under construction, `attempt`, is so deep that its contact points are
+    /// meaningless. Such overlaps arise if bodies rotate too far within a step.
     fn check_overlaps(&self, attempt: &Attempt<'_>) -> Result<(), MotionError> {
         let world = self.world;
         let relative = |near: &NearPair| {
@@ -615,9 +621,10 @@ impl<'w> Stepper<'w> {
         })
     }
 
-    /// Checks that the contact impulses of an island (bodies connected by contacts) are accurate. Impulses with a residual above
-    /// the tolerance are accepted only if the residual is at most [`USABLE`] and they gain no significant energy. `time` and `h`:
-    /// time and length of the step (s).
+    /// Checks that the contact impulses of an island (bodies connected by contacts) are accurate. Impulses with a
+    /// residual above the tolerance are accepted only if the residual is at most [`USABLE`] and they gain no
+    /// significant energy. `answer`: solver's answer with the impulses; `time` and `h`: time and length of the step
+    /// (s).
     fn check(
         &self,
         island: &Island,

@@ -87,10 +87,10 @@ pub(super) struct Interior {
 
 impl Interior {
     /// Runs the interior-point method for the contact problem from the impulses `start`, and stores the best impulses
-    /// in `best`. The starting point is first moved inside the cones, to the distance `depth` from their boundary, as
-    /// a fraction of its size. `tolerance` is the residual to be reached, and `pace` limits the number and length of
-    /// the steps. Near a solution Newton's method (`steps`) takes over. Returns true if the residual of the best
-    /// impulses is at most `tolerance`.
+    /// in `best`. The starting point is first moved inside the cones, to the distance `depth` from the boundary of the
+    /// cones; `depth` is a fraction of the size of the starting point. `tolerance` is the residual to be reached, and
+    /// `pace` limits the number and length of the steps. Near a solution Newton's method (`steps`) takes over. Returns
+    /// true if the residual of the best impulses is at most `tolerance`.
     pub(super) fn run(
         &mut self,
         system: &mut System,

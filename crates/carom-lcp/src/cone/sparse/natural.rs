@@ -142,8 +142,9 @@ fn piece(l: Triple, u: Triple, friction: f64, floor: f64) -> (Piece, Triple) {
     (piece, error)
 }
 
-/// Returns the derivatives of a contact's three equations with respect to its impulses and, second, with respect to
-/// its velocities. `piece` is the smooth piece of the equations on which the contact lies.
+/// Returns the derivatives of a contact's three equations with respect to the impulses of the contact and, second, with
+/// respect to the velocities of the contact. `friction` is the friction coefficient. `piece` is the smooth piece of the
+/// equations on which the contact lies.
 pub(super) fn derivatives(piece: Piece, friction: f64) -> (Block<WIDTH>, Block<WIDTH>) {
     let (mut a, mut b) = (zero(), zero());
     let normal = |is_above: bool, a: &mut Block<WIDTH>, b: &mut Block<WIDTH>| {

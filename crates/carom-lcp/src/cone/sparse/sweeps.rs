@@ -4,7 +4,8 @@ use super::system::{System, Triple};
 use crate::cone::single::Block as Contact;
 
 /// Applies `n_sweeps` Gauss-Seidel sweeps to the scaled contact problem `system` and updates `impulse`. In each sweep
-/// the problem of every single contact is solved once, with the impulses of the other contacts fixed.
+/// the problem of every single contact is solved once, with the impulses of the other contacts fixed. Impulses and
+/// contacts are those of the sparse solver.
 pub(super) fn sweep(system: &mut System, impulse: &mut [Triple], n_sweeps: usize) {
     system.couple();
     let blocks = system.diagonal.iter().zip(&system.friction);

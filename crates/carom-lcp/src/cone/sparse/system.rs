@@ -312,8 +312,8 @@ fn add_product(
     }
 }
 
-/// Computes the block of the Delassus matrix that couples two contacts: a sum over the bodies that both contacts
-/// touch.
+/// Computes the 3 × 3 block of the Delassus matrix that couples two contacts, each given by its two bodies and its rows
+/// on them: a sum over the bodies that both contacts touch.
 fn coupling(own: &Sides, other: &Sides) -> Block<WIDTH> {
     let mut block = zero();
     for (body, rows) in own.bodies.iter().zip(&own.rows) {

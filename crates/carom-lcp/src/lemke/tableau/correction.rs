@@ -51,10 +51,10 @@ impl<T> Correction<T> {
 }
 
 impl<T: Scalar> Tableau<T> {
-    /// Solves the equations of the final basis again, with a new factorization and corrections from residuals in
-    /// twice the precision. Writes $z$ (n entries), with negative entries set to zero.
+    /// Solves the equations of the final basis again, with a new factorization and corrections from residuals in twice
+    /// the precision. Writes $z$ (n entries), with negative entries set to zero.
     ///
-    /// Returns false if the basis is singular to working precision.
+    /// Returns false if the matrix of the basis is singular to working precision.
     pub(in super::super) fn refine(&mut self, problem: LcpRef<'_>, z: &mut [f64]) -> bool {
         if !self.solve_signed(problem, z) {
             return false;

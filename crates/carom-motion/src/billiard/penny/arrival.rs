@@ -49,9 +49,9 @@ pub(super) enum Next {
     End(Ending<BilliardError>),
 }
 impl<T: Table> PennyBilliard<T> {
-    /// Returns the velocity in the plane of the front or back rim point of a rolling penny (m/s). Its component along the heading
-    /// is the radius times the rolling rate. Its component across the heading is the radius times the turning rate, with the sign
-    /// of the rim. `heading` is the unit vector of the heading.
+    /// Returns the velocity in the plane of the front or back rim point of a rolling penny (m/s). The component of this
+    /// velocity along the heading is the radius times the rolling rate. The component across the heading is the radius
+    /// times the turning rate, with the sign of the rim. `heading` is the unit vector of the heading.
     #[inline]
     fn rim_velocity(&self, rim: Rim, heading: Vector2<f64>, state: &PennyState) -> Vector2<f64> {
         let r = self.penny.radius();
@@ -337,11 +337,11 @@ impl<T: Table> PennyBilliard<T> {
     }
 }
 
-/// Returns the time derivative of the wall function of an ellipse where a rim point on a circle crosses the wall again. It is
-/// computed from the time derivative `rate` at the start of the arc, which is on the wall, too: $u = -g +
-/// 2\sin\eta|w|d^TQd_\perp$. Here $g$ is `rate`, $w$ the velocity of the rim at the start, $d$ the chord from the start to the
-/// crossing, $\eta$ half of the turning angle in between, $Q$ the matrix of the ellipse (half its Hessian), and $d_\perp$ the
-/// unit normal to the chord.
+/// Returns the time derivative of the wall function of an ellipse where a rim point on a circle crosses the wall again.
+/// The result is computed from the time derivative `rate` at the start of the arc, which is on the wall, too: $u = -g +
+/// 2\sin\eta|w|d^TQd_\perp$. Here $g$ is `rate`, $w$ the velocity of the rim at the start, $d$ the chord from the start
+/// to the crossing, $\eta$ half of the turning angle in between, $Q$ the matrix of the ellipse (half its Hessian), and
+/// $d_\perp$ the unit normal to the chord.
 pub(super) fn carried_rate(
     table: &Ellipse,
     crossing: &Crossing,

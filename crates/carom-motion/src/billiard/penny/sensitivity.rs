@@ -127,16 +127,17 @@ impl Crossing {
         self.gradient.dot(&self.minus)
     }
 
-    /// Returns the saltation matrix of the impact. It maps a perturbation of the penny's state $(x, y, \varphi, \Omega, \omega)$
-    /// just before the impact to the perturbation just after, and accounts for the shift of the time of impact.
+    /// Returns the saltation matrix of the impact. The matrix maps a perturbation of the penny's state $(x, y, \varphi,
+    /// \Omega, \omega)$ just before the impact to the perturbation just after, and accounts for the shift of the time
+    /// of impact.
     fn saltation(&self) -> Matrix5<f64> {
         let jump = self.plus - self.reset * self.minus;
         self.reset + jump * self.gradient.transpose() / self.rate()
     }
 
-    /// Returns the saltation matrix of the impact for the penny's state with rolling angle, $(x, y, \theta, \varphi, \Omega,
-    /// \omega)$. It maps a perturbation of the state just before the impact to the perturbation just after. The wall does not
-    /// depend on the rolling angle $\theta$.
+    /// Returns the saltation matrix of the impact for the penny's state with rolling angle, $(x, y, \theta, \varphi,
+    /// \Omega, \omega)$. The matrix maps a perturbation of the state just before the impact to the perturbation just
+    /// after. The wall does not depend on the rolling angle $\theta$.
     fn whole_saltation(&self) -> DMatrix<f64> {
         let mut saltation = with_rolling_angle(&self.saltation());
         // If the impact is later, θ grows longer with the rolling rate before it, and shorter with the rate after it.

@@ -247,7 +247,8 @@ impl Arc {
     }
 }
 
-/// Substitutes $z = \sqrt2 s$ in a polynomial in $z$, and returns the coefficients in $s$, lowest power first.
+/// Substitutes $z = \sqrt2 s$ in a polynomial in $z$, and returns the coefficients in $s$. `c` holds the coefficients
+/// in $z$; both lists begin with the lowest power.
 fn stretch<const N: usize>(mut c: [f64; N]) -> [f64; N] {
     let mut factor = 1.0;
     for c in &mut c {

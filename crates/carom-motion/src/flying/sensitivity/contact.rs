@@ -30,10 +30,10 @@ pub(super) struct Strike<'a> {
 }
 
 impl<'a> Strike<'a> {
-    /// Creates the contact of the impact at one body point, for the propagation of derivatives. `support_derivative` is $H =
-    /// \partial\rho/\partial d$, the derivative of the lowest body point $\rho$ with respect to the plane normal $d$ in body
-    /// axes. It gives the derivative of the moment $\chi = \rho\times d$ for a small rotation of the body: $X = (S(\rho) -
-    /// S(d)H)S(d)$, with the skew-symmetric matrix $S$ of a vector.
+    /// Creates the contact of the impact at one body point, for the propagation of derivatives. `support_derivative` is
+    /// $H = \partial\rho/\partial d$, the derivative of the lowest body point $\rho$ with respect to the plane normal
+    /// $d$ in body axes. This derivative determines the derivative of the moment $\chi = \rho\times d$ for a small
+    /// rotation of the body: $X = (S(\rho) - S(d)H)S(d)$, with the skew-symmetric matrix $S$ of a vector.
     pub(super) fn new(
         body: &'a RigidBody,
         impact: &'a Impact,
@@ -74,8 +74,8 @@ impl<'a> Strike<'a> {
         self.normal.dot(&path.linear) + self.moment.dot(&path.angular)
     }
 
-    /// Returns the normal component of the velocity before the impact divided by the whole velocity, both in the kinetic norm
-    /// (the square root of $v\cdot Mv$). It is zero for a graze.
+    /// Returns the normal component of the velocity before the impact divided by the whole velocity, both in the
+    /// kinetic norm (the square root of $v\cdot Mv$). The result is zero for a graze.
     pub(super) fn margin(&self) -> f64 {
         let energy =
             self.body.translational_energy(self.before) + self.body.rotational_energy(self.before);

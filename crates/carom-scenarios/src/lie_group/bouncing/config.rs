@@ -388,7 +388,8 @@ impl Config {
 }
 
 impl BodyConfig {
-    /// Builds the rigid body from its configuration. Returns it with its shape, relative to the center of mass.
+    /// Builds the rigid body from its configuration. Returns the body and its shape; the coordinates of the shape are
+    /// relative to the center of mass.
     fn build(&self) -> Result<(RigidBody, Shape), ScenarioError> {
         let shape = self.shape.build("body.shape")?;
         let wrong = |error: GeometryError| {

@@ -239,8 +239,8 @@ impl Default for Output {
 }
 
 impl LinkConfig {
-    /// Rejects keys of a link that have no meaning for its joint type, unless they have their default values. `key`: returns
-    /// the full path of a key of this link, for error messages.
+    /// Rejects keys of a link that have no meaning for the joint type of the link, unless the values of these keys are
+    /// the defaults. `key`: returns the full path of a key of this link, for error messages.
     fn check(&self, key: &dyn Fn(&str) -> String) -> Result<(), ScenarioError> {
         let name = &self.name;
         if name.is_empty() {

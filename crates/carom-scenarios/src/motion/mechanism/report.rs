@@ -76,8 +76,8 @@ impl<'r> Stop<'r> {
     }
 }
 
-/// Returns all computed states of a run in the order of time: those at grid times, those before and after each impact, and the
-/// last one.
+/// Returns all computed states of a run in the order of time: those at grid times (multiples of the time step), those
+/// before and after each impact, and the last one.
 fn stops<'r>(
     integrator: &Integrator<'_>,
     run: &'r Trajectory,

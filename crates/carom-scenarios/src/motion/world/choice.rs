@@ -42,8 +42,8 @@ impl Setup {
         }
     }
 
-    /// True if event-driven integration may switch to time stepping when events become too frequent. Time stepping must
-    /// support all settings, and bodies must come to rest when impacts accumulate.
+    /// True if event-driven integration may switch to time stepping when events become too frequent. This requires that
+    /// time stepping supports all settings, and that bodies come to rest when impacts accumulate.
     pub(super) fn hands_over(&self, config: &Config) -> bool {
         let mut given = self.given_of_events.iter();
         self.on_zeno == OnZeno::Rest
@@ -51,8 +51,8 @@ impl Setup {
             && given.all(|key| self.is_of_steps(key))
     }
 
-    /// True if the law that the user gives under `key` is the one that time stepping uses anyway: Poisson's law with default
-    /// parameters.
+    /// True if the law that the user gives under `key` is the impact law that time stepping always uses: Poisson's law
+    /// with default parameters.
     fn is_of_steps(&self, key: &str) -> bool {
         key == "law.several"
             && matches!(&self.several, Law::Poisson(law) if *law == Poisson::default())

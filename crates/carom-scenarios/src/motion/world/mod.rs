@@ -49,11 +49,12 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Simulates the scenario `world` with joints under a controller. `overrides`: settings that replace the scenario's defaults,
-/// including the bodies and joints. The controller `control` is called at every grid time with the time (s), the joint
-/// coordinates and their rates. The controller returns one force (N, or N m for an angle) for each coordinate. This force is
-/// constant until the next grid time, and acts in addition to the actuators. The order of coordinates, rates and forces is that
-/// of the columns `t:...` (joint forces) of the table `joint_trajectory`.
+/// Simulates the scenario `world` with joints under a controller. `overrides`: settings that replace the scenario's
+/// defaults, including the bodies and joints. The controller `control` is called at every grid time (a multiple of the
+/// control period) with the time (s), the joint coordinates and their rates. The controller returns one force (N, or N
+/// m for an angle) for each coordinate. This force is constant until the next grid time, and acts in addition to the
+/// actuators. The order of coordinates, rates and forces is that of the columns `t:...` (joint forces) of the table
+/// `joint_trajectory`.
 ///
 /// # Errors
 ///

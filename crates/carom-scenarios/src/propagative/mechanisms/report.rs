@@ -38,8 +38,8 @@ pub(crate) struct Motion {
     pub(crate) energies: Vec<f64>,
 }
 
-/// Simulates a mechanical system from an initial configuration and velocity, and computes its energies at the grid times.
-/// `times`: time step and duration.
+/// Simulates a mechanical system from an initial configuration and velocity, and computes its energies at the grid
+/// times (multiples of the time step). `times`: time step and duration.
 pub(crate) fn simulate<S: MechanicalSystem>(
     system: &S,
     law: &dyn ImpactLaw,
@@ -70,7 +70,8 @@ impl Motion {
             .collect()
     }
 
-    /// Returns the largest difference between the energy at a grid time and the initial energy (J).
+    /// Returns the largest difference between the energy at a grid time (multiple of the time step) and the initial
+    /// energy (J).
     pub(crate) fn energy_error(&self) -> f64 {
         let first = self.energies.first().copied().unwrap_or(0.0);
         let errors = self.energies.iter().map(|energy| (energy - first).abs());
@@ -162,8 +163,8 @@ fn states(motion: &Motion, coordinates: &[(&str, &str)]) -> Table {
     table
 }
 
-/// Draws coordinates against time, with the impacts as points on the first of them. `coordinates`: index and label of each
-/// coordinate.
+/// Draws coordinates of a simulated motion against time, with the impacts as points on the first of them.
+/// `coordinates`: index and label of each coordinate.
 pub(crate) fn figure(
     name: &str,
     title: &str,

@@ -46,8 +46,8 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Creates the lengths of the robot (cm) from $(r_1, r_2, l_u, l_l)$, the order of Table I: anterior radius, posterior
-    /// radius, thigh, shank.
+    /// Creates the lengths of the robot (cm) from $(r_1, r_2, l_u, l_l)$, the order of the paper's Table I: anterior
+    /// radius, posterior radius, thigh, shank.
     pub fn from_table([anterior_radius, posterior_radius, thigh, shank]: [f64; 4]) -> Self {
         Self {
             anterior_radius,
@@ -57,8 +57,8 @@ impl Lengths {
         }
     }
 
-    /// Returns the lengths of the robot (cm) as $(r_1, r_2, l_u, l_l)$, the order of Table I: anterior radius, posterior
-    /// radius, thigh, shank.
+    /// Returns the lengths of the robot (cm) as $(r_1, r_2, l_u, l_l)$, the order of the paper's Table I: anterior
+    /// radius, posterior radius, thigh, shank.
     pub fn to_table(self) -> [f64; 4] {
         [
             self.anterior_radius,

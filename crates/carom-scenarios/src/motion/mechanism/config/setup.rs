@@ -128,7 +128,8 @@ impl Config {
     }
 }
 
-/// Returns the fixed lines that contacts can touch, each once, as a point and a unit normal.
+/// Returns the fixed lines that the points of a mechanism can touch, without duplicates. Each entry contains a point of
+/// the line and its unit normal.
 fn distinct_lines(contacts: &[ContactConfig]) -> Vec<[[f64; 2]; 2]> {
     let mut lines: Vec<[[f64; 2]; 2]> = Vec::new();
     for LineConfig { point, normal } in contacts.iter().map(|contact| contact.line) {
@@ -237,8 +238,8 @@ impl Assembly {
         Ok(parent)
     }
 
-    /// Prepares the drawing of a new link: its joint is added to the drawing of its parent, and its centers of mass to its own
-    /// drawing. `new`: the added link.
+    /// Prepares the drawing of a new link. The joint of the link is added to the drawing of the parent link, and the
+    /// centers of mass of the link are added to the link's own drawing. `new`: the added link.
     fn draw_link(&mut self, link: &LinkConfig, parent: Link, new: Link) {
         let mut drawings = self.drawings.iter_mut();
         if let Some(holder) = drawings.find(|drawing| drawing.link == parent) {

@@ -220,8 +220,8 @@ fn list(v: &Vector3<f64>) -> Value {
     json!([v.x, v.y, v.z])
 }
 
-/// Returns the velocity of the body's center of mass (m/s) and its angular velocity (rad/s), both in world axes. Both are zero
-/// for a fixed body.
+/// Returns the velocity of the body's center of mass (m/s) and its angular velocity (rad/s), both in world axes. Both
+/// velocities are zero for a fixed body.
 fn velocity(mb: &Multibody, body: usize, state: &State) -> (Vector3<f64>, Vector3<f64>) {
     match mb.rigid(body) {
         None => (Vector3::zeros(), Vector3::zeros()),

@@ -9,8 +9,8 @@ use carom_report::Record;
 use carom_world::Laws;
 use carom_world::jointed::{Control, JointEvent};
 
-/// Simulates a world with joints and fills its record. `control`: optional controller, which sets forces along the joint
-/// coordinates at grid times.
+/// Simulates a world with joints and fills its record. `control`: optional controller, which sets forces along the
+/// joint coordinates at grid times (multiples of the time step).
 pub(in super::super) fn run<'c>(
     config: &Config,
     input: &Input<'_>,

@@ -162,8 +162,9 @@ fn may_overlap(config: &Config, setup: &Setup) -> BTreeSet<[usize; 2]> {
     all.filter(|pair| !given(pair)).collect()
 }
 
-/// Returns the pairs that may touch, with the friction and restitution between them. An index counts the bodies first, then
-/// the planes. `shapes`: shape of each body; `mobile`: name of each body, and true if it moves.
+/// Returns the pairs that may touch, with the friction and restitution between them. Bodies that `joints` connect are
+/// included only if the configuration allows contact between them. An index counts the bodies first, then the planes,
+/// of which there are `n_planes`. `shapes`: shape of each body; `mobile`: name of each body, and true if it moves.
 fn touching_pairs(
     config: &Config,
     shapes: &[Option<Shape>],

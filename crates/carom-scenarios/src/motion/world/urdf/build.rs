@@ -170,8 +170,8 @@ impl Builder<'_> {
         Ok(is_fixed)
     }
 
-    /// Adds the fixed root link, with the links fixed to it, as a fixed body. If it has no shape, it becomes the ground
-    /// instead.
+    /// Adds the fixed root link, with the links fixed to it, as a fixed body. If the root link has no shape, it becomes
+    /// the ground instead.
     fn ground(&mut self, group: &Group) -> Result<(), ScenarioError> {
         let (shape, has_cylinder) = self.shape(group, &Vector3::zeros())?;
         let Some(shape) = shape else {
