@@ -34,11 +34,38 @@ fn leads_everywhere(frame: &Frame<'_>, ways: &[Walk]) -> Result<bool, ImpactErro
     Ok(directions.iter().all(is_reached))
 }
 
+/// Leaves out the branches that have the same outcome and the same Jacobian as an earlier one.
+fn distinct_ways(frame: &Frame<'_>, ways: Vec<Walk>) -> Vec<Walk> {
+    let mut distinct: Vec<Walk> = Vec::with_capacity(ways.len());
+    for way in ways {
+        let is_same = |other: &Walk| {
+            let moved = &way.velocity - &other.velocity;
+            frame.is_zero(&moved, SAME_OUTCOME) && are_one(&way.jacobian, &other.jacobian)
+        };
+        if !distinct.iter().any(is_same) {
+            distinct.push(way);
+        }
+    }
+    distinct
+}
+
+/// Checks that the velocity after the impact is the Jacobian of the branch times the velocity before it, as it is for laws that
+/// scale with the velocity. Returns an error if rounding hides the outcome.
+fn check_homogeneous(frame: &Frame<'_>, way: &Walk) -> Result<(), ImpactError> {
+    let mut missed = way.velocity.clone();
+    missed.gemv(1.0, &way.jacobian, &frame.before, -1.0);
+    if frame.is_rounding(&missed, SAME_WAY) {
+        return Ok(());
+    }
+    Err(ImpactError::NotDifferentiated {
+        reason: "the impulses are so large that the outcome is rounding; move the data by more than \
+                 rounding",
+    })
+}
+
 impl<'p> Derivative<'p> {
-    #[expect(
-        clippy::too_many_lines,
-        reason = "to be split: rows, basis and whitened velocities"
-    )]
+    /// Creates the derivative from the branches that a law takes near its `outcome`. `wrt` selects the Jacobians, `tolerance` is
+    /// the relative tolerance of ties, and `is_event_wide` is true if one restitution belongs to the whole event.
     pub(super) fn new(
         branches: Branches<'p>,
         outcome: &ImpactOutcome,
@@ -49,7 +76,7 @@ impl<'p> Derivative<'p> {
         let Branches {
             frame,
             ways,
-            mut is_complete,
+            is_complete,
             to_plastic,
             is_homogeneous,
             is_kink: kinks,
@@ -80,16 +107,15 @@ impl<'p> Derivative<'p> {
             return Ok(derivative);
         }
         let frame = &derivative.frame;
+        let after = frame.of_velocity(&outcome.velocity_plus.0);
         let Some(first) = ways.first() else {
             return Err(ImpactError::NotDifferentiated {
                 reason: "contacts that depend on each other hold it in more ways than the velocities nearby \
                          allow; move the data by more than rounding",
             });
         };
-        let outcome_after = frame.of_velocity(&outcome.velocity_plus.0);
-        let mut missed = &outcome_after - &first.velocity;
         // A law that was evaluated nearby may answer differently there.
-        if !(is_continuous.is_some() || frame.is_rounding(&missed, SAME_WAY)) {
+        if !(is_continuous.is_some() || frame.is_rounding(&(&after - &first.velocity), SAME_WAY)) {
             return Err(ImpactError::NotDifferentiated {
                 reason: "its stages do not lead to the outcome",
             });
@@ -103,63 +129,18 @@ impl<'p> Derivative<'p> {
             None => leads_everywhere(frame, &ways)?,
         };
         let is_truncated = !is_complete && is_continuous.is_none();
-        is_complete &= is_covered;
-        let mut distinct: Vec<Walk> = Vec::with_capacity(ways.len());
-        for way in ways {
-            let is_same = |other: &Walk| {
-                let moved = &way.velocity - &other.velocity;
-                frame.is_zero(&moved, SAME_OUTCOME) && are_one(&way.jacobian, &other.jacobian)
-            };
-            if !distinct.iter().any(is_same) {
-                distinct.push(way);
-            }
-        }
+        let mut distinct = distinct_ways(frame, ways);
         let is_one = distinct.len() == 1 && !kinks && is_covered;
-        is_complete |= is_one && n_ways == 1 && !distinct[0].is_tied();
-        derivative.is_complete = is_complete;
+        derivative.is_complete =
+            (is_complete && is_covered) || (is_one && n_ways == 1 && !distinct[0].is_tied());
         if !is_one {
-            let is_kink = (is_covered || is_truncated)
-                && distinct.iter().all(|way| {
-                    let moved = &way.velocity - &outcome_after;
-                    frame.is_zero(&moved, SAME_WAY)
-                });
-            let pieces = distinct
-                .iter()
-                .map(|way| {
-                    let direction = way.direction(frame)?;
-                    Ok(Piece {
-                        velocity_plus: frame.velocity(&way.velocity),
-                        dv_dv: if way.is_quiet() {
-                            DMatrix::identity(frame.dim(), frame.dim())
-                        } else {
-                            frame.jacobian(&way.jacobian)
-                        },
-                        direction: frame.velocity(&direction) * frame.problem.scale(),
-                    })
-                })
-                .collect::<Result<Vec<_>, ImpactError>>()?;
-            derivative.pieces = pieces;
             derivative.nearest = nearest;
-            derivative.own = distinct.into_iter().next();
-            let is_quiet = derivative.own.as_ref().is_some_and(Walk::is_quiet);
-            derivative.find_jacobians(wrt, is_quiet);
-            derivative.class = Some(if is_kink {
-                Differentiability::Kink
-            } else {
-                Differentiability::Jump
-            });
+            let may_be_kink = is_covered || is_truncated;
+            derivative.set_pieces(distinct, &after, may_be_kink, wrt)?;
             return Ok(derivative);
         }
         if is_homogeneous {
-            let walk = &distinct[0];
-            missed.copy_from(&walk.velocity);
-            missed.gemv(1.0, &walk.jacobian, &frame.before, -1.0);
-            if !frame.is_rounding(&missed, SAME_WAY) {
-                return Err(ImpactError::NotDifferentiated {
-                    reason: "the impulses are so large that the outcome is rounding; move the data by more than \
-                             rounding",
-                });
-            }
+            check_homogeneous(frame, &distinct[0])?;
         }
         derivative.class = Some(Differentiability::Smooth);
         derivative.nearest = next;
@@ -167,6 +148,42 @@ impl<'p> Derivative<'p> {
         let is_quiet = derivative.own.as_ref().is_some_and(Walk::is_quiet);
         derivative.find_jacobians(wrt, is_quiet && outcome.status != ImpactStatus::Resolved);
         Ok(derivative)
+    }
+
+    /// Stores the branches `distinct` as the pieces of a kink or a jump. `after` is the whitened velocity after the impact. A
+    /// kink needs that all pieces lead there, and that `may_be_kink` is true.
+    fn set_pieces(
+        &mut self,
+        distinct: Vec<Walk>,
+        after: &DVector<f64>,
+        may_be_kink: bool,
+        wrt: &Wrt,
+    ) -> Result<(), ImpactError> {
+        let frame = &self.frame;
+        let leads_there = |way: &Walk| frame.is_zero(&(&way.velocity - after), SAME_WAY);
+        let is_kink = may_be_kink && distinct.iter().all(leads_there);
+        let piece = |way: &Walk| {
+            let direction = way.direction(frame)?;
+            Ok(Piece {
+                velocity_plus: frame.velocity(&way.velocity),
+                dv_dv: if way.is_quiet() {
+                    DMatrix::identity(frame.dim(), frame.dim())
+                } else {
+                    frame.jacobian(&way.jacobian)
+                },
+                direction: frame.velocity(&direction) * frame.problem.scale(),
+            })
+        };
+        let pieces = distinct.iter().map(piece);
+        self.pieces = pieces.collect::<Result<Vec<_>, ImpactError>>()?;
+        self.own = distinct.into_iter().next();
+        let is_quiet = self.own.as_ref().is_some_and(Walk::is_quiet);
+        self.find_jacobians(wrt, is_quiet);
+        self.class = Some(match is_kink {
+            true => Differentiability::Kink,
+            false => Differentiability::Jump,
+        });
+        Ok(())
     }
 
     /// Computes and stores the Jacobians that `wrt` selects, on the branch that the law itself takes. `is_identity` is

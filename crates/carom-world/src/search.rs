@@ -45,6 +45,15 @@ const MAX_EVALUATIONS: usize = 10 * MAX_EXACT;
 /// Number of evaluations after which a search beyond its stretch of time is interrupted, to be resumed later.
 const FEW: usize = 32;
 
+/// Largest number of halvings of a time until the bound of the distance is above the floor.
+const HALVINGS: usize = 60;
+
+/// Largest number of secant steps towards the time at which the bound of the distance reaches the floor.
+const SECANTS: usize = 3;
+
+/// Relative accuracy of that time at which the secant steps end: the next evaluation of the paths starts there.
+const CLOSE_ENOUGH: f64 = 1e-3;
+
 /// Result of a search for the first contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Progress {
@@ -316,10 +325,6 @@ impl Search<'_> {
     /// A point of a body at $\rho$ in body axes, with rotation $R$ and angular velocity $\Omega$, is no lower along this
     /// direction than $n\cdot R\rho + \tau(w\cdot R\rho + n\cdot R(\Omega\times\rho)) - \tfrac A2\tau^2$, where $A$ bounds the
     /// second derivative.
-    #[expect(
-        clippy::too_many_lines,
-        reason = "to be split: bounds of a slab, then its subdivision"
-    )]
     fn certified_slab(
         &self,
         at: &Node,
@@ -329,15 +334,29 @@ impl Search<'_> {
         floor: f64,
         bound: f64,
     ) -> f64 {
-        let n = slab.normal;
         let w = turn.norm();
         if !w.is_finite() {
             return 0.0;
         }
         // For this time the length of the normal stays below 3/2.
         let left = left.min(0.5 / w);
+        let distance = self.distance_bound(at, slab, turn, left, bound);
+        distance.time_above(floor, slab.gap, left)
+    }
+
+    /// Returns a lower bound of the distance of one pair of parts, for times up to `left` (s) after `at`. `turn` (1/s) is the rate
+    /// of the direction, `bound` (m/s²) an upper bound of the relative acceleration.
+    fn distance_bound<'b>(
+        &'b self,
+        at: &Node,
+        slab: &Slab,
+        turn: &Vector3<f64>,
+        left: f64,
+        bound: f64,
+    ) -> DistanceBound<'b> {
+        let n = slab.normal;
         let d1 = at.states[0].rotation.rotate_back(&n);
-        let turn1 = d1.cross(&at.rates[0].angular) + at.states[0].rotation.rotate_back(turn);
+        let d2 = at.states[1].rotation.rotate_back(&-n);
         let (parts, opposite): (&[Part], Option<&Part>) = match self.other {
             Other::Plane(_) => (&self.first.body.parts, None),
             Other::Body(second) => (
@@ -349,17 +368,11 @@ impl Search<'_> {
                 second.parts.get(slab.other),
             ),
         };
-        let d2 = at.states[1].rotation.rotate_back(&-n);
-        let turn2 = d2.cross(&at.rates[1].angular) - at.states[1].rotation.rotate_back(turn);
         let apart = at.states[0].position - at.states[1].position;
-        let base = match self.other {
-            Other::Plane(plane) => plane.half_space.height(&at.states[0].position),
-            Other::Body(_) => n.dot(&apart),
-        };
         let velocity = at.rates[0].linear - at.rates[1].linear;
-        let drift = n.dot(&velocity) + turn.dot(&apart);
         let gravity = self.gravity();
         let mut down = bound - n.dot(&gravity).min(0.0);
+        let w = turn.norm();
         if w > 0.0 {
             let margins: f64 = parts.iter().chain(opposite).map(Part::margin).sum();
             let other = match self.other {
@@ -373,72 +386,20 @@ impl Search<'_> {
             // Terms that would raise the bound are left out: between two times a convex bound could be below its values at both.
             down = down.max(0.0);
         }
-        let value = |tau: f64| {
-            let lowest = |part: &Part, d: &Vector3<f64>| part.core_support_value(d) - part.margin();
-            let turned = d1 + turn1 * tau;
-            let first = parts
-                .iter()
-                .map(|p| lowest(p, &turned))
-                .fold(f64::INFINITY, f64::min);
-            let second = opposite.map_or(0.0, |p| lowest(p, &(d2 + turn2 * tau)));
-            base + tau * drift + first + second - 0.5 * down * tau * tau
-        };
-        let end = value(left);
-        if end >= floor {
-            return left;
+        DistanceBound {
+            parts,
+            opposite,
+            turn1: d1.cross(&at.rates[0].angular) + at.states[0].rotation.rotate_back(turn),
+            turn2: d2.cross(&at.rates[1].angular) - at.states[1].rotation.rotate_back(turn),
+            d1,
+            d2,
+            base: match self.other {
+                Other::Plane(plane) => plane.half_space.height(&at.states[0].position),
+                Other::Body(_) => n.dot(&apart),
+            },
+            drift: n.dot(&velocity) + turn.dot(&apart),
+            down,
         }
-        // Estimate: time at which the currently lowest point reaches the floor.
-        let mut rate = drift;
-        if let Some(lowest) = parts
-            .iter()
-            .map(|p| p.lowest(&d1))
-            .min_by(|a, b| a.dot(&d1).total_cmp(&b.dot(&d1)))
-        {
-            rate += lowest.dot(&turn1);
-        }
-        if let Some(part) = opposite {
-            rate += part.lowest(&d2).dot(&turn2);
-        }
-        let room = (slab.gap - floor).max(0.0);
-        let root = (rate * rate + 2.0 * down * room).max(0.0).sqrt();
-        let guess = if rate < 0.0 {
-            2.0 * room / (root - rate)
-        } else {
-            (rate + root) / down
-        };
-        let (mut low, mut high, mut beyond) = (0.0, left, end);
-        let mut at_low = value(0.0);
-        let mut tau = if guess > 0.0 && guess < left {
-            guess
-        } else {
-            0.5 * left
-        };
-        for _ in 0..60 {
-            let now = value(tau);
-            if now >= floor {
-                (low, at_low) = (tau, now);
-                break;
-            }
-            (high, beyond) = (tau, now);
-            tau *= 0.5;
-        }
-        // Secants of a concave function approach its root from below.
-        for _ in 0..3 {
-            if at_low <= floor || high - low <= 1e-3 * low {
-                break;
-            }
-            let chord = low + (high - low) * (at_low - floor) / (at_low - beyond);
-            let now = value(chord);
-            if chord <= low || chord >= high {
-                break;
-            }
-            if now >= floor {
-                (low, at_low) = (chord, now);
-            } else {
-                (high, beyond) = (chord, now);
-            }
-        }
-        low
     }
 
     /// Locates the time (s) at which the gap falls to `zero` (m), to an accuracy of `target` (m). The gap is larger at `low` and
@@ -478,6 +439,99 @@ impl Search<'_> {
             }
         }
         Ok(low)
+    }
+}
+
+/// Lower bound of the distance of convex parts of two bodies along a moving direction, as a concave function of the time.
+struct DistanceBound<'a> {
+    /// Parts of the first body; the lowest one counts.
+    parts: &'a [Part],
+    /// Part of the second body; `None` if the second body is a plane.
+    opposite: Option<&'a Part>,
+    /// Direction in the axes of the first body, and its rate (1/s).
+    d1: Vector3<f64>,
+    turn1: Vector3<f64>,
+    /// Opposite direction in the axes of the second body, and its rate (1/s).
+    d2: Vector3<f64>,
+    turn2: Vector3<f64>,
+    /// Distance of the centers along the direction (m), and its rate (m/s).
+    base: f64,
+    drift: f64,
+    /// Largest downward acceleration (m/s²).
+    down: f64,
+}
+
+impl DistanceBound<'_> {
+    /// Returns the lower bound of the distance (m) after the time `tau` (s).
+    fn value(&self, tau: f64) -> f64 {
+        let lowest = |part: &Part, d: &Vector3<f64>| part.core_support_value(d) - part.margin();
+        let turned = self.d1 + self.turn1 * tau;
+        let parts = self.parts.iter().map(|p| lowest(p, &turned));
+        let first = parts.fold(f64::INFINITY, f64::min);
+        let second = self
+            .opposite
+            .map_or(0.0, |p| lowest(p, &(self.d2 + self.turn2 * tau)));
+        self.base + tau * self.drift + first + second - 0.5 * self.down * tau * tau
+    }
+
+    /// Estimates the time (s) at which the points that are lowest now have come nearer by `room` (m).
+    fn estimate(&self, room: f64) -> f64 {
+        let mut rate = self.drift;
+        let lowest = self.parts.iter().map(|p| p.lowest(&self.d1));
+        if let Some(lowest) = lowest.min_by(|a, b| a.dot(&self.d1).total_cmp(&b.dot(&self.d1))) {
+            rate += lowest.dot(&self.turn1);
+        }
+        if let Some(part) = self.opposite {
+            rate += part.lowest(&self.d2).dot(&self.turn2);
+        }
+        let root = (rate * rate + 2.0 * self.down * room).max(0.0).sqrt();
+        if rate < 0.0 {
+            2.0 * room / (root - rate)
+        } else {
+            (rate + root) / self.down
+        }
+    }
+
+    /// Returns a time (s), at most `left`, up to which the bound is at least `floor` (m). `gap` is the distance at the start (m).
+    fn time_above(&self, floor: f64, gap: f64, left: f64) -> f64 {
+        let end = self.value(left);
+        if end >= floor {
+            return left;
+        }
+        let guess = self.estimate((gap - floor).max(0.0));
+        let (mut low, mut high, mut beyond) = (0.0, left, end);
+        let mut at_low = self.value(0.0);
+        let mut tau = if guess > 0.0 && guess < left {
+            guess
+        } else {
+            0.5 * left
+        };
+        for _ in 0..HALVINGS {
+            let now = self.value(tau);
+            if now >= floor {
+                (low, at_low) = (tau, now);
+                break;
+            }
+            (high, beyond) = (tau, now);
+            tau *= 0.5;
+        }
+        // Secants of a concave function approach its root from below.
+        for _ in 0..SECANTS {
+            if at_low <= floor || high - low <= CLOSE_ENOUGH * low {
+                break;
+            }
+            let chord = low + (high - low) * (at_low - floor) / (at_low - beyond);
+            let now = self.value(chord);
+            if chord <= low || chord >= high {
+                break;
+            }
+            if now >= floor {
+                (low, at_low) = (chord, now);
+            } else {
+                (high, beyond) = (chord, now);
+            }
+        }
+        low
     }
 }
 

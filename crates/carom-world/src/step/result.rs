@@ -1,0 +1,133 @@
+//! Result of a step: work, loss and contact result of each pair.
+
+use super::first::FirstKick;
+use super::second::SecondKick;
+use super::start::StepStart;
+use super::{CLOSED, PairStep, Step, is_finite, slip_of};
+use crate::MotionError;
+use crate::kick::Friction;
+use crate::losses::{self, Begin, Kicked};
+use crate::pair::Follow;
+
+impl StepStart<'_> {
+    /// Combines the kicks of a step to its result.
+    pub(super) fn result(&self, first: FirstKick, second: SecondKick) -> Result<Step, MotionError> {
+        let start_kick = Kicked {
+            impulses: &first.impulses,
+            before: &self.before,
+            after: &first.launch.begin_velocities,
+        };
+        let end_kick = Kicked {
+            impulses: &second.impulses,
+            before: &second.before,
+            after: &second.after,
+        };
+        let work = start_kick.total() + end_kick.total();
+        let begins = self.begins(&second);
+        let loss = losses::loss(&begins, &start_kick, &end_kick, self.still);
+        let slip_left = self.slip_left(&second);
+        let mut pairs = self.pair_steps(&first, &second);
+        self.mark_lifted(&begins, &start_kick, &end_kick, &mut pairs);
+        if let Some(place) = second.end.iter().position(|s| !is_finite(s)) {
+            let body = self.scene.bodies.get(place);
+            return Err(MotionError::NonFinite {
+                body: body.map(|b| b.name.clone()).unwrap_or_default(),
+                time: self.scene.time,
+            });
+        }
+        let mut of_end = vec![0.0; 3 * self.contacts()];
+        for (c, impulse) in second.closed.iter().zip(second.impulses.chunks_exact(3)) {
+            if let Some(to) = of_end.get_mut(3 * c..3 * c + 3) {
+                to.copy_from_slice(impulse);
+            }
+        }
+        Ok(Step {
+            length: self.h,
+            launched: first.launch.launched,
+            end: second.end,
+            pairs,
+            work,
+            loss,
+            slip_left,
+            impulses: [first.impulses, of_end],
+        })
+    }
+
+    /// Describes each contact at the start of the step, as far as the losses depend on it.
+    fn begins(&self, second: &SecondKick) -> Vec<Begin> {
+        let scene = self.scene;
+        let of = |c: usize| {
+            let (index, point) = self.points.points.get(c)?;
+            Some((scene.pairs.get(*index)?, point.gap))
+        };
+        let begin = |(c, (_, friction)): (usize, &(f64, Friction))| Begin {
+            friction: *friction,
+            closed: of(c).is_some_and(|(pair, gap)| gap <= CLOSED * pair.tolerance),
+            gathered: of(c).map_or(0.0, |(pair, _)| scene.gathered(pair, self.states, self.h)),
+            second: second.closed.iter().position(|place| *place == c),
+        };
+        self.sliding.iter().enumerate().map(begin).collect()
+    }
+
+    /// Returns the contact result of every pair, without [`lifted`](PairStep::lifted).
+    fn pair_steps(&self, first: &FirstKick, second: &SecondKick) -> Vec<PairStep> {
+        let scene = self.scene;
+        let open = PairStep {
+            open: true,
+            ..PairStep::default()
+        };
+        let mut pairs = vec![open; scene.pairs.len()];
+        for (c, (index, _)) in self.points.points.iter().enumerate() {
+            if let Some(pair) = pairs.get_mut(*index) {
+                let normal = first.impulses.get(3 * c).copied().unwrap_or_default();
+                pair.pressed += normal;
+                pair.pressed_first += normal;
+                pair.impulse += self.points.rows.impulse(c, &first.impulses);
+            }
+        }
+        for (place, (index, _)) in second.points.points.iter().enumerate() {
+            if let Some(pair) = pairs.get_mut(*index) {
+                let normal = second.impulses.get(3 * place).copied().unwrap_or_default();
+                let rate = second.after.get(3 * place);
+                let leaves = rate.is_some_and(|rate| *rate > self.still);
+                pair.pressed += normal;
+                pair.open &= leaves;
+                pair.slides |= !leaves && slip_of(&second.after, place).norm() > self.still;
+                pair.impulse += second.points.rows.impulse(place, &second.impulses);
+            }
+        }
+        let gaps = scene.gaps(&second.end);
+        for ((pair, result), gap) in scene.pairs.iter().zip(&mut pairs).zip(gaps) {
+            result.gap = gap;
+            if pair.friction == 0.0 {
+                result.slides = true;
+            }
+        }
+        pairs
+    }
+
+    /// Sets [`lifted`](PairStep::lifted) of every pair, from its points that were closed and at rest at the start.
+    fn mark_lifted(
+        &self,
+        begins: &[Begin],
+        start_kick: &Kicked<'_>,
+        end_kick: &Kicked<'_>,
+        pairs: &mut [PairStep],
+    ) {
+        for (c, (begin, (index, point))) in begins.iter().zip(&self.points.points).enumerate() {
+            let rested = begin.closed && start_kick.before[3 * c].abs() <= self.still;
+            if let Some(pair) = pairs.get_mut(*index)
+                && rested
+                && matches!(point.follow, Follow::Closest | Follow::OnEdges { .. })
+                && begin.gathered > 0.0
+            {
+                let leaves = start_kick.after[3 * c];
+                let back = begin
+                    .second
+                    .map_or(0.0, |place| -end_kick.before[3 * place]);
+                let unlike = leaves.max(back - leaves.abs());
+                pair.lifted = pair.lifted.max(unlike / begin.gathered);
+            }
+        }
+    }
+}
