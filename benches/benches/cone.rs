@@ -296,9 +296,10 @@ fn factorizations() {
         };
         let kept = SymbolicLu::try_new(matrix.symbolic()).unwrap();
         let by_faer = |anew: bool| {
-            let symbolic = match anew {
-                true => SymbolicLu::try_new(matrix.symbolic()).unwrap(),
-                false => kept.clone(),
+            let symbolic = if anew {
+                SymbolicLu::try_new(matrix.symbolic()).unwrap()
+            } else {
+                kept.clone()
             };
             let lu = Lu::try_new_with_symbolic(symbolic, matrix.as_ref()).unwrap();
             let mut x = faer::Col::from_fn(6 * count, |_| 1.0);

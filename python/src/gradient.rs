@@ -2,10 +2,10 @@
 
 use crate::batch::{COLUMNS, Filled, fill_columns, put, widths_of, write_outcome};
 use crate::error::raised;
-use carom::impact::ImpactProblem;
 use carom::derivative::{
     Derivative, Differentiability, Gradient, Jacobians, Wrt, saltation as matrix,
 };
+use carom::impact::ImpactProblem;
 use carom::nalgebra::{DMatrix, DVector};
 use carom_wire::{Request, WireError};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};

@@ -256,11 +256,7 @@ impl Impact {
             .map(|all| all.as_slice().map(<[f64]>::to_vec))
             .transpose()?;
         let contacts = self.contacts();
-        let widths = [
-            n,
-            contacts.row(contacts.len()),
-            contacts.constraint_forms().len(),
-        ];
+        let widths = [n, contacts.n_rows(), contacts.constraint_forms().len()];
         let shared = Arc::clone(&self.shared);
         let table = interruptible(py, threads, move |is_stopped| {
             let request = Request::new(&law, &options)?;

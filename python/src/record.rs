@@ -100,9 +100,10 @@ fn stoppable(is_stopped: &Arc<AtomicBool>) -> Progress {
 }
 
 fn fault_of(name: &str, error: &ScenarioError) -> WireError {
-    let kind = match error.is_configuration() {
-        true => "invalid-configuration",
-        false => "not-solved",
+    let kind = if error.is_configuration() {
+        "invalid-configuration"
+    } else {
+        "not-solved"
     };
     WireError::new(kind, format!("{name}: {error}"))
 }

@@ -75,9 +75,10 @@ fn page() -> String {
         }
         for option in law.options {
             let is_json = serde_json::from_str::<serde_json::Value>(option.default).is_ok();
-            let default = match is_json {
-                true => format!("`{}`", option.default),
-                false => option.default.to_owned(),
+            let default = if is_json {
+                format!("`{}`", option.default)
+            } else {
+                option.default.to_owned()
             };
             let meaning = match option.unit {
                 "" => option.meaning.to_owned(),

@@ -90,9 +90,10 @@ impl RunArgs {
             Wanted::Films(_) => None,
         });
         let formats: Vec<export::Format> = wanted.collect();
-        match formats.is_empty() {
-            true => vec![export::Format::Svg],
-            false => formats,
+        if formats.is_empty() {
+            vec![export::Format::Svg]
+        } else {
+            formats
         }
     }
 
@@ -192,9 +193,10 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
     let unwritable = |e: export::ExportError| Failure::Usage(e.to_string());
     let films = args.films();
     // Checked before the run, which may take long.
-    let studio = match films.is_empty() {
-        true => None,
-        false => Some(export::Studio::of_system().map_err(unwritable)?),
+    let studio = if films.is_empty() {
+        None
+    } else {
+        Some(export::Studio::of_system().map_err(unwritable)?)
     };
     let mut assignments = Vec::new();
     if let Some(seed) = args.seed

@@ -97,9 +97,10 @@ impl Moved {
     /// Returns the rounding error of the impulses on the bodies that are connected with a contact row, as a fraction of the
     /// row's reference velocity (the size of the velocities of these bodies).
     pub(crate) fn rounding(&self) -> f64 {
-        match self.impulses > 0.0 {
-            true => f64::EPSILON * self.impulses / self.velocity,
-            false => 0.0,
+        if self.impulses > 0.0 {
+            f64::EPSILON * self.impulses / self.velocity
+        } else {
+            0.0
         }
     }
 

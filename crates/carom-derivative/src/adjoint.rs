@@ -99,9 +99,12 @@ pub(super) struct Adjoint {
 impl Adjoint {
     pub(super) fn new(frame: &Frame<'_>, wanted: Gradient) -> Self {
         let (n, m) = (frame.dim(), frame.problem.contacts().len());
-        let matrix = |is_wanted, columns| match is_wanted {
-            true => DMatrix::zeros(n, columns),
-            false => DMatrix::zeros(0, 0),
+        let matrix = |is_wanted, columns| {
+            if is_wanted {
+                DMatrix::zeros(n, columns)
+            } else {
+                DMatrix::zeros(0, 0)
+            }
         };
         let m = if wanted.coefficients { m } else { 0 };
         Self {

@@ -407,9 +407,12 @@ fn to_polyhedron(rows: &[(DVector<f64>, f64)], is_cone: bool, n: usize) -> Optio
         return Some(0.0);
     }
     let all = rows.iter().map(|(row, _)| row.len()).max().unwrap_or(0);
-    let entry = |i: usize, k: usize| match i < all {
-        true => rows[k].0.get(i).copied().unwrap_or(0.0),
-        false => -rows[k].1 / unit,
+    let entry = |i: usize, k: usize| {
+        if i < all {
+            rows[k].0.get(i).copied().unwrap_or(0.0)
+        } else {
+            -rows[k].1 / unit
+        }
     };
     let hull = DMatrix::from_fn(all + 1, rows.len(), entry);
     let mut target = DVector::zeros(all + 1);

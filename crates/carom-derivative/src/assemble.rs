@@ -179,9 +179,10 @@ impl<'p> Derivative<'p> {
         self.own = distinct.into_iter().next();
         let is_quiet = self.own.as_ref().is_some_and(Walk::is_quiet);
         self.find_jacobians(wrt, is_quiet);
-        self.class = Some(match is_kink {
-            true => Differentiability::Kink,
-            false => Differentiability::Jump,
+        self.class = Some(if is_kink {
+            Differentiability::Kink
+        } else {
+            Differentiability::Jump
         });
         Ok(())
     }

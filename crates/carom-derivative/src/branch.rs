@@ -174,9 +174,10 @@ impl Walk {
         let Some(distance) = distance(value, gradient) else {
             return Ok(own || value >= -frame.scales().whole(tolerance));
         };
-        let near = match distance > 2.0 * frame.at_most(tolerance) {
-            true => 0.0,
-            false => frame.near(gradient, tolerance),
+        let near = if distance > 2.0 * frame.at_most(tolerance) {
+            0.0
+        } else {
+            frame.near(gradient, tolerance)
         };
         if distance < -near {
             if !own {
@@ -408,9 +409,10 @@ impl Ties {
                             found.work += other.work_of(frame, tests.len(), stage.as_ref());
                         }
                         if k > 0 && other.take(frame, tests, stage, self, false, &mut workspace)? {
-                            match other.is_amplified() {
-                                true => found.is_complete = false,
-                                false => others.push((other, choice.next)),
+                            if other.is_amplified() {
+                                found.is_complete = false
+                            } else {
+                                others.push((other, choice.next))
                             }
                         }
                     }
@@ -502,9 +504,10 @@ impl Walk {
             let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
             stage.advance(&mut self.jacobian, &mut impulses);
             self.impulses += &impulses;
-            let decisive = match ties.may_shift {
-                true => decisive(frame, &stage, &forms)?,
-                false => Cow::Borrowed(forms.as_slice()),
+            let decisive = if ties.may_shift {
+                decisive(frame, &stage, &forms)?
+            } else {
+                Cow::Borrowed(forms.as_slice())
             };
             for form in decisive.iter() {
                 let value =

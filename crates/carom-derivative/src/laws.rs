@@ -327,13 +327,14 @@ impl DifferentiableLaw for SetValued {
         let Some(found) = found else {
             return Ok(Branches::family(frame));
         };
-        let answers = match problem.is_approaching() {
-            true => Answers::Modes {
+        let answers = if problem.is_approaching() {
+            Answers::Modes {
                 cones,
                 rebounds: false,
                 steps,
-            },
-            false => Answers::One,
+            }
+        } else {
+            Answers::One
         };
         Ok(Branches {
             // Caps do not grow with the velocity.
@@ -561,15 +562,18 @@ impl DifferentiableLaw for Rough {
                     }
                 }
                 // If these tests fail, the law has no answer.
-                let form = |i: usize| match pattern[i] {
-                    true => Form {
-                        impulses: of_row(contacts.row(i)),
-                        ..Form::default()
-                    },
-                    false => Form {
-                        after: of_row(contacts.row(i)),
-                        ..Form::default()
-                    },
+                let form = |i: usize| {
+                    if pattern[i] {
+                        Form {
+                            impulses: of_row(contacts.row(i)),
+                            ..Form::default()
+                        }
+                    } else {
+                        Form {
+                            after: of_row(contacts.row(i)),
+                            ..Form::default()
+                        }
+                    }
                 };
                 let stage = pattern.contains(&true).then(|| {
                     mode.hold(frame.constraint_rows());

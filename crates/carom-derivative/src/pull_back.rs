@@ -198,9 +198,10 @@ impl Derivative<'_> {
         }
         let n_rows = given.rows.nrows();
         for (i, j) in marks.rows {
-            match i < n_rows {
-                true => given.rows[(i, j)] = f64::NAN,
-                false => given.constraints[(i - n_rows, j)] = f64::NAN,
+            if i < n_rows {
+                given.rows[(i, j)] = f64::NAN
+            } else {
+                given.constraints[(i - n_rows, j)] = f64::NAN
             }
         }
         for place in marks.mass {

@@ -108,9 +108,10 @@ impl Sensitivity {
         }
         event.margin = event.margin.filter(|margin| margin.is_finite());
         self.class = self.class.max(event.class);
-        self.margin = match self.events.is_empty() {
-            true => event.margin,
-            false => self.margin.zip(event.margin).map(|(a, b)| a.min(b)),
+        self.margin = if self.events.is_empty() {
+            event.margin
+        } else {
+            self.margin.zip(event.margin).map(|(a, b)| a.min(b))
         };
         match event.class {
             Regularity::Smooth => (),

@@ -23,9 +23,10 @@ impl Analysis {
 
 fn of_law(fit: &LawFit) -> String {
     let estimates: Vec<String> = fit.estimates.iter().map(|e| of_estimate(fit, e)).collect();
-    let told = match estimates.is_empty() {
-        true => String::new(),
-        false => format!("{}; ", estimates.join(", ")),
+    let told = if estimates.is_empty() {
+        String::new()
+    } else {
+        format!("{}; ", estimates.join(", "))
     };
     format!(
         "{}: {told}misses the velocity after a typical impact by {:.1} % of the speed before.",
@@ -41,9 +42,10 @@ fn of_estimate(fit: &LawFit, estimate: &Estimate) -> String {
         Some([low, high]) => format!(" (95 %: {low:.3} to {high:.3})"),
         None => String::new(),
     };
-    let told = match estimate.is_identifiable {
-        true => "",
-        false => ", which the data do not tell",
+    let told = if estimate.is_identifiable {
+        ""
+    } else {
+        ", which the data do not tell"
     };
     format!("{name} {value:.3}{interval}{told}")
 }

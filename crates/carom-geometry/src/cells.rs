@@ -245,9 +245,10 @@ impl Cells {
     /// Returns the index of the grid level for boxes of a given width (m). The cells of that level have the next larger power of
     /// two as size. The level is created if it does not exist.
     fn level(&mut self, width: f64) -> usize {
-        let size = match width.is_finite() {
-            true => carom_numeric::power(2.0, exponent(width)),
-            false => f64::INFINITY,
+        let size = if width.is_finite() {
+            carom_numeric::power(2.0, exponent(width))
+        } else {
+            f64::INFINITY
         };
         match self.levels.iter().position(|level| level.size == size) {
             Some(level) => level,

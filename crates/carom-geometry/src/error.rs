@@ -171,9 +171,10 @@ impl GeometryError {
         what: &'static str,
         values: impl IntoIterator<Item = &'a f64>,
     ) -> Result<(), Self> {
-        match values.into_iter().all(|x| x.is_finite()) {
-            true => Ok(()),
-            false => Err(Self::NonFinite { what }),
+        if values.into_iter().all(|x| x.is_finite()) {
+            Ok(())
+        } else {
+            Err(Self::NonFinite { what })
         }
     }
 

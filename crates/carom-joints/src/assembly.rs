@@ -176,12 +176,11 @@ impl Multibody {
             joint.frame(usize::from(!is_child)),
             other.and_then(|b| states.get(b)),
         );
-        let (axes, origin) = match is_child {
-            true => (at.axes * turned, at.origin + at.axes * d),
-            false => {
-                let axes = at.axes * turned.transpose();
-                (axes, at.origin - axes * d)
-            }
+        let (axes, origin) = if is_child {
+            (at.axes * turned, at.origin + at.axes * d)
+        } else {
+            let axes = at.axes * turned.transpose();
+            (axes, at.origin - axes * d)
         };
         let frame = joint.frame(usize::from(is_child));
         let rotation: Matrix3<f64> = axes * frame.axes.transpose();
@@ -223,19 +222,20 @@ impl Multibody {
         let state = &states[target];
         let moved = base + turning.cross(&(state.position - center));
         let rigid = stack(&moved, &state.rotation.rotate_back(&turning));
-        let rates: Vec<f64> = match joint.kind.is_spherical() {
-            true => joint
+        let rates: Vec<f64> = if joint.kind.is_spherical() {
+            joint
                 .ball
                 .velocity
                 .unwrap_or_default()
                 .iter()
                 .copied()
-                .collect(),
-            false => joint
+                .collect()
+        } else {
+            joint
                 .coordinates
                 .iter()
                 .map(|c| c.velocity.unwrap_or(0.0))
-                .collect(),
+                .collect()
         };
         if rates.iter().all(|rate| *rate == 0.0) {
             return Ok(rigid);

@@ -387,9 +387,10 @@ impl Branches {
             let (before, rest) = self.inertia.split_at_mut(place);
             let (inertia, node) = (&rest[0], &mut self.nodes[place]);
             let Some(joint) = branch.joint else {
-                match node.free(inertia) {
-                    true => continue,
-                    false => return Err(0),
+                if node.free(inertia) {
+                    continue;
+                } else {
+                    return Err(0);
                 }
             };
             let (child, origin) = &scene.anchors[joint];

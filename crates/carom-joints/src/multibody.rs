@@ -366,9 +366,10 @@ impl Multibody {
                 rotation: from.rotation.compose(&So3::exp(&turn)),
             });
         }
-        let flown = match self.exact {
-            true => ExactFlight::new(self.gravity).advance(rigid, from, time),
-            false => FreeFlight::lgvi(self.gravity).advance(rigid, from, time),
+        let flown = if self.exact {
+            ExactFlight::new(self.gravity).advance(rigid, from, time)
+        } else {
+            FreeFlight::lgvi(self.gravity).advance(rigid, from, time)
         };
         flown.map_err(|source| JointError::Flight {
             body: part.name.clone(),

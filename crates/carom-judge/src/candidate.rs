@@ -188,9 +188,10 @@ impl Case<'_> {
         let rank = |candidate: &Candidate| {
             let is_fitted = candidate.restitution.is_some_and(|r| r.is_fitted)
                 || candidate.restitutions.is_some();
-            match self.is_same(candidate.distance) {
-                true => (u8::from(is_fitted), 0.0),
-                false => (2, candidate.distance),
+            if self.is_same(candidate.distance) {
+                (u8::from(is_fitted), 0.0)
+            } else {
+                (2, candidate.distance)
             }
         };
         let is_better = |next: &Candidate, best: &Candidate| {

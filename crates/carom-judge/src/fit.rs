@@ -156,9 +156,10 @@ fn is_straight(points: &[Point], limit: f64) -> bool {
 fn along(target: &DVector<f64>, a: &Point, b: &Point) -> f64 {
     let chord = &b.at - &a.at;
     let length = chord.norm_squared();
-    match length > 0.0 {
-        true => chord.dot(&(target - &a.at)) / length,
-        false => 0.0,
+    if length > 0.0 {
+        chord.dot(&(target - &a.at)) / length
+    } else {
+        0.0
     }
 }
 

@@ -25,9 +25,12 @@ pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
     // Without an external impulse the result is bitwise that of the law itself.
     let approach = case.is_step().then_some(case.approach);
     let resolve = |problem: &ImpactProblem<'_>| law.resolve_counted(problem, approach, &work);
-    let resolve_within = |problem: &ImpactProblem<'_>| match work.get() < max_work {
-        true => resolve(problem),
-        false => Err(ImpactError::FitLimit { max_work }),
+    let resolve_within = |problem: &ImpactProblem<'_>| {
+        if work.get() < max_work {
+            resolve(problem)
+        } else {
+            Err(ImpactError::FitLimit { max_work })
+        }
     };
     let is_same = |answer: &Answer| {
         let found = answer.as_ref();

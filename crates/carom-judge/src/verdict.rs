@@ -17,9 +17,10 @@ pub(super) fn words(judgement: &Judgement) -> String {
 
 fn energy(judgement: &Judgement) -> String {
     let ratio = judgement.telling_ratio();
-    let energy = match judgement.is_all_seen() {
-        true => "its energy",
-        false => "its energy of relative motion",
+    let energy = if judgement.is_all_seen() {
+        "its energy"
+    } else {
+        "its energy of relative motion"
     };
     match judgement.energy_change() {
         EnergyChange::Gained if ratio.is_infinite() => {

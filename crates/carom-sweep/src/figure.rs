@@ -29,11 +29,8 @@ pub fn map(path: &Path, x: &str, y: &str, color: &str) -> Result<Figure, SweepEr
     let file = File::open(path).map_err(SweepError::file("read", path))?;
     let reader = SerializedFileReader::new(file).map_err(|error| {
         let is_named = path.extension().is_some_and(|end| end == "parquet");
-        fault(match is_named {
-            true => error.to_string(),
-            false => "a figure is drawn from Parquet alone: `carom sweep merge DIR -o table.parquet` writes it"
-                .to_owned(),
-        })
+        fault(if is_named { error.to_string() } else { "a figure is drawn from Parquet alone: `carom sweep merge DIR -o table.parquet` writes it"
+        .to_owned() })
     })?;
     let columns =
         columns_named(&reader, &[x, y, color]).map_err(|error| fault(error.to_string()))?;

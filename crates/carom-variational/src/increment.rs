@@ -132,11 +132,12 @@ fn damped_newton(
 ) -> Result<Vector3<f64>, VariationalError> {
     let fail = || {
         let h_omega = body.angular_velocity(a).norm();
-        match h_omega.is_finite() {
-            true => Err(VariationalError::StepTooLarge { h_omega }),
-            false => Err(VariationalError::NonFinite {
+        if h_omega.is_finite() {
+            Err(VariationalError::StepTooLarge { h_omega })
+        } else {
+            Err(VariationalError::NonFinite {
                 what: "angular momentum",
-            }),
+            })
         }
     };
     let mut f = start;

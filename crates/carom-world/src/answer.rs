@@ -114,9 +114,12 @@ impl Run<'_, '_> {
             surface
         };
         // A point that separates has no restitution: the law only prevents it from returning.
-        let restitution_of = |c: usize, surface: &Surface| match touching.velocities[3 * c] > 0.0 {
-            true => 0.0,
-            false => surface.restitution,
+        let restitution_of = |c: usize, surface: &Surface| {
+            if touching.velocities[3 * c] > 0.0 {
+                0.0
+            } else {
+                surface.restitution
+            }
         };
         if let ([(pair, _)], SingleLaw::TwoBody(options)) =
             (touching.points.as_slice(), self.laws.single)
@@ -158,9 +161,10 @@ impl Run<'_, '_> {
                 |k: usize| Covector::from_slice(&touching.rows.covector(3 * c + k, bodies.len()));
             Contact {
                 normal: row(0),
-                tangents: match surface.friction > 0.0 {
-                    true => vec![row(1), row(2)],
-                    false => Vec::new(),
+                tangents: if surface.friction > 0.0 {
+                    vec![row(1), row(2)]
+                } else {
+                    Vec::new()
                 },
                 friction: surface.friction,
                 restitution: restitution_of(c, &surface),

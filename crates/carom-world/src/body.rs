@@ -329,9 +329,10 @@ impl Flights {
         if body.isotropic {
             let drop = self.gravity * (0.5 * time * time);
             let spin = from.angular_momentum / body.moments.x;
-            let rotation = match from.angular_momentum == Vector3::zeros() {
-                true => from.rotation,
-                false => from.rotation.compose(&So3::exp(&(spin * time))),
+            let rotation = if from.angular_momentum == Vector3::zeros() {
+                from.rotation
+            } else {
+                from.rotation.compose(&So3::exp(&(spin * time)))
             };
             return Ok(State {
                 position: from.position + (from.linear_momentum * (time / rigid.mass()) + drop),

@@ -79,12 +79,13 @@ impl Run<'_, '_> {
         };
         if never_held {
             let limit = EVENTS_PER_INSTANT;
-            return match chatter.count > limit {
-                true => Err(MotionError::EventLimit {
+            return if chatter.count > limit {
+                Err(MotionError::EventLimit {
                     limit,
                     time: time.high,
-                }),
-                false => Ok(false),
+                })
+            } else {
+                Ok(false)
             };
         }
         let most = if chatter.was_held { MOST_AGAIN } else { MOST };

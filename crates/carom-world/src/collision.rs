@@ -45,9 +45,10 @@ impl Run<'_, '_> {
         from: Time,
     ) -> Result<(), MotionError> {
         let in_step = |thing: usize| self.motions.get(thing).is_some_and(|m| m.island.is_some());
-        let touch = match in_step(pair.0) || in_step(pair.1) {
-            true => self.touch_in_step(pair, time, from)?,
-            false => Some(time),
+        let touch = if in_step(pair.0) || in_step(pair.1) {
+            self.touch_in_step(pair, time, from)?
+        } else {
+            Some(time)
         };
         if let Some(time) = touch {
             self.push_touch(pair, time);
@@ -97,9 +98,10 @@ impl Run<'_, '_> {
         let deep = DEEP * world.tolerance(pair.0, pair.1);
         let touches = |gap: f64, rate: f64| gap <= rounding && (rate < 0.0 || gap < -deep);
         // A pair that was deep from the start has not come into contact now, whatever its rate.
-        let was = match touches(gap, rate) && (rate >= 0.0 || gap < -deep) {
-            true => look(earliest)?.0.min(0.0),
-            false => 0.0,
+        let was = if touches(gap, rate) && (rate >= 0.0 || gap < -deep) {
+            look(earliest)?.0.min(0.0)
+        } else {
+            0.0
         };
         // A pair that separates at some depth touches again at that depth.
         let zero = if rate >= 0.0 { gap.min(0.0) } else { 0.0 };
@@ -127,9 +129,10 @@ impl Run<'_, '_> {
         let left = latest.since(time);
         let (mut low, mut low_gap) = (time, gap - zero);
         for k in 1..=LOOKS {
-            let next = match k == LOOKS {
-                true => latest,
-                false => time.plus(left * k as f64 / LOOKS as f64),
+            let next = if k == LOOKS {
+                latest
+            } else {
+                time.plus(left * k as f64 / LOOKS as f64)
             };
             let (gap, rate, _) = look(next)?;
             if !touches(gap - zero, rate) {

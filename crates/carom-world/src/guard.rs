@@ -271,9 +271,10 @@ impl StepScene<'_> {
         let mut fails = 2.0 * step;
         for _ in 0..BISECTIONS {
             let middle = (step * fails).sqrt();
-            match does(middle) {
-                true => step = middle,
-                false => fails = middle,
+            if does(middle) {
+                step = middle
+            } else {
+                fails = middle
             }
         }
         Some(two_digits(NAMED * step))

@@ -227,20 +227,19 @@ impl Run<'_, '_> {
         let passed = time.since(island.begin);
         let nothing = passed <= NO_TIME * island.length.min(self.world.time_step);
         let mut gained = self.gained(&island.bodies);
-        let shorter = match !nothing && passed < island.length {
-            true => {
-                let step = self.preview(island, passed)?;
-                if !island.rests {
-                    let scene = self.scene(&island.bodies, &island.pairs, island.begin);
-                    if is_checked {
-                        let left = self.limits.duration - island.begin.high;
-                        scene.check(&island.before, &step, &gained, left)?;
-                    }
-                    scene.add_gain(&island.before, &step, gained.iter_mut());
+        let shorter = if !nothing && passed < island.length {
+            let step = self.preview(island, passed)?;
+            if !island.rests {
+                let scene = self.scene(&island.bodies, &island.pairs, island.begin);
+                if is_checked {
+                    let left = self.limits.duration - island.begin.high;
+                    scene.check(&island.before, &step, &gained, left)?;
                 }
-                Some(step)
+                scene.add_gain(&island.before, &step, gained.iter_mut());
             }
-            false => None,
+            Some(step)
+        } else {
+            None
         };
         let Some(mut island) = self.islands.get_mut(index).and_then(Option::take) else {
             return Ok(Vec::new());
@@ -269,9 +268,10 @@ impl Run<'_, '_> {
     /// or to stick.
     fn take_over(&mut self, island: &Island, time: Time) {
         let world = self.world;
-        self.n_steps += match island.rests {
-            true => (island.length / world.time_step).ceil() as usize,
-            false => 1,
+        self.n_steps += if island.rests {
+            (island.length / world.time_step).ceil() as usize
+        } else {
+            1
         };
         self.balance.contact_loss += island.step.loss;
         self.drift += island.step.loss;

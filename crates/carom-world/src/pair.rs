@@ -245,9 +245,10 @@ pub(crate) fn touch_of_spheres(
             let sum = radius + second.sphere?;
             let apart = state.position - other_state.position;
             let distance = apart.norm();
-            let normal = match distance > 0.0 {
-                true => apart / distance,
-                false => Vector3::z(),
+            let normal = if distance > 0.0 {
+                apart / distance
+            } else {
+                Vector3::z()
             };
             (normal, distance - sum)
         }
@@ -373,9 +374,10 @@ pub(crate) fn contact_points(
                     true if corners(&a, &normal) >= 3 => Some(false),
                     _ => None,
                 };
-                let edges = match both && owner.is_none() {
-                    true => crossing([&a, &b], [state, other_state], &normal, tolerance),
-                    false => None,
+                let edges = if both && owner.is_none() {
+                    crossing([&a, &b], [state, other_state], &normal, tolerance)
+                } else {
+                    None
                 };
                 let (margin, margin2) = (a.margin(), b.margin());
                 let known = out.len();

@@ -459,9 +459,10 @@ impl<'w> Run<'w, '_> {
     pub(crate) fn next_line(&self, time: Time) -> Time {
         let step = self.world.time_step;
         let line = Time::new(((time.high / step + 1e-9).floor() + 1.0) * step);
-        match line.compare(&time).is_gt() {
-            true => line,
-            false => time.plus(step),
+        if line.compare(&time).is_gt() {
+            line
+        } else {
+            time.plus(step)
         }
     }
 

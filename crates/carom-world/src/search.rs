@@ -291,9 +291,10 @@ impl Search<'_> {
             let mut best = self.certified_slab(at, slab, &still, tau, floor, bound);
             if let Other::Body(_) = self.other {
                 let room = slab.gap - floor;
-                let enough = match at.rate < 0.0 {
-                    true => tau.min(0.5 * room / -at.rate),
-                    false => tau,
+                let enough = if at.rate < 0.0 {
+                    tau.min(0.5 * room / -at.rate)
+                } else {
+                    tau
                 };
                 let n = slab.normal;
                 let last = before.and_then(|node| {

@@ -460,9 +460,10 @@ impl World {
         let mobile = self.bodies.iter().filter(|body| body.is_mobile()).count();
         let loses = |s: &Surface| s.collide && (s.friction > 0.0 || s.restitution < 1.0);
         let lossy = loses(&self.surface) || self.pairs.values().any(loses);
-        match mobile > MANY && lossy {
-            true => Scheme::TimeStepping,
-            false => Scheme::Events,
+        if mobile > MANY && lossy {
+            Scheme::TimeStepping
+        } else {
+            Scheme::Events
         }
     }
 

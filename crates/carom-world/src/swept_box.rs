@@ -51,9 +51,10 @@ pub(crate) fn path(
     time: f64,
     [radius, slack]: [f64; 2],
 ) -> Bounds {
-    let end = match time.is_finite() {
-        true => x + v * time + gravity * (0.5 * time * time),
-        false => *x,
+    let end = if time.is_finite() {
+        x + v * time + gravity * (0.5 * time * time)
+    } else {
+        *x
     };
     let mut bounds = Bounds::around(x, &end, radius + slack);
     for k in 0..3 {

@@ -90,9 +90,10 @@ impl Run<'_, '_> {
         if motion.island.is_some() {
             return false;
         }
-        match flights.is_exact(about) {
-            true => about.tumbling(&motion.state) * time.since(motion.time) > LONG_FLIGHT,
-            false => flights.own_step(about, &motion.state).is_some(),
+        if flights.is_exact(about) {
+            about.tumbling(&motion.state) * time.since(motion.time) > LONG_FLIGHT
+        } else {
+            flights.own_step(about, &motion.state).is_some()
         }
     }
 
@@ -203,9 +204,10 @@ impl Run<'_, '_> {
             // neglected.
             let root = (speed * speed + 2.0 * fall * travel).sqrt();
             let time = 2.0 * travel / (speed + if root.is_finite() { root } else { speed });
-            let mut left = match time.is_finite() {
-                true => from.plus(time.max(8.0 * f64::EPSILON * from.high.abs())),
-                false => Time::new(f64::INFINITY),
+            let mut left = if time.is_finite() {
+                from.plus(time.max(8.0 * f64::EPSILON * from.high.abs()))
+            } else {
+                Time::new(f64::INFINITY)
             };
             let (mut limit, mut slack) = (Time::new(f64::INFINITY), 0.0);
             if let Some(end) = self.end_of_step(body) {
@@ -499,13 +501,12 @@ impl Run<'_, '_> {
                 return (state.position, Vector3::zeros(), false);
             }
             let body = &world.bodies[thing];
-            match body.is_mobile() {
-                true => {
-                    let since = from.since(motion.time);
-                    let (x, v) = world.flights.center(body, &motion.state, since);
-                    (x, v, true)
-                }
-                false => (motion.state.position, Vector3::zeros(), false),
+            if body.is_mobile() {
+                let since = from.since(motion.time);
+                let (x, v) = world.flights.center(body, &motion.state, since);
+                (x, v, true)
+            } else {
+                (motion.state.position, Vector3::zeros(), false)
             }
         };
         let ((x, v, falls), (y, w, other_falls)) = (place(i), place(j));

@@ -11,13 +11,12 @@ fn run(urdf: &str, config: &str) -> (Option<i32>, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("world.toml");
     std::fs::write(&path, config).unwrap();
-    let robot = match urdf.starts_with('<') {
-        true => {
-            let robot = folder.path().join("robot.urdf");
-            std::fs::write(&robot, urdf).unwrap();
-            robot.to_str().unwrap().to_owned()
-        }
-        false => format!("{ROBOTS}/{urdf}"),
+    let robot = if urdf.starts_with('<') {
+        let robot = folder.path().join("robot.urdf");
+        std::fs::write(&robot, urdf).unwrap();
+        robot.to_str().unwrap().to_owned()
+    } else {
+        format!("{ROBOTS}/{urdf}")
     };
     let config = path.to_str().unwrap();
     let arguments = [

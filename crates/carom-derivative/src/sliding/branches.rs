@@ -366,9 +366,10 @@ impl<'p, 'o> OneContact<'p, 'o> {
             [walk.jacobian, walk.impulses] = sliding.jacobians(&self.frame);
             walk.map = Map::Sliding(Box::new(sliding));
         }
-        let answers = match start.holds && !self.is_planar() {
-            true => Answers::OneSomewhere,
-            false => Answers::One,
+        let answers = if start.holds && !self.is_planar() {
+            Answers::OneSomewhere
+        } else {
+            Answers::One
         };
         Branches {
             answers,

@@ -193,9 +193,10 @@ fn check(seed: u64, problems: std::ops::Range<u64>) {
     for k in problems {
         let mut random = Random(seed << 32 | k);
         let is_whole = k % 3 == 2;
-        let posed = match is_whole {
-            true => whole(&mut random),
-            false => problem(&mut random),
+        let posed = if is_whole {
+            whole(&mut random)
+        } else {
+            problem(&mut random)
         };
         let retold = relations(&posed, &mut random);
         for law in Law::all() {

@@ -346,9 +346,12 @@ fn with_corner(
     normal: &Vector3<f64>,
     corner: &Vertex,
 ) -> Vector3<f64> {
-    let of = |body: &Placed<'_>, towards: &Vector3<f64>, point| match body.part.is_smooth() {
-        true => body.lowest(towards),
-        false => point,
+    let of = |body: &Placed<'_>, towards: &Vector3<f64>, point| {
+        if body.part.is_smooth() {
+            body.lowest(towards)
+        } else {
+            point
+        }
     };
     let (p, q) = (of(a, normal, corner.a), of(b, &-normal, corner.b));
     Vertex::of(a, b, p, q).difference

@@ -100,9 +100,10 @@ impl SupportMap for Cylinder {
         let across = self.across(direction);
         let reach = across.norm();
         let side = if along > 0.0 { -1.0 } else { 1.0 };
-        let rim = match reach > 0.0 {
-            true => across * (self.radius / reach),
-            false => Vector3::zeros(),
+        let rim = if reach > 0.0 {
+            across * (self.radius / reach)
+        } else {
+            Vector3::zeros()
         };
         Support {
             point: self.end(side) - rim,

@@ -58,15 +58,16 @@ impl SupportMap for Segment {
     fn support(&self, direction: &Vector3<f64>) -> Support {
         let [first, second] = self.ends;
         let (low, high) = (first.dot(direction), second.dot(direction));
-        match high < low {
-            true => Support {
+        if high < low {
+            Support {
                 point: second,
                 value: high,
-            },
-            false => Support {
+            }
+        } else {
+            Support {
                 point: first,
                 value: low,
-            },
+            }
         }
     }
 

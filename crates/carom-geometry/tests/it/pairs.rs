@@ -28,11 +28,14 @@ fn the_gap_is_the_widest_slab_between_two_bodies() {
     let mut seed = 7;
     for k in 0..400 {
         let axes = || [0.3, 0.7, 1.1];
-        let shape = |boxed: bool| match boxed {
-            true => part(Shape::Cuboid(Cuboid::new(axes()).unwrap())),
-            false => part(Shape::Ellipsoid(
-                Ellipsoid::new(axes(), Vector3::zeros()).unwrap(),
-            )),
+        let shape = |boxed: bool| {
+            if boxed {
+                part(Shape::Cuboid(Cuboid::new(axes()).unwrap()))
+            } else {
+                part(Shape::Ellipsoid(
+                    Ellipsoid::new(axes(), Vector3::zeros()).unwrap(),
+                ))
+            }
         };
         let (first, second) = (shape(k % 2 == 0), shape(k % 4 < 2));
         let pose = |at: Vector3<f64>, seed: &mut u64| Se3::new(So3::exp(&(vector(seed) * 3.0)), at);
@@ -210,9 +213,10 @@ fn bodies_that_come_nearer_along_the_normal_change_their_gap_by_as_much() {
         }
         let mut one = |boxed: bool| {
             let axes = [(); 3].map(|()| 50f64.powf(0.5 * noise(&mut seed) - 0.5));
-            part(match boxed {
-                true => Shape::Cuboid(Cuboid::new(axes).unwrap()),
-                false => Shape::Ellipsoid(Ellipsoid::new(axes, Vector3::zeros()).unwrap()),
+            part(if boxed {
+                Shape::Cuboid(Cuboid::new(axes).unwrap())
+            } else {
+                Shape::Ellipsoid(Ellipsoid::new(axes, Vector3::zeros()).unwrap())
             })
         };
         let (first, second) = (one(k % 2 == 0), one(k % 4 < 2));

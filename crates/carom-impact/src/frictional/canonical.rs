@@ -73,9 +73,10 @@ impl Canonical {
     ) -> Self {
         let is_parallel = |i: usize, j: usize| space.gram[(i, j)] >= NEARLY_PARALLEL;
         let mut rest = contacts.iter().enumerate();
-        match rest.any(|(k, i)| contacts[..k].iter().any(|j| is_parallel(*i, *j))) {
-            true => Self::new(space, &contacts, before, rebounds, false),
-            false => Self::as_given(contacts),
+        if rest.any(|(k, i)| contacts[..k].iter().any(|j| is_parallel(*i, *j))) {
+            Self::new(space, &contacts, before, rebounds, false)
+        } else {
+            Self::as_given(contacts)
         }
     }
 

@@ -143,9 +143,10 @@ fn eliminate(system: &mut [f64], k: usize, speed: f64, order: &mut [usize]) -> E
         }
         if !(pivot > REGULAR * largest) {
             let differs = |row: usize| system[row * width + k].abs() > CLEAR * speed;
-            return match pivot <= DEPENDENT * largest && (step..k).any(differs) {
-                true => Elimination::Contradictory,
-                false => Elimination::Unclear,
+            return if pivot <= DEPENDENT * largest && (step..k).any(differs) {
+                Elimination::Contradictory
+            } else {
+                Elimination::Unclear
             };
         }
         for j in 0..width {

@@ -141,9 +141,10 @@ impl<'e> Equations<'e> {
             if opens && floor == 0.0 {
                 continue;
             }
-            match opens {
-                true => equations.at_floor.push(normal),
-                false => equations.rows.push((normal, Row::Closed)),
+            if opens {
+                equations.at_floor.push(normal)
+            } else {
+                equations.rows.push((normal, Row::Closed))
             }
             if space.friction[contact] == 0.0 {
                 continue;

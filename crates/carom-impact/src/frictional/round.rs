@@ -210,9 +210,10 @@ impl RoundStep {
         } = workspace;
         self.on_rows(velocity, rows);
         let problem = self.problem(rows, caps)?;
-        let answer = match caps.is_empty() && problem.n_contacts() > DENSE_CONTACTS {
-            true => by_sparse(&problem, selection, cone)?,
-            false => cone.solve(&problem, selection)?,
+        let answer = if caps.is_empty() && problem.n_contacts() > DENSE_CONTACTS {
+            by_sparse(&problem, selection, cone)?
+        } else {
+            cone.solve(&problem, selection)?
         };
         let work = work_of(&answer, problem.dim());
         self.keep(workspace);
@@ -405,9 +406,10 @@ fn by_sparse(
     if found.status != LcpStatus::Solved {
         return Ok(cone.solve(problem, selection)?);
     }
-    let selection = match problem.n_contacts() <= CONTINUUM_CONTACTS {
-        true => selection,
-        false => ConeSelection::First,
+    let selection = if problem.n_contacts() <= CONTINUUM_CONTACTS {
+        selection
+    } else {
+        ConeSelection::First
     };
     let answer = cone.take(problem, workspace.impulse(), selection)?;
     Ok(ConeAnswer {

@@ -545,9 +545,12 @@ impl Event<'_> {
             };
         };
         let pushes = impulse.iter().step_by(self.space.width());
-        let mode = |l: &f64| match *l > 0.0 {
-            true => ConeMode::Slide,
-            false => ConeMode::Open,
+        let mode = |l: &f64| {
+            if *l > 0.0 {
+                ConeMode::Slide
+            } else {
+                ConeMode::Open
+            }
         };
         Diagnostics::Cone(Box::new(ConeDiagnostics {
             modes: pushes.map(mode).collect(),

@@ -302,9 +302,10 @@ impl Hinged {
         }
         for k in 0..self.n_free {
             let row = self.rows[self.free[k]];
-            out[row] = match self.gains[k] > 0.0 {
-                true => self.gains[k] * (wanted[row] - rates[k]),
-                false => 0.0,
+            out[row] = if self.gains[k] > 0.0 {
+                self.gains[k] * (wanted[row] - rates[k])
+            } else {
+                0.0
             };
         }
         *momentum = velocity;

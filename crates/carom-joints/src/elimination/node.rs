@@ -93,9 +93,10 @@ impl Node {
             if compliance[index].is_infinite() {
                 continue;
             }
-            let (here, there) = match joint.is_child {
-                true => (&row.child, &row.parent),
-                false => (&row.parent, &row.child),
+            let (here, there) = if joint.is_child {
+                (&row.child, &row.parent)
+            } else {
+                (&row.parent, &row.child)
             };
             let dense = |entries: &Vector6<f64>, turn| {
                 Vector6::from(Twist::from_body(entries, turn).dense())

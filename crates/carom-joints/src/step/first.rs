@@ -179,9 +179,10 @@ impl Stepper<'_> {
             poor = if gains { 0 } else { poor + 1 };
             let is_last = iteration == MOST_ITERATIONS;
             if !error.is_finite() || (aimed && poor > MOST_POOR) || is_last {
-                return Err(match error <= CLOSED {
-                    true => JointError::ContactForces { time },
-                    false => self.failed(start, joint, error, time, length),
+                return Err(if error <= CLOSED {
+                    JointError::ContactForces { time }
+                } else {
+                    self.failed(start, joint, error, time, length)
                 });
             }
             (last, last_change) = (error, change.size);
@@ -285,9 +286,10 @@ impl Stepper<'_> {
     }
 
     fn remember(&mut self, multipliers: &[f64], length: f64) {
-        let mut entry = match self.history.len() < 3 {
-            true => Vec::with_capacity(multipliers.len()),
-            false => self.history.pop().unwrap_or_default(),
+        let mut entry = if self.history.len() < 3 {
+            Vec::with_capacity(multipliers.len())
+        } else {
+            self.history.pop().unwrap_or_default()
         };
         entry.clear();
         entry.extend(multipliers.iter().map(|x| x / length));

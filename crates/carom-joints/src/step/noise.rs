@@ -52,9 +52,10 @@ impl Stepper<'_> {
                     let row = rates + k;
                     let place = mb.coordinates_of(j).start + k;
                     let [at, turning] = start.rotors[place];
-                    let rotor = match c.armature > 0.0 {
-                        true => turning.abs() + multipliers[row].abs() / c.armature,
-                        false => 0.0,
+                    let rotor = if c.armature > 0.0 {
+                        turning.abs() + multipliers[row].abs() / c.armature
+                    } else {
+                        0.0
                     };
                     let noise = SUMMED * (at.abs() + length * rotor);
                     is_small(row, !joint.kind.coordinates[k].is_angle, noise)

@@ -76,9 +76,10 @@ impl Stepper<'_> {
             if let (Some(actuator), None) = (&c.actuator, this.clamped[k]) {
                 p.actuator = modes.control[k] + actuator.drive(step.end.q[k], time, true)
                     - actuator.derivative() * now;
-                p.actuator = match actuator.derivative() > 0.0 {
-                    true => p.actuator,
-                    false => modes.control[k] + actuator.force(step.end.q[k], now, time, true),
+                p.actuator = if actuator.derivative() > 0.0 {
+                    p.actuator
+                } else {
+                    modes.control[k] + actuator.force(step.end.q[k], now, time, true)
                 };
             }
             let earlier = rate(&this.end_rows[row], mb.ends(joint), &before);
@@ -222,9 +223,10 @@ impl Stepper<'_> {
             let mut force = Push {
                 spring: c.stiffness * (c.rest - q),
                 actuator: modes.control[k],
-                friction: match modes.implicit[k] {
-                    false => -c.friction * modes.slides[k],
-                    true => -c.friction * this.rubbed[k].unwrap_or(0.0),
+                friction: if !modes.implicit[k] {
+                    -c.friction * modes.slides[k]
+                } else {
+                    -c.friction * this.rubbed[k].unwrap_or(0.0)
                 },
                 damper: 0.0,
             };

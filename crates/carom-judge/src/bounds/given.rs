@@ -145,13 +145,14 @@ impl Given {
         let velocity = problem.velocity_minus().0.as_slice().to_vec();
         let given = contacts.contacts().iter().map(|contact| GivenContact {
             normal: contact.normal.0.as_slice().to_vec(),
-            tangents: match contact.friction > 0.0 {
-                true => contact
+            tangents: if contact.friction > 0.0 {
+                contact
                     .tangents
                     .iter()
                     .map(|t| t.0.as_slice().to_vec())
-                    .collect(),
-                false => Vec::new(),
+                    .collect()
+            } else {
+                Vec::new()
             },
             friction: contact.friction,
         });

@@ -197,10 +197,8 @@ impl Axes<'_> {
     fn directions(&self, contact: usize) -> impl Iterator<Item = [f64; 2]> {
         let width = self.space.width();
         let slot = contact * width;
-        let along = move |t: usize, of: &dyn Fn(usize) -> f64| match t < width {
-            true => of(slot + t),
-            false => 0.0,
-        };
+        let along =
+            move |t: usize, of: &dyn Fn(usize) -> f64| if t < width { of(slot + t) } else { 0.0 };
         let sliding = self.velocities.iter().map(move |velocity| {
             let of = |slot: usize| velocity[slot];
             ([along(1, &of), along(2, &of)], self.slow)

@@ -38,9 +38,10 @@ impl Sweeps {
                     }
                 }
                 let floor = system.floors[i];
-                let solution = match floor > 0.0 {
-                    true => block.solve_above(alone, floor),
-                    false => block.solve(alone, system.caps[i]),
+                let solution = if floor > 0.0 {
+                    block.solve_above(alone, floor)
+                } else {
+                    block.solve(alone, system.caps[i])
                 };
                 let solution = solution.impulse;
                 for (s, new) in solution.into_iter().enumerate() {

@@ -176,9 +176,12 @@ impl ConeWorkspace {
         self.begin_given(problem, impulse)?;
         let pushes = self.start.iter().step_by(WIDTH).map(|l| *l > 0.0);
         self.modes.clear();
-        self.modes.extend(pushes.map(|pushes| match pushes {
-            true => ConeMode::Stick,
-            false => ConeMode::Open,
+        self.modes.extend(pushes.map(|pushes| {
+            if pushes {
+                ConeMode::Stick
+            } else {
+                ConeMode::Open
+            }
         }));
         Ok(self
             .solution_branch

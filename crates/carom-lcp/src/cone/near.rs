@@ -193,9 +193,10 @@ impl ConeWorkspace {
     fn is_near_swept(&mut self, search: &mut Search<'_, '_>) -> bool {
         self.load_best();
         self.sweeps.prepare(&self.system);
-        let n_rounds = match search.problem.has_slips() {
-            true => ROUNDS_OF_SLIPS,
-            false => ROUNDS,
+        let n_rounds = if search.problem.has_slips() {
+            ROUNDS_OF_SLIPS
+        } else {
+            ROUNDS
         };
         (0..n_rounds).any(|_| {
             self.sweeps.run(&self.system, &mut self.start, SWEEPS);

@@ -281,9 +281,10 @@ impl Newton {
     /// count as zero, and large systems are regularized.
     pub(super) fn leave_out_weak(&mut self, is_left_out: bool) {
         self.linear.is_regularized = is_left_out;
-        self.linear.tolerance = match is_left_out {
-            true => NEARLY_DEPENDENT,
-            false => RANK_TOLERANCE,
+        self.linear.tolerance = if is_left_out {
+            NEARLY_DEPENDENT
+        } else {
+            RANK_TOLERANCE
         };
     }
 

@@ -265,9 +265,10 @@ impl<'a> Search<'a> {
         let is_exact = self.options.proofs && (self.is_heavy || n <= DECISIVE_DIM);
         self.certificate = found.certificate;
         self.attempt = Attempt::of_first(found.n_pivots);
-        self.proof = Some(match is_exact {
-            true => Proof::Exact,
-            false => Proof::Residual,
+        self.proof = Some(if is_exact {
+            Proof::Exact
+        } else {
+            Proof::Residual
         });
         self.work.n_pivots = found.n_pivots;
         true

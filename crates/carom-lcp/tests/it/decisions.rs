@@ -203,9 +203,10 @@ fn answers(lcp: &Lcp) -> Vec<Answer> {
 /// Checks the answers of all methods; returns true if the problem has a solution.
 fn check(lcp: &Lcp, what: &str) -> bool {
     let is_solvable = is_solvable(lcp);
-    let expected = match is_solvable {
-        true => LcpStatus::Solved,
-        false => LcpStatus::Infeasible,
+    let expected = if is_solvable {
+        LcpStatus::Solved
+    } else {
+        LcpStatus::Infeasible
     };
     for answer in answers(lcp) {
         let name = answer.name;

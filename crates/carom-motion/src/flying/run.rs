@@ -295,13 +295,15 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
         touches: bool,
         time: f64,
     ) -> Result<(), CollisionError> {
-        let needed = match touches {
-            true => self.options.contact_tolerance.min(RESOLVED),
-            false => RESOLVED,
+        let needed = if touches {
+            self.options.contact_tolerance.min(RESOLVED)
+        } else {
+            RESOLVED
         } * scene.radius;
-        let coordinate = match touches {
-            true => state.position.amax().max(self.plane.offset().abs()),
-            false => state.position.amax(),
+        let coordinate = if touches {
+            state.position.amax().max(self.plane.offset().abs())
+        } else {
+            state.position.amax()
         };
         let rounding = coordinate * f64::EPSILON;
         if rounding <= needed {

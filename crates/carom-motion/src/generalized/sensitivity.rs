@@ -32,9 +32,10 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         {
             let (stepper, start) = (&mut self.stepper, &self.start);
             let mut gradient = vec![0.0; start.configuration.len()];
-            let (mean, at) = match h > 0.0 {
-                true => (&self.flight_mean, &self.end.configuration),
-                false => (&start.velocity, &start.configuration),
+            let (mean, at) = if h > 0.0 {
+                (&self.flight_mean, &self.end.configuration)
+            } else {
+                (&start.velocity, &start.configuration)
             };
             stepper.system().gap_gradient(contact, at, &mut gradient);
             carried.arrive(stepper, start, h, mean, &gradient);

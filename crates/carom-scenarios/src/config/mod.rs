@@ -167,11 +167,14 @@ fn take<T>(
 /// Removes the key `scenario` from the user's configuration file. Returns an error if its value is not `name`, the scenario
 /// that runs.
 fn take_name(file: &mut Value, name: &str) -> Result<(), Fault> {
-    let accept = |text: &str| match text == name {
-        true => Ok(()),
-        false => Err(format!(
-            "the file is a configuration of `{text}`, not of `{name}`"
-        )),
+    let accept = |text: &str| {
+        if text == name {
+            Ok(())
+        } else {
+            Err(format!(
+                "the file is a configuration of `{text}`, not of `{name}`"
+            ))
+        }
     };
     take(file, "scenario", accept).map(|_| ())
 }
@@ -185,11 +188,12 @@ fn take_title(file: &mut Value) -> Result<Option<String>, Fault> {
 /// Returns a text without the blanks around it, if it is a title: one line of at most `MOST_TITLE` characters.
 pub(crate) fn title(text: &str) -> Result<String, String> {
     let n = text.chars().count();
-    match text.trim().is_empty() || n > MOST_TITLE || text.contains(char::is_control) {
-        true => Err(format!(
+    if text.trim().is_empty() || n > MOST_TITLE || text.contains(char::is_control) {
+        Err(format!(
             "is a line of 1 to {MOST_TITLE} characters, not one of {n}"
-        )),
-        false => Ok(text.trim().to_owned()),
+        ))
+    } else {
+        Ok(text.trim().to_owned())
     }
 }
 

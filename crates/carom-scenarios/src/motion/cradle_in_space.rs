@@ -68,9 +68,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             "J",
         ),
     ]);
-    let shown: Vec<usize> = match n <= MOST_LINES {
-        true => (0..n).collect(),
-        false => vec![0, 1, n / 2, n - 2, n - 1],
+    let shown: Vec<usize> = if n <= MOST_LINES {
+        (0..n).collect()
+    } else {
+        vec![0, 1, n / 2, n - 2, n - 1]
     };
     let series: Vec<Series> = shown
         .iter()

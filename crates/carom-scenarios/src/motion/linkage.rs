@@ -228,9 +228,10 @@ impl Linkage {
         let laws = Laws {
             single: SingleLaw::TwoBody(ImpactOptions::default()),
             several,
-            on_zeno: match surface.restitution < 1.0 {
-                true => OnZeno::Rest,
-                false => OnZeno::Continue,
+            on_zeno: if surface.restitution < 1.0 {
+                OnZeno::Rest
+            } else {
+                OnZeno::Continue
             },
         };
         let multibody = world.multibody();

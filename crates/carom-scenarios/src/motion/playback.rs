@@ -102,9 +102,10 @@ pub(super) fn playback(
     );
     let motion = walls.into_iter().fold(motion, Animation::wall);
     let motion = motion.impulses(impulses);
-    record.animations.push(match has_ground {
-        true => motion,
-        false => motion.without_ground(),
+    record.animations.push(if has_ground {
+        motion
+    } else {
+        motion.without_ground()
     });
 }
 

@@ -112,14 +112,16 @@ impl Scene {
         let limits = Limits { duration, impacts };
         let propagative = Propagative::default();
         let laws = Laws {
-            single: match is_lossy || self.spec.surface.friction > 0.0 {
-                true => SingleLaw::TwoBody(carom_impact::two_body::ImpactOptions::default()),
-                false => SingleLaw::Any(&propagative),
+            single: if is_lossy || self.spec.surface.friction > 0.0 {
+                SingleLaw::TwoBody(carom_impact::two_body::ImpactOptions::default())
+            } else {
+                SingleLaw::Any(&propagative)
             },
             several,
-            on_zeno: match is_lossy {
-                true => OnZeno::Rest,
-                false => OnZeno::Continue,
+            on_zeno: if is_lossy {
+                OnZeno::Rest
+            } else {
+                OnZeno::Continue
             },
         };
         let mut course = Course::default();

@@ -185,9 +185,10 @@ impl Pieces {
         }
         let ratio = whole / pieces;
         // Enough terms that ratio^terms is below an eighth of the rounding unit.
-        let terms = match ratio > 0.0 {
-            true => (-38.0 / libm::log(ratio)).abs().ceil() as usize + 2,
-            false => 2,
+        let terms = if ratio > 0.0 {
+            (-38.0 / libm::log(ratio)).abs().ceil() as usize + 2
+        } else {
+            2
         };
         Ok(Self {
             count: pieces as usize,

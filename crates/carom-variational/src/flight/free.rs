@@ -193,9 +193,10 @@ impl Flight for FreeFlight {
     /// norms of vectors, which is fast. Each principal axis is bounded separately for a slender body, and if a step is too large
     /// for the bounds by norms.
     fn turning(&self, body: &RigidBody, from: &State, time: f64) -> Turning {
-        let plain = match body.is_slender() {
-            true => Turning::UNKNOWN,
-            false => self.turning_by_norm(body, from, time),
+        let plain = if body.is_slender() {
+            Turning::UNKNOWN
+        } else {
+            self.turning_by_norm(body, from, time)
         };
         if plain.rate.is_finite() {
             return plain;

@@ -38,9 +38,10 @@ impl Run<'_, '_> {
             return;
         }
         let again = self.crowding.lines > 0 && self.line <= self.crowding.ended + 1;
-        let lines = match again {
-            true => (2 * self.crowding.lines).min(MOST_LINES),
-            false => 1,
+        let lines = if again {
+            (2 * self.crowding.lines).min(MOST_LINES)
+        } else {
+            1
         };
         self.crowding.lines = lines;
         self.crowding.until = Some(self.line + lines);

@@ -62,9 +62,10 @@ impl Candidate<'_> {
     /// returned.
     fn estimate(&self, step: &Step, length: f64) -> f64 {
         let start = self.start.max(0.0);
-        match self.reach < length {
-            true => self.reach,
-            false => length * start / (start - (self.gauge)(step, length)).max(f64::MIN_POSITIVE),
+        if self.reach < length {
+            self.reach
+        } else {
+            length * start / (start - (self.gauge)(step, length)).max(f64::MIN_POSITIVE)
         }
     }
 }
@@ -110,9 +111,10 @@ impl Run<'_, '_> {
                 reach = end;
             }
             let gauge = candidate.gauge.as_ref();
-            let at = match candidate.ends_before {
-                true => self.bracket(gauge, candidate.start, reach)?.low,
-                false => self.root(gauge, candidate.start, reach)?,
+            let at = if candidate.ends_before {
+                self.bracket(gauge, candidate.start, reach)?.low
+            } else {
+                self.root(gauge, candidate.start, reach)?
             };
             if is_slip && let Some(other) = events.iter_mut().find(|e| slips(e)) {
                 if at < other.0 {

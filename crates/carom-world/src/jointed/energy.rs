@@ -52,9 +52,10 @@ impl Run<'_, '_> {
             time_step: h,
             // Errors are of the second order.
             sufficient: Some(two_digits(0.5 * h * (most / size).sqrt().max(LEAST_NAMED))),
-            fault: match change > 0.0 {
-                true => StepFault::Gain { energy: size, most },
-                false => StepFault::Loss { energy: size, most },
+            fault: if change > 0.0 {
+                StepFault::Gain { energy: size, most }
+            } else {
+                StepFault::Loss { energy: size, most }
             },
         })
     }

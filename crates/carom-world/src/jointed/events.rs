@@ -85,9 +85,10 @@ impl<'w> Run<'w, '_> {
         };
         let flat = self.flat(limit);
         let beyond = |step: &Step, s: f64| gap(step, s) + flat;
-        let reach = match end < -flat {
-            true => Some(length),
-            false => self.dip(k, sign, now, end, step, length, &beyond)?,
+        let reach = if end < -flat {
+            Some(length)
+        } else {
+            self.dip(k, sign, now, end, step, length, &beyond)?
         };
         Ok(reach.map(|reach| Candidate {
             gauge: Box::new(gap),
@@ -166,9 +167,10 @@ impl<'w> Run<'w, '_> {
             return Ok(());
         }
         // Substeps of a composition have negative lengths: contacts are searched on the flight of one step of order 2.
-        let kicked = match self.is_composed() {
-            true => Some(self.plain_step(length)?.kicked),
-            false => None,
+        let kicked = if self.is_composed() {
+            Some(self.plain_step(length)?.kicked)
+        } else {
+            None
         };
         for index in near {
             let pair = &touch.pairs[index];
@@ -180,28 +182,31 @@ impl<'w> Run<'w, '_> {
             // A further point of a lasting pair has closed if it is deeper than the rounding of the other points.
             let margin = if lasting { SEEN * pair.tolerance } else { 0.0 };
             let states = kicked.as_deref().unwrap_or(&step.kicked);
-            let reach = match lasting {
-                true => Some(length),
-                false => match touch.search(pair, states, self.time, length)? {
+            let reach = if lasting {
+                Some(length)
+            } else {
+                match touch.search(pair, states, self.time, length)? {
                     Progress::Free(_) => Some(length),
                     Progress::Contact(at) => self.confirm(index, zero, at, step, length)?,
-                },
+                }
             };
             let Some(reach) = reach else { continue };
             // The lowest gap of a lasting pair is constant until a further point closes. Until then, the lowest gap of the open
             // points measures the distance to the event.
-            let open = match lasting {
-                true => self.open_points(pair, length),
-                false => Vec::new(),
+            let open = if lasting {
+                self.open_points(pair, length)
+            } else {
+                Vec::new()
             };
             let lowest = |gaps: &mut dyn Iterator<Item = f64>| gaps.fold(f64::INFINITY, f64::min);
             let start = lowest(&mut open.iter().map(|point| point.gap));
             let gauge = move |step: &Step, _: f64| {
                 let deep = touch.gap(pair, &step.end.states) - zero + margin;
                 let moved = |point: &ContactPoint| touch.moved(pair, point, &step.end.states).gap;
-                match deep > 0.0 && !open.is_empty() {
-                    true => deep.max(lowest(&mut open.iter().map(moved))),
-                    false => deep,
+                if deep > 0.0 && !open.is_empty() {
+                    deep.max(lowest(&mut open.iter().map(moved)))
+                } else {
+                    deep
                 }
             };
             let slack = touch.rounding(pair, &step.end.states);

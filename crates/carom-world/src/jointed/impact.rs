@@ -68,9 +68,10 @@ impl Run<'_, '_> {
                 posed[*c].before[0] < -still
             })
             .collect();
-        match some.is_empty() || some.len() == posed.len() {
-            true => Err(refused),
-            false => self.ask_law(posed, &some, instant),
+        if some.is_empty() || some.len() == posed.len() {
+            Err(refused)
+        } else {
+            self.ask_law(posed, &some, instant)
         }
     }
 

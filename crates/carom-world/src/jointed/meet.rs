@@ -112,9 +112,10 @@ impl Run<'_, '_> {
         match posed.place {
             Place::Limit(limit) => posed.before[0] < -self.still_rate(limit.coordinate),
             Place::Point { pair, .. } => {
-                let still = match self.bounces_on(pair) {
-                    true => 0.0,
-                    false => self.still(pair),
+                let still = if self.bounces_on(pair) {
+                    0.0
+                } else {
+                    self.still(pair)
                 };
                 !self.is_held(pair) && posed.before[0] < -still
             }
@@ -160,9 +161,10 @@ impl Run<'_, '_> {
         let accumulates = bounces.accumulates(self.world.touch().time_step);
         let plastic = self.plastic.entry(Plastic::Pair(pair)).or_default();
         plastic.note(time);
-        let chatters = match posed.restitution > 0.0 {
-            true => bounces.count > MOST_TOUCHES && bounces.shrunk == 0,
-            false => plastic.count > MOST_PLASTIC_TOUCHES,
+        let chatters = if posed.restitution > 0.0 {
+            bounces.count > MOST_TOUCHES && bounces.shrunk == 0
+        } else {
+            plastic.count > MOST_PLASTIC_TOUCHES
         };
         if accumulates && self.laws.on_zeno == OnZeno::Stop && posed.restitution > 0.0 {
             let accumulation = time + bounces.left;
@@ -515,9 +517,10 @@ impl Run<'_, '_> {
     /// points count as contacts.
     pub(super) fn renew_pressing(&mut self) {
         let touch = self.world.touch();
-        let reach = |pair: usize| match self.is_held(pair) {
-            false => 0.0,
-            true => {
+        let reach = |pair: usize| {
+            if !self.is_held(pair) {
+                0.0
+            } else {
                 let h = touch.time_step;
                 let speed = touch.speed(&touch.pairs[pair], &self.posture.states);
                 2.0 * h * (speed + touch.flights.gravity.norm() * h)

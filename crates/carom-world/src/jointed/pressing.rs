@@ -245,9 +245,10 @@ impl<'w> Pressing<'w> {
         for (c, (start, end)) in self.start.iter().zip(&self.end).enumerate() {
             let before = start.point.gap;
             // In a short step the rounding of gaps divided by the length would be a large velocity.
-            velocity[3 * c] = match self.is_short(h) {
-                true => 0.5 * (kick.begin[3 * c] + kick.end[3 * c]),
-                false => (end.point.gap - before.max(0.0) - before.min(0.0) * return_share) / h,
+            velocity[3 * c] = if self.is_short(h) {
+                0.5 * (kick.begin[3 * c] + kick.end[3 * c])
+            } else {
+                (end.point.gap - before.max(0.0) - before.min(0.0) * return_share) / h
             };
             for k in [3 * c + 1, 3 * c + 2] {
                 velocity[k] = 0.5 * (kick.begin[k] + kick.end[k]);
@@ -363,9 +364,10 @@ impl Contacts for Pressing<'_> {
     fn guess(&mut self, length: f64, impulses: &mut [f64]) {
         // Until here `noise` and `speed_noise` contain the extent and the speed of the bodies.
         self.length = length;
-        self.noise = match self.is_short(length) {
-            true => ROUNDING * self.speed_noise,
-            false => ROUNDING * self.noise / length,
+        self.noise = if self.is_short(length) {
+            ROUNDING * self.speed_noise
+        } else {
+            ROUNDING * self.noise / length
         };
         if self.last[0].len() == impulses.len() {
             for (to, from) in impulses.iter_mut().zip(&self.last[0]) {

@@ -55,9 +55,10 @@ impl Run<'_, '_> {
     /// last such phase has just ended.
     pub(super) fn rub(&mut self) {
         let again = self.rubbing.lines > 0 && self.line <= self.rubbing.ended + 1;
-        let lines = match again {
-            true => (2 * self.rubbing.lines).min(MOST_LINES),
-            false => FEWEST_LINES,
+        let lines = if again {
+            (2 * self.rubbing.lines).min(MOST_LINES)
+        } else {
+            FEWEST_LINES
         };
         self.rubbing.lines = lines;
         self.rubbing.until = Some(self.line + lines);

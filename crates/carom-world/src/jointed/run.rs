@@ -246,9 +246,10 @@ impl Run<'_, '_> {
         {
             target = *corner;
         }
-        match self.limits.duration <= target + INSTANT {
-            true => self.limits.duration,
-            false => target,
+        if self.limits.duration <= target + INSTANT {
+            self.limits.duration
+        } else {
+            target
         }
     }
 
@@ -287,9 +288,10 @@ impl Run<'_, '_> {
         let mb = self.world.multibody();
         let joint = mb.joint_of_row(self.world.rows[k]);
         let place = k - mb.coordinates_of(joint).start;
-        match mb.joints()[joint].kind.coordinates[place].is_angle {
-            true => 1.0,
-            false => mb.size(),
+        if mb.joints()[joint].kind.coordinates[place].is_angle {
+            1.0
+        } else {
+            mb.size()
         }
     }
 
@@ -374,14 +376,16 @@ impl Run<'_, '_> {
     pub(super) fn make(&mut self, length: f64) -> Result<Step, MotionError> {
         let time = self.time;
         let (stepper, posture, modes) = (&mut self.stepper, &self.posture, &self.modes);
-        let made = match self.pressing.is_empty() {
-            true => stepper.compose(posture, time, length, self.world.fractions, modes),
-            false => stepper.step_with(posture, time, length, modes, &mut self.pressing),
+        let made = if self.pressing.is_empty() {
+            stepper.compose(posture, time, length, self.world.fractions, modes)
+        } else {
+            stepper.step_with(posture, time, length, modes, &mut self.pressing)
         };
         let step = made.map_err(MotionError::Joint)?;
-        self.results = match self.pressing.is_empty() {
-            true => BTreeMap::new(),
-            false => self.pressing.results(&step),
+        self.results = if self.pressing.is_empty() {
+            BTreeMap::new()
+        } else {
+            self.pressing.results(&step)
         };
         Ok(step)
     }

@@ -65,9 +65,10 @@ impl Touch {
                 Some(shape) => Some(prepare(multibody, body, shape)?),
             });
         }
-        let rule = match exact {
-            true => FlightRule::Exact,
-            false => FlightRule::Lgvi,
+        let rule = if exact {
+            FlightRule::Exact
+        } else {
+            FlightRule::Lgvi
         };
         let mut touch = Self {
             bodies,
@@ -372,9 +373,10 @@ impl Touch {
     ) -> Result<Vec<[usize; 2]>, MotionError> {
         let mut overlapping = Vec::new();
         for pair in &self.pairs {
-            let gap = match self.is_near(pair, states, 0.0, 0.0) {
-                true => self.gap(pair, states),
-                false => continue,
+            let gap = if self.is_near(pair, states, 0.0, 0.0) {
+                self.gap(pair, states)
+            } else {
+                continue;
             };
             self.check_contact(pair, states, 0.0)?;
             if gap >= -pair.tolerance {

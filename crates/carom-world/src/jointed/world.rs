@@ -274,9 +274,10 @@ impl JointedWorld {
 
     /// Returns the name of the body or plane with an index; indices count the bodies in their order, then the planes.
     pub fn thing_name(&self, thing: usize) -> &str {
-        match thing < self.multibody.n_bodies() {
-            true => self.multibody.body_name(thing),
-            false => self.touch.name(thing),
+        if thing < self.multibody.n_bodies() {
+            self.multibody.body_name(thing)
+        } else {
+            self.touch.name(thing)
         }
     }
 

@@ -65,9 +65,10 @@ impl<'s> StepStart<'s> {
         let still = STILL * scale + STICKING * speed;
         let speed_noise = speed * ROUNDING;
         let is_short = h <= SHORT * scene.time_step;
-        let noise = match is_short {
-            true => speed_noise,
-            false => ROUNDING * length / h,
+        let noise = if is_short {
+            speed_noise
+        } else {
+            ROUNDING * length / h
         };
         let contacts = points.points.len();
         let friction_of = |c: usize| {

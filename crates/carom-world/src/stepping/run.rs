@@ -143,9 +143,10 @@ impl Hybrid for StepRun<'_, '_> {
         let line = (self.line + 1) as f64 * step;
         let to_line = line - self.time;
         let is_last = left <= to_line + step * SAME_TIME;
-        let (h, end) = match is_last {
-            true => (left, limits.duration),
-            false => (to_line, line),
+        let (h, end) = if is_last {
+            (left, limits.duration)
+        } else {
+            (to_line, line)
         };
         // Steps from one grid time to the next are equally long.
         let h = if (h - step).abs() <= step * SAME_TIME {
@@ -193,12 +194,11 @@ impl StepRun<'_, '_> {
                     self.balance.supports[second] += pressed.impulse;
                 }
             }
-            match island.pressed.iter().any(|pressed| pressed.restitutes) {
-                true => self.impact(island, &step.kicked, middle),
-                false => {
-                    self.balance.contact_loss -= island.work;
-                    self.balance.lasting_work += island.lasting_work;
-                }
+            if island.pressed.iter().any(|pressed| pressed.restitutes) {
+                self.impact(island, &step.kicked, middle)
+            } else {
+                self.balance.contact_loss -= island.work;
+                self.balance.lasting_work += island.lasting_work;
             }
         }
         // Impulses at the start of a run are no contact forces: contacts that lasted before the start do not end there.

@@ -201,17 +201,19 @@ impl Solver {
             if self.found.residual <= task.tolerance {
                 break;
             }
-            let start = match from_zero {
-                true => Vec::new(),
-                false => self.found.impulse.clone(),
+            let start = if from_zero {
+                Vec::new()
+            } else {
+                self.found.impulse.clone()
             };
             self.attempt(task, &start)?;
         }
         let (counts, residual) = (&mut self.counts, self.found.residual);
         counts.n_inaccurate += usize::from(!(residual <= task.tolerance));
-        counts.worst_residual = match residual <= counts.worst_residual {
-            true => counts.worst_residual,
-            false => residual,
+        counts.worst_residual = if residual <= counts.worst_residual {
+            counts.worst_residual
+        } else {
+            residual
         };
         Ok(())
     }
@@ -302,9 +304,12 @@ impl Solver {
         let compressed = self.found.velocity.clone();
         let given_back: Vec<f64> = (self.starts.iter().zip(&task.island.contacts))
             .enumerate()
-            .map(|(k, (start, &c))| match start.restitutes {
-                true => (task.contacts[c].restitution * compression[3 * k]).max(0.0),
-                false => 0.0,
+            .map(|(k, (start, &c))| {
+                if start.restitutes {
+                    (task.contacts[c].restitution * compression[3 * k]).max(0.0)
+                } else {
+                    0.0
+                }
             })
             .collect();
         let mut answer = self.answer(task, compression.clone());

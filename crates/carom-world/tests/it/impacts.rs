@@ -285,9 +285,10 @@ fn random_pairs(n: usize) {
         let mut uniform = || 2.0 * random.next_uniform() - 1.0;
         let mut one = |name: &str, side: f64| {
             let axes = [(); 3].map(|()| 0.5 * 50f64.powf(0.5 * uniform() - 0.5));
-            let shape = match uniform() < 0.0 {
-                true => Shape::Cuboid(Cuboid::new(axes).unwrap()),
-                false => Shape::Ellipsoid(Ellipsoid::new(axes, Vector3::zeros()).unwrap()),
+            let shape = if uniform() < 0.0 {
+                Shape::Cuboid(Cuboid::new(axes).unwrap())
+            } else {
+                Shape::Ellipsoid(Ellipsoid::new(axes, Vector3::zeros()).unwrap())
             };
             let speed = 10f64.powf(1.0 + uniform());
             let mut vector = || v(uniform(), uniform(), uniform());

@@ -32,9 +32,10 @@ fn a_body_of_any_size_falls_to_the_floor() {
                     continue;
                 }
                 let falling = make(size, 1.4 + 0.5 * size);
-                let spec = match on_table {
-                    true => spec(vec![falling, table.clone()], vec![], 0.3, 0.5),
-                    false => spec(vec![falling], vec![floor()], 0.3, 0.5),
+                let spec = if on_table {
+                    spec(vec![falling, table.clone()], vec![], 0.3, 0.5)
+                } else {
+                    spec(vec![falling], vec![floor()], 0.3, 0.5)
                 };
                 let world = World::new(&spec).unwrap();
                 let limits = Limits {

@@ -158,13 +158,14 @@ fn papers(body: &mut String, chapters: &[Chapter<'_>]) {
             "" => String::new(),
             subtitle => format!(", <i>{}</i>", escape(subtitle)),
         };
-        let standing = match chapter.entries.is_empty() {
-            true => String::new(),
-            false => format!(
+        let standing = if chapter.entries.is_empty() {
+            String::new()
+        } else {
+            format!(
                 " <a href=\"{file}#paper\">{} of {} figures and tables</a>,",
                 of(chapter, &is_shown),
                 of(chapter, &has_data)
-            ),
+            )
         };
         let _ = writeln!(
             body,

@@ -238,9 +238,10 @@ impl Interior {
     ) -> Option<f64> {
         self.leave(system);
         self.linearize();
-        let space = match system.has_bodies {
-            true => Space::Velocities,
-            false => Space::Impulses,
+        let space = if system.has_bodies {
+            Space::Velocities
+        } else {
+            Space::Impulses
         };
         if !linear.factor(system, space, &self.a, &self.b, &self.members) {
             return None;
@@ -387,9 +388,10 @@ impl Inside {
     /// Returns the impulse of the contact at the current interior point: normal and two tangents. `floor` is its
     /// least normal impulse.
     fn impulse(&self, floor: f64) -> Triple {
-        match self.has_cone {
-            true => [self.x[0] / self.friction, self.x[1], self.x[2]],
-            false => [floor + self.y, 0.0, 0.0],
+        if self.has_cone {
+            [self.x[0] / self.friction, self.x[1], self.x[2]]
+        } else {
+            [floor + self.y, 0.0, 0.0]
         }
     }
 }

@@ -54,9 +54,10 @@ impl Linear {
     /// Returns the unknowns for which the linear systems of Newton steps are solved: velocities of the bodies if
     /// there are many contacts per body, otherwise impulses of the contacts.
     pub(super) fn newton_space(system: &System) -> Space {
-        match system.has_bodies && system.m > CONTACTS_A_BODY * system.n_bodies {
-            true => Space::Velocities,
-            false => Space::Impulses,
+        if system.has_bodies && system.m > CONTACTS_A_BODY * system.n_bodies {
+            Space::Velocities
+        } else {
+            Space::Impulses
         }
     }
 

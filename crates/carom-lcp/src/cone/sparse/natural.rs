@@ -118,9 +118,10 @@ fn piece(l: Triple, u: Triple, friction: f64, floor: f64) -> (Piece, Triple) {
     let (x, y) = (l[1] - u[1], l[2] - u[2]);
     let above = l[0] - normal;
     if friction == 0.0 || radius == 0.0 {
-        let piece = match is_above || floor > 0.0 {
-            true => Piece::Smooth { is_above },
-            false => Piece::Open,
+        let piece = if is_above || floor > 0.0 {
+            Piece::Smooth { is_above }
+        } else {
+            Piece::Open
         };
         return (piece, [above, l[1], l[2]]);
     }

@@ -78,13 +78,16 @@ impl SparseConeOptions {
     /// [`LcpError::OutOfRange`] unless the tolerance is in [1e-15, 1e-6] and the acceptable residual
     /// between the tolerance and 1e-6.
     pub fn new(tolerance: f64, acceptable: f64) -> Result<Self, LcpError> {
-        let check = |what, value, least| match (least..=1e-6).contains(&value) {
-            true => Ok(()),
-            false => Err(LcpError::OutOfRange {
-                what,
-                value,
-                allowed: "from 1e-15 (the tolerance) to 1e-6",
-            }),
+        let check = |what, value, least| {
+            if (least..=1e-6).contains(&value) {
+                Ok(())
+            } else {
+                Err(LcpError::OutOfRange {
+                    what,
+                    value,
+                    allowed: "from 1e-15 (the tolerance) to 1e-6",
+                })
+            }
         };
         check("tolerance", tolerance, 1e-15)?;
         check("acceptable residual", acceptable, tolerance)?;
@@ -394,9 +397,10 @@ impl SparseConeWorkspace {
             }
         }
         for (compliance, is_from_zero) in [(PROXIMAL, false), (PROXIMAL_FROM_ZERO, true)] {
-            match is_from_zero {
-                true => start.fill([0.0; WIDTH]),
-                false => start.copy_from_slice(&best.impulse),
+            if is_from_zero {
+                start.fill([0.0; WIDTH])
+            } else {
+                start.copy_from_slice(&best.impulse)
             }
             let from = (&start[..], compliance, tolerance, false);
             let is_found = proximal.run(system, linear, steps, best, from, PROXIMAL_LEVELS);
@@ -447,9 +451,10 @@ impl SparseConeWorkspace {
         problem.velocity_after(&self.impulse, &mut self.velocity)?;
         let residual = residual_of(problem, &self.impulse, &self.velocity, &self.system.factors);
         Ok(SparseConeAnswer {
-            status: match residual <= CONE_RESIDUAL {
-                true => LcpStatus::Solved,
-                false => LcpStatus::Inaccurate,
+            status: if residual <= CONE_RESIDUAL {
+                LcpStatus::Solved
+            } else {
+                LcpStatus::Inaccurate
             },
             residual,
             stage,

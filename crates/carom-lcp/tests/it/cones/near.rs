@@ -44,9 +44,10 @@ fn a_prescribed_direction_of_one_contact_has_a_closed_form() {
     let push = 1.0 / (2.0 - 0.7 * (0.4 * 0.6 + 0.3 * 0.8));
     let mut workspace = ConeWorkspace::new();
     for is_near in [false, true] {
-        let answer = match is_near {
-            true => workspace.solve_near(&problem, &[0.0; 3], 1e-14),
-            false => workspace.solve(&problem, ConeSelection::Even),
+        let answer = if is_near {
+            workspace.solve_near(&problem, &[0.0; 3], 1e-14)
+        } else {
+            workspace.solve(&problem, ConeSelection::Even)
         };
         assert_eq!(answer.unwrap().status, LcpStatus::Solved);
         let expected = [push, -0.7 * push * 0.6, 0.7 * push * 0.8];

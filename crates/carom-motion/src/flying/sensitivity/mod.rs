@@ -185,9 +185,10 @@ impl<'a, S: SupportMap, F: DifferentiableFlight> Collider<'a, S, F> {
             // In every neighboring run the points hit one after the other, in an order that depends on the run.
             // Only points that do not act on each other lead to the same state for every order.
             let coupled = |i: usize| (0..i).any(|j| strikes[i].acts_on(&strikes[j]));
-            event.class = match (1..strikes.len()).any(coupled) {
-                true => Regularity::Jump,
-                false => Regularity::Kink,
+            event.class = if (1..strikes.len()).any(coupled) {
+                Regularity::Jump
+            } else {
+                Regularity::Kink
             };
             return Ok(event);
         };

@@ -86,12 +86,13 @@ fn cells(quantity: &Quantity) -> [String; 6] {
         }
         minus(&difference(quantity.value, value))
     });
-    let sources = quantity
-        .expected()
-        .map(|(kind, _, source)| match source.is_empty() {
-            true => kind.to_owned(),
-            false => format!("{kind}: {source}"),
-        });
+    let sources = quantity.expected().map(|(kind, _, source)| {
+        if source.is_empty() {
+            kind.to_owned()
+        } else {
+            format!("{kind}: {source}")
+        }
+    });
     let differs = quantity
         .differs
         .as_ref()

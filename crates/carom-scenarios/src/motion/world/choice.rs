@@ -34,9 +34,10 @@ impl Setup {
                     .any(|key| !self.is_of_steps(key));
                 let fits = self.obstacle(config).is_none() && !others;
                 let continues = self.on_zeno == OnZeno::Continue && config.has_zeno();
-                match fits && !continues {
-                    true => Ok(world.suitable_scheme()),
-                    false => Ok(Scheme::Events),
+                if fits && !continues {
+                    Ok(world.suitable_scheme())
+                } else {
+                    Ok(Scheme::Events)
                 }
             }
         }

@@ -473,12 +473,13 @@ fn figures(World { world, setup, .. }: &World, log: &Log<'_>, record: &mut Recor
         .collect();
     let n_mobile = mobile.len();
     mobile.truncate(MOST_LINES);
-    let shown = match n_mobile > mobile.len() {
-        true => format!(
+    let shown = if n_mobile > mobile.len() {
+        format!(
             " The first {} of {n_mobile} bodies are drawn.",
             mobile.len()
-        ),
-        false => String::new(),
+        )
+    } else {
+        String::new()
     };
     let heights: Vec<Series> = mobile
         .iter()

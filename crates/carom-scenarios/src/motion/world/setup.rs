@@ -340,9 +340,10 @@ impl Config {
         for (index, fill) in self.fill.iter().flatten().enumerate() {
             bodies.extend(fill.bodies(index)?);
         }
-        match bodies.is_empty() {
-            true => Err(ScenarioError::value("bodies", "at least one is needed")),
-            false => Ok(bodies),
+        if bodies.is_empty() {
+            Err(ScenarioError::value("bodies", "at least one is needed"))
+        } else {
+            Ok(bodies)
         }
     }
 

@@ -350,13 +350,13 @@ fn constraints(jointed: &Jointed) -> Value {
     let (rows, rank) = jointed.world.ranks();
     let bodies = mb.tree().branches.len();
     // The joints of all loops with redundant rows: paths between the ends of closing joints.
-    let redundant: Vec<&str> = match rank < rows {
-        true => mb
-            .loop_joints()
+    let redundant: Vec<&str> = if rank < rows {
+        mb.loop_joints()
             .into_iter()
             .map(|j| mb.joints()[j].name.as_str())
-            .collect(),
-        false => Vec::new(),
+            .collect()
+    } else {
+        Vec::new()
     };
     json!({
         "rows": rows,
@@ -550,13 +550,14 @@ fn figures(jointed: &Jointed, log: &Log<'_>, record: &mut Record) {
             })
             .collect();
         if !series.is_empty() {
-            let caption = match chosen.len() > series.len() {
-                false => "Coordinates of the joints against time.".to_owned(),
-                true => format!(
+            let caption = if chosen.len() <= series.len() {
+                "Coordinates of the joints against time.".to_owned()
+            } else {
+                format!(
                     "Coordinates of the joints against time, the first {} of {}; `joint_trajectory` in the record has all.",
                     series.len(),
                     chosen.len()
-                ),
+                )
             };
             let of = [name, title, &caption];
             record
