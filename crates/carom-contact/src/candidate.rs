@@ -63,9 +63,10 @@ pub trait Basis {
         !breach.is_feasibility || breach.measure <= SMALL_BREACH
     }
 
-    /// Returns the largest difference of a pushing or sticking row from its prescribed velocity, divided by the row's entry
-    /// of `terms`; `None` if the law prescribes no velocities. `after` are the scaled velocities of the contact rows of
-    /// unit kinetic length (unit rows) after the impact, `terms` their rounding scales $S$ (sizes of the summed terms).
+    /// Returns the largest velocity error over the rows that push or stick: the difference of the velocity after the impact
+    /// from the prescribed one, divided by the row's entry of `terms`. `None` if the law prescribes no velocities. `after`
+    /// holds the velocities of all contact rows after the impact, multiplied by the scale of the problem, for rows of unit
+    /// kinetic length. `terms` holds for each row the sum of the magnitudes of the terms of its velocity.
     fn velocity_residual(
         &self,
         _contacts: &ContactSet<'_>,

@@ -14,7 +14,8 @@ const FEW_ROWS: usize = 96;
 /// Combinations of rows are dependent if their mobility is below this fraction of the largest one.
 const DEPENDENT: f64 = 1e-10;
 
-/// Linear combinations of contact rows that depend on each other, so that no impulse changes the velocity along them.
+/// Linear combinations of contact rows that are zero, because the rows depend on each other linearly. No impulse changes the
+/// same combination of the contact velocities.
 #[derive(Clone, Debug)]
 pub struct Dependent {
     rows: Vec<usize>,

@@ -72,8 +72,8 @@ struct Group<'p> {
 }
 
 impl Group<'_> {
-    /// Returns the nearest outcome of this group of contacts if its set of outcomes is known in closed form; otherwise
-    /// `None`. `is_event` is true if any contact of the problem approaches.
+    /// Returns the outcome of this group of contacts that is nearest to the judged velocity if the set of outcomes is known in
+    /// closed form; otherwise `None`. `is_event` is true if any contact of the problem approaches.
     fn nearest(&self, is_event: bool) -> Result<Option<Tangent>, ImpactError> {
         let contacts = self.problem.contacts();
         if let Some(nearest) = self.one_in_the_plane() {

@@ -63,8 +63,8 @@ impl Comparison {
     }
 }
 
-/// Simulates the drop of a gait twice, with two orders of the impacts, and compares the runs: the contact that approaches
-/// fastest acts first, or the slowest does. `drive`: motion of the driven joints; `stance`: coordinates of the robot before it
+/// Simulates the fall of the robot to the ground, while it moves with a gait, and compares two runs. In one of them the contact
+/// that approaches fastest acts first, in the other the slowest. `drive`: motion of the driven joints; `stance`: coordinates of the robot before it
 /// is lifted by the drop height.
 pub(super) fn compare(
     lengths: Lengths,
