@@ -25,6 +25,7 @@ mod recipe;
 mod runners;
 mod siconos;
 mod tidy;
+mod unit_tests;
 mod verify;
 mod words;
 
@@ -104,6 +105,7 @@ fn main() -> anyhow::Result<()> {
             violations.extend(commands::violations(&root)?);
             violations.extend(header::violations(&root)?);
             violations.extend(leftovers::violations(&root)?);
+            violations.extend(unit_tests::violations(&root)?);
             violations.extend(elementary::violations(&root)?);
             violations.extend(features::violations(&root)?);
             violations.extend(address::violations(&root)?);
