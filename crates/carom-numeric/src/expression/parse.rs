@@ -9,7 +9,7 @@ pub(super) fn steps(text: &str, names: &Names) -> Result<(Vec<Step>, Type), Stri
     if text.len() > MAX_LENGTH {
         let length = text.len();
         return Err(format!(
-            "the expression has {length} letters, which exceed the limit of {MAX_LENGTH}"
+            "the expression has {length} bytes, which exceed the limit of {MAX_LENGTH}"
         ));
     }
     let mut parser = Parser {

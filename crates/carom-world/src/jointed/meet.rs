@@ -152,7 +152,7 @@ impl Run<'_, '_> {
         let time = self.time;
         let bounces = self.bounces.entry(pair).or_default();
         // Several points of one pair count as one impact.
-        if bounces.last != time {
+        if bounces.last != Some(time) {
             bounces.note(time, line);
         }
         if self.laws.on_zeno == OnZeno::Continue {

@@ -51,8 +51,8 @@ pub(super) struct Lasting {
 /// Impacts so far of a pair or limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bounces {
-    /// Time of the latest impact (s).
-    pub(super) last: f64,
+    /// Time of the latest impact (s); `None` before the first impact.
+    pub(super) last: Option<f64>,
     /// Interval before the latest impact (s); 0 for the first impact.
     pub(super) interval: f64,
     /// Number of successive intervals that shrank.
@@ -70,14 +70,14 @@ impl Bounces {
             (self.line, self.count) = (line, 0);
         }
         self.count += 1;
-        let interval = time - self.last;
+        let interval = self.last.map_or(0.0, |last| time - last);
         let shrinks = self.interval > 0.0 && interval < SHRINKING * self.interval;
         self.shrunk = if shrinks { self.shrunk + 1 } else { 0 };
         if shrinks {
             self.left = interval * interval / (self.interval - interval);
         }
-        self.interval = if self.last > 0.0 { interval } else { 0.0 };
-        self.last = time;
+        self.interval = interval;
+        self.last = Some(time);
     }
 
     pub(super) fn accumulates(&self, time_step: f64) -> bool {
