@@ -206,6 +206,31 @@ fn faults_of_a_urdf_have_words() {
             "is the child of two joints",
         ),
         (
+            changed("<mass value=\"2\"/>", "<mass value=\"-2\"/>"),
+            "",
+            "the mass -2 of the link `boom` is negative",
+        ),
+        (
+            changed("lower=\"-1\" upper=\"1\"", "lower=\"1\" upper=\"-1\""),
+            "",
+            "joint `hinge`: the limit `lower` = 1 is above `upper` = -1",
+        ),
+        (
+            changed("effort=\"7\"", "effort=\"-7\""),
+            "",
+            "joint `hinge`: `effort` = -7 is negative",
+        ),
+        (
+            changed("<joint name=\"eye\"", "<joint name=\"weld\""),
+            "",
+            "two joints are called `weld`",
+        ),
+        (
+            changed("type=\"revolute\"", "type=\"planar\""),
+            "joints = { hinge = 0.1 }",
+            "the joint `hinge` is planar",
+        ),
+        (
             CRANE.to_owned(),
             "joints = { knee = 0.1 }",
             "urdf.joints.knee",
@@ -223,6 +248,33 @@ fn faults_of_a_urdf_have_words() {
         assert_eq!((status, out.as_str()), (Some(2), ""), "{words}: {error}");
         assert!(error.contains(words), "{words}: {error}");
         assert_eq!(error.trim_end().lines().count(), 1, "{error}");
+    }
+}
+
+/// Limits and efforts that do not limit have their names, and no pair is left out that would not touch anyway.
+#[test]
+fn limits_without_effect_have_names() {
+    let urdf = CRANE
+        .replace("type=\"revolute\"", "type=\"continuous\"")
+        .replace("effort=\"7\"", "effort=\"0\"")
+        .replacen(
+            "</inertial>",
+            "</inertial><collision><geometry><sphere radius=\"0.1\"/></geometry></collision>",
+            1,
+        );
+    for (within, left_out) in [(true, 1), (false, 0)] {
+        let config = format!(
+            "duration = 0.0\ncontact = {{ friction = 0.0, restitution = 0.0, self = {within} }}\n[urdf]\n"
+        );
+        let record = record(&urdf, &config);
+        let ignored = record["ignored"].as_array().unwrap();
+        let count = |what: &str| {
+            let named = |note: &&Value| note.as_str().unwrap().starts_with(what);
+            ignored.iter().filter(named).count()
+        };
+        assert_eq!(count("limit `hinge`"), 1, "{ignored:?}");
+        assert_eq!(count("limit effort `hinge`"), 1, "{ignored:?}");
+        assert_eq!(count("contact `base - boom`"), left_out, "{ignored:?}");
     }
 }
 

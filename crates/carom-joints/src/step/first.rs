@@ -4,7 +4,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::contacts::Contacts;
-use super::{Modes, Push, Step, Stepper};
+use super::{EXTRAPOLATED, Modes, Push, Step, Stepper};
 use crate::JointError;
 use crate::elimination::{push, rate};
 use crate::frames::stack;
@@ -264,21 +264,19 @@ impl Stepper<'_> {
     }
 
     /// Returns initial impulses of all joint rows (N s or N m s) for a step of `length` (s). The impulses are
-    /// extrapolated from the last three steps, or from fewer; without earlier steps they are zero.
+    /// extrapolated from the last four steps, or from fewer; without earlier steps they are zero.
     fn guess(&mut self, length: f64) -> Vec<f64> {
         let n = self.multibody.n_rows();
         let mut guess = std::mem::take(&mut self.multipliers);
         guess.clear();
         guess.resize(n, 0.0);
-        let at = |k: usize| self.history.get(k);
-        let (Some(a), b, c) = (at(0), at(1), at(2)) else {
-            return guess;
-        };
         for (i, guess) in guess.iter_mut().enumerate() {
-            let value = match (b, c) {
-                (Some(b), Some(c)) => 3.0 * (a[i] - b[i]) + c[i],
-                (Some(b), None) => 2.0 * a[i] - b[i],
-                _ => a[i],
+            let value = match &self.history[..] {
+                [a, b, c, d, ..] => 4.0 * (a[i] + c[i]) - 6.0 * b[i] - d[i],
+                [a, b, c] => 3.0 * (a[i] - b[i]) + c[i],
+                [a, b] => 2.0 * a[i] - b[i],
+                [a] => a[i],
+                [] => 0.0,
             };
             *guess = value * length;
         }
@@ -286,7 +284,7 @@ impl Stepper<'_> {
     }
 
     fn remember(&mut self, multipliers: &[f64], length: f64) {
-        let mut entry = if self.history.len() < 3 {
+        let mut entry = if self.history.len() < EXTRAPOLATED {
             Vec::with_capacity(multipliers.len())
         } else {
             self.history.pop().unwrap_or_default()

@@ -115,18 +115,17 @@ impl Stepper<'_> {
     }
 
     /// Chooses the initial guess for the joint coordinates with implicit dry friction, for which the impulses at the
-    /// end of the step decide between sticking and sliding. A coordinate slides at first if it slid in the previous
-    /// step and still moves in that direction; all others stick. `modes`: friction of each coordinate in the impulses
-    /// at the start of the step.
+    /// end of the step decide between sticking and sliding. A coordinate slides at first if it slid at the
+    /// end of the previous step and still moves in that direction; all others stick. `modes`: direction in which each
+    /// coordinate slid there.
     fn rub(&mut self, modes: &Modes) {
         let mb = self.multibody;
         let mut rubbed = std::mem::take(&mut self.rubbed);
         rubbed.clear();
         rubbed.resize(mb.n_coordinates(), None);
         self.each_coordinate(|this, joint, row, k, _| {
-            let direction = modes.slides[k];
-            if modes.implicit[k] && direction.abs() >= 1.0 - HOLDS {
-                let direction = direction.signum();
+            let direction = modes.slid[k];
+            if modes.implicit[k] && direction != 0.0 {
                 let now = rate(&this.end_rows[row], mb.ends(joint), &this.velocities);
                 rubbed[k] = (now * direction > 0.0).then_some(direction);
             }

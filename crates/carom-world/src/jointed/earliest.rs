@@ -111,10 +111,11 @@ impl Run<'_, '_> {
                 reach = end;
             }
             let gauge = candidate.gauge.as_ref();
+            let start = (candidate.start, candidate.slack);
             let at = if candidate.ends_before {
-                self.bracket(gauge, candidate.start, reach)?.low
+                self.bracket(gauge, start, reach)?.low
             } else {
-                self.root(gauge, candidate.start, reach)?
+                self.root(gauge, start, reach)?
             };
             if is_slip && let Some(other) = events.iter_mut().find(|e| slips(e)) {
                 if at < other.0 {
@@ -132,11 +133,11 @@ impl Run<'_, '_> {
     }
 
     /// Returns the length of the step that ends at an event (s): the root of the event function `gauge` in (0, `length`], found
-    /// by bracketed interpolation. `start` is the event function at the start of the step.
+    /// by bracketed interpolation. `start` is the event function at the start of the step, with its rounding error.
     pub(super) fn root(
         &mut self,
         gauge: Gauge<'_>,
-        start: f64,
+        start: (f64, f64),
         length: f64,
     ) -> Result<f64, MotionError> {
         Ok(match self.bracket(gauge, start, length)? {
@@ -146,19 +147,21 @@ impl Run<'_, '_> {
     }
 
     /// Finds two step lengths (s), almost equal, between which the event function `gauge` falls from positive values to zero or
-    /// below. `start` is the event function at the start of the step, and `length` a step length that ends after the event (s).
+    /// below. The first pair is the event function at the start of the step, with its rounding error; `length` is a step length
+    /// that ends after the event (s).
     fn bracket(
         &mut self,
         gauge: Gauge<'_>,
-        start: f64,
+        (start, rounding): (f64, f64),
         length: f64,
     ) -> Result<Bracket, MotionError> {
         let (mut low, mut at_low) = (0.0, start);
         let mut high = length;
         let mut budget = MOST_EVALUATIONS;
-        // At the start, just after an earlier event, the function can be zero: the search needs a length at which it is positive.
+        // At the start, just after an earlier event, the function is zero or rounding: the search needs a length at which it is
+        // positive.
         let mut probe = 0.5 * length;
-        while !(at_low > 0.0) || low == 0.0 && start <= f64::EPSILON {
+        while !(at_low > 0.0) || low == 0.0 && start <= rounding {
             if probe < INSTANT || budget == 0 {
                 return Ok(Bracket::default());
             }

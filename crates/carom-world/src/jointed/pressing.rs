@@ -10,8 +10,8 @@ use crate::kick::{Friction, Kick, Work};
 use crate::pair::ContactPoint;
 use crate::step::{CLOSED, SETTLED, SHORT, STALE, STILL};
 use carom_contact::dependent::Dependent;
-use carom_joints::step::Step;
 use carom_joints::step::contacts::{Change, ContactRow, Contacts, FirstKick};
+use carom_joints::step::{EXTRAPOLATED, Step};
 use carom_variational::State;
 use nalgebra::{Vector2, Vector3};
 use std::collections::BTreeMap;
@@ -71,6 +71,9 @@ pub(super) struct Pressing<'w> {
     /// Impulses of both kicks of the last step per unit of time, for all points at the start of that step: the initial guess of
     /// the next.
     last: [Vec<f64>; 2],
+    /// Impulses of the first kicks of accepted steps per unit of time, latest first, and the length of these steps (s). The first
+    /// kick of the next step starts with their extrapolation.
+    accepted: (Vec<Vec<f64>>, f64),
     length: f64,
     /// Scale of contact velocities, velocity that counts as zero, rounding of gaps over the step, and rounding of velocities.
     scale: f64,
@@ -99,6 +102,7 @@ impl<'w> Pressing<'w> {
             closed: Vec::new(),
             closed_frames: Vec::new(),
             last: [Vec::new(), Vec::new()],
+            accepted: (Vec::new(), 0.0),
             length: 0.0,
             scale: 0.0,
             still: 0.0,
@@ -124,6 +128,7 @@ impl<'w> Pressing<'w> {
     /// Discards the contact impulses of earlier steps, so that the next solution starts from impulses of zero.
     pub(super) fn forget(&mut self) {
         self.last = [Vec::new(), Vec::new()];
+        self.accepted.0.clear();
     }
 
     /// Returns the lasting pairs: index of the pair, and distance within which its points count as contacts (m).
@@ -146,6 +151,25 @@ impl<'w> Pressing<'w> {
         }
         let per_time = |list: &[f64]| list.iter().map(|x| x / length).collect();
         self.last = [per_time(&step.touching[0]), per_time(&second)];
+    }
+
+    /// Stores the contact impulses of an accepted step of `length` (s), from which those of the next step are extrapolated.
+    pub(super) fn accept(&mut self, step: &Step, length: f64) {
+        self.remember(step, length);
+        let latest = &self.last[0];
+        let (accepted, of) = &mut self.accepted;
+        let differs = |list: &Vec<f64>| list.len() != latest.len();
+        if *of != length || accepted.first().is_some_and(differs) {
+            accepted.clear();
+        }
+        *of = length;
+        let mut entry = if accepted.len() < EXTRAPOLATED {
+            Vec::new()
+        } else {
+            accepted.pop().unwrap_or_default()
+        };
+        entry.clone_from(latest);
+        accepted.insert(0, entry);
     }
 
     /// Returns the results of the lasting contacts over the latest step, for each pair of bodies: impulse, and whether the
@@ -372,6 +396,15 @@ impl Contacts for Pressing<'_> {
         if self.last[0].len() == impulses.len() {
             for (to, from) in impulses.iter_mut().zip(&self.last[0]) {
                 *to = from * length;
+            }
+        }
+        if let ([a, b, c, d], of) = (&self.accepted.0[..], self.accepted.1)
+            && of == length
+            && a.len() == impulses.len()
+            && *a == self.last[0]
+        {
+            for (i, to) in impulses.iter_mut().enumerate() {
+                *to = (4.0 * (a[i] + c[i]) - 6.0 * b[i] - d[i]) * length;
             }
         }
     }

@@ -101,7 +101,7 @@ impl Run<'_, '_> {
             Err(MotionError::Joint(_)) => Ok(0.0),
             Err(error) => Err(error),
             Ok(start) if start <= 0.0 => Ok(0.0),
-            Ok(start) => self.root(&|step, s| pull.force(step, s), start, length),
+            Ok(start) => self.root(&|step, s| pull.force(step, s), (start, 0.0), length),
         };
         (self.results, self.pressing) = (results, pressing);
         at

@@ -7,12 +7,17 @@
 //! its direction, of order 2 elsewhere, and preserves equilibria.
 
 use super::run::Run;
+use carom_joints::step::Step;
 
 /// Number of grid intervals with implicit friction at first; it doubles each time that implicit friction is needed again at once.
 const FEWEST_LINES: u64 = 8;
 
 /// Largest number of grid intervals with implicit friction: a quarter of a second at a step of 1 ms.
 const MOST_LINES: u64 = 256;
+
+/// A coordinate slides at the end of a step if the impulse there reaches that of its dry friction but for this fraction, which
+/// covers rounding.
+const SLIDES: f64 = 1e-9;
 
 impl Run<'_, '_> {
     /// Decides from the rate of each joint coordinate with dry friction if it slides or sticks.
@@ -29,6 +34,7 @@ impl Run<'_, '_> {
                 (true, _) => {
                     self.modes.held[k] = None;
                     self.modes.slides[k] = rate.signum();
+                    self.modes.slid[k] = rate.signum();
                 }
                 (false, true) => self.modes.held[k] = None,
                 (false, false) => {
@@ -67,8 +73,10 @@ impl Run<'_, '_> {
             if friction == 0.0 || self.at_limit(k).is_some() {
                 continue;
             }
+            self.modes.slid[k] = self.modes.slides[k];
             if self.modes.held[k].take().is_some() {
                 self.modes.slides[k] = (-self.holding[k] / friction).clamp(-1.0, 1.0);
+                self.modes.slid[k] = 0.0;
             }
             self.modes.implicit[k] = true;
         }
@@ -76,14 +84,18 @@ impl Run<'_, '_> {
         self.pressing.forget();
     }
 
-    /// Stores the friction of a step with implicit friction, as a fraction of the largest friction force, for use in the next
-    /// step. The stored friction is the mean force over the step, from the impulses at the start and the end of the step. With
-    /// the mean, a constant load is balanced from the first step on.
-    pub(super) fn note_rubbing(&mut self) {
+    /// Stores the friction of the accepted step `step` of `length` (s) with implicit friction, as a fraction of the largest
+    /// friction force, for use in the next step. The stored friction is the mean force over the step, from the impulses at the
+    /// start and the end of the step. With the mean, a constant load is balanced from the first step on. The impulse at the end
+    /// alone tells which coordinates slide there.
+    pub(super) fn note_rubbing(&mut self, step: &Step, length: f64) {
         for k in 0..self.rates.len() {
             if self.modes.implicit[k] {
                 let friction = self.coordinate(k).0.friction;
                 self.modes.slides[k] = (-self.holding[k] / friction).clamp(-1.0, 1.0);
+                let [_, last] = step.holding[k];
+                let slides = last.abs() >= 0.5 * friction * length * (1.0 - SLIDES);
+                self.modes.slid[k] = if slides { -last.signum() } else { 0.0 };
             }
         }
     }

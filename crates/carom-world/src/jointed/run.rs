@@ -502,9 +502,9 @@ impl Run<'_, '_> {
         for (mean, [first, second]) in self.holding.iter_mut().zip(&step.holding) {
             *mean = (first + second) / length;
         }
-        self.note_rubbing();
+        self.note_rubbing(&step, length);
         if !self.pressing.is_empty() {
-            self.pressing.remember(&step, length);
+            self.pressing.accept(&step, length);
         }
         (self.posture, self.rates) = (step.end, step.rates);
         self.previewed = None;

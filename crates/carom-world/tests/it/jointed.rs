@@ -323,6 +323,64 @@ fn limits_that_are_reached_at_once_are_one_instant() {
     assert!((hits[0][0].impulse - hits[0][1].impulse).abs() <= 1e-10);
 }
 
+/// A spring pulls a block along a spinning guide onto its limit, in metres, in millimetres and grams, and in micrometres: all
+/// bounces are found in each, though the rounding of a coordinate at its limit is a larger number in a smaller unit.
+#[test]
+fn impacts_at_a_limit_do_not_depend_on_the_unit_of_length() {
+    let times = |angle: f64, unit: f64| {
+        let mut hinge = joint(
+            "revolute",
+            Vector3::new(0.0, 1.0, 2.0),
+            CoordinateSpec {
+                position: Some(angle),
+                velocity: Some(0.3),
+                ..CoordinateSpec::default()
+            },
+        );
+        hinge.child_frame.position = Vector3::new(0.1, 0.0, 0.2) * unit;
+        let mut guide = joint(
+            "prismatic",
+            Vector3::new(1.0, 0.0, 1.0),
+            CoordinateSpec {
+                position: Some(0.1 * unit),
+                lower: 0.05 * unit,
+                restitution: 0.5,
+                stiffness: 30.0 * unit,
+                ..CoordinateSpec::default()
+            },
+        );
+        (guide.parent, guide.child) = (Some(0), 1);
+        guide.parent_frame.position = Vector3::new(0.1, 0.2, 0.3) * unit;
+        guide.child_frame.position = Vector3::new(-0.2, 0.1, 0.0) * unit;
+        let body = |mass: f64, moments: [f64; 3]| {
+            let inertia = moments.map(|x| x * carom_numeric::power(unit, 3));
+            rigid(mass * unit, inertia)
+        };
+        let bodies = vec![body(2.0, [0.1, 0.12, 0.09]), body(1.0, [0.03, 0.02, 0.01])];
+        let world = world(bodies, vec![hinge, guide], Vector3::zeros());
+        let mut times = Vec::new();
+        let end = run(&world, 1.0, &mut |event| {
+            if let JointEvent::Impact(impact) = event {
+                times.push(impact.time);
+            }
+        });
+        assert_eq!(end.ending, Ending::Completed);
+        times
+    };
+    for k in 0..6 {
+        let angle = 0.3 * f64::from(k);
+        let expected = times(angle, 1.0);
+        assert!(expected.len() > 20, "{}", expected.len());
+        for unit in [1e-3, 1e3, 1e6] {
+            let found = times(angle, unit);
+            assert_eq!(found.len(), expected.len(), "angle {angle}, unit {unit}");
+            for (found, expected) in found.iter().zip(&expected) {
+                assert!((found - expected).abs() <= 1e-9, "{found} {expected}");
+            }
+        }
+    }
+}
+
 /// A control without a finite force ends the run at its time, and is named; it does not push with nothing.
 #[test]
 fn a_control_without_a_finite_force_ends_the_run() {

@@ -183,7 +183,8 @@ impl Config {
         let Some(urdf) = &self.urdf else {
             return Ok(());
         };
-        let mut imported = urdf.import(text)?;
+        let (_, within) = self.self_contact();
+        let mut imported = urdf.import(text, within)?;
         let mut bodies = std::mem::take(&mut imported.bodies);
         imported.n_bodies = bodies.len();
         let mut joints = std::mem::take(&mut imported.joints);

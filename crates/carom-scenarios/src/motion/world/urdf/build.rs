@@ -20,14 +20,17 @@ struct Body {
     frame: Se3,
     /// True if its shape contains a cylinder; `None` without a shape.
     round: Option<bool>,
+    is_fixed: bool,
 }
 
 /// Converts a robot read from a URDF file to bodies, joints, and pairs of bodies that may collide, as the scenario `world`
-/// needs them. `tree`: links of the robot in groups that move as one body.
+/// needs them. `tree`: links of the robot in groups that move as one body. `within`: true if bodies of one robot can touch
+/// each other.
 pub(super) fn build(
     config: &UrdfConfig,
     mut robot: Robot,
     tree: &Tree,
+    within: bool,
 ) -> Result<Imported, ScenarioError> {
     check_names(config, &robot)?;
     let ignored = std::mem::take(&mut robot.ignored);
@@ -50,7 +53,7 @@ pub(super) fn build(
             builder.joint(&robot.joints[joint], group)?;
         }
     }
-    builder.cylinders()?;
+    builder.cylinders(within)?;
     Ok(builder.imported)
 }
 
@@ -71,10 +74,14 @@ fn check_names(config: &UrdfConfig, robot: &Robot) -> Result<(), ScenarioError> 
     let actuators = config.actuators.keys().map(|name| ("actuators", name));
     for (key, name) in positions.chain(velocities).chain(actuators) {
         let moves = |joint: &Joint| joint.name == *name && joint.kind != "fixed";
-        if !robot.joints.iter().any(moves) {
-            let message = format!("no joint that moves is called `{name}`");
-            return Err(ScenarioError::value(&format!("urdf.{key}.{name}"), message));
-        }
+        let message = match robot.joints.iter().find(|joint| moves(joint)) {
+            None => format!("no joint that moves is called `{name}`"),
+            Some(joint) if joint.kind == "planar" && key != "actuators" => {
+                format!("the joint `{name}` is planar: one number does not place it")
+            }
+            Some(_) => continue,
+        };
+        return Err(ScenarioError::value(&format!("urdf.{key}.{name}"), message));
     }
     Ok(())
 }
@@ -139,6 +146,7 @@ impl Builder<'_> {
             name: name.clone(),
             frame: Se3::new(So3::identity(), -group.center),
             round,
+            is_fixed: false,
         });
         let body = self.made(Value::Object(keys))?;
         self.imported.bodies.push(body);
@@ -179,6 +187,7 @@ impl Builder<'_> {
                 name: "ground".to_owned(),
                 frame: self.place,
                 round: None,
+                is_fixed: true,
             });
             return Ok(());
         };
@@ -197,6 +206,7 @@ impl Builder<'_> {
             name: name.clone(),
             frame: Se3::identity(),
             round: Some(has_cylinder),
+            is_fixed: true,
         });
         Ok(())
     }
@@ -362,13 +372,14 @@ impl Builder<'_> {
     }
 
     /// Excludes contact between a body with cylinders and the other bodies of the robot, because cylinders can touch only
-    /// planes.
-    fn cylinders(&mut self) -> Result<(), ScenarioError> {
+    /// planes. `within`: true if bodies that joints connect can touch each other; if not, there is nothing to exclude.
+    fn cylinders(&mut self, within: bool) -> Result<(), ScenarioError> {
         let mut pairs = Vec::new();
         for (i, first) in self.bodies.iter().enumerate() {
             for second in &self.bodies[i + 1..] {
                 if let (Some(a), Some(b)) = (first.round, second.round)
                     && (a || b)
+                    && (within || first.is_fixed || second.is_fixed)
                 {
                     pairs.push([first.name.clone(), second.name.clone()]);
                 }

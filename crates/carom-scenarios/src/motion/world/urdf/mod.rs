@@ -108,8 +108,12 @@ impl Imported {
 
 impl UrdfConfig {
     /// Imports a robot from the URDF text `text`, or from the configured file if no text is given, and reads the mesh files
-    /// that it names.
-    pub(super) fn import(&self, text: Option<&str>) -> Result<Imported, ScenarioError> {
+    /// that it names. `within`: true if bodies of one robot can touch each other.
+    pub(super) fn import(
+        &self,
+        text: Option<&str>,
+        within: bool,
+    ) -> Result<Imported, ScenarioError> {
         let place = |message: String| {
             ScenarioError::value("urdf.file", format!("{}: {message}", self.file.display()))
         };
@@ -119,6 +123,6 @@ impl UrdfConfig {
         };
         let robot = read::read(&text).map_err(place)?;
         let tree = tree::tree(&robot).map_err(place)?;
-        build::build(self, robot, &tree)
+        build::build(self, robot, &tree, within)
     }
 }

@@ -121,10 +121,13 @@ fn numbers<const N: usize>(
     let array = parsed.ok().and_then(|list| <[f64; N]>::try_from(list).ok());
     match array.filter(|list| list.iter().all(|x| x.is_finite())) {
         Some(list) => Ok(Some(list)),
-        None => fault(
-            node,
-            &format!("`{attribute}` = \"{text}\" is not {N} finite numbers"),
-        ),
+        None => {
+            let kind = match N {
+                1 => "a finite number".to_owned(),
+                _ => format!("{N} finite numbers"),
+            };
+            fault(node, &format!("`{attribute}` = \"{text}\" is not {kind}"))
+        }
     }
 }
 
@@ -156,7 +159,9 @@ fn origin(node: Node<'_, '_>) -> Result<Se3, String> {
 
 fn link(node: Node<'_, '_>) -> Result<Link, String> {
     let name = text(node, "name")?.to_owned();
-    let inertial = child(node, "inertial").map(inertial).transpose()?;
+    let inertial = child(node, "inertial")
+        .map(|part| inertial(part, &name))
+        .transpose()?;
     let mut collisions = Vec::new();
     for collision in elements(node).filter(|part| part.has_tag_name("collision")) {
         let Some(geometry) = child(collision, "geometry") else {
@@ -171,10 +176,21 @@ fn link(node: Node<'_, '_>) -> Result<Link, String> {
     })
 }
 
-fn inertial(node: Node<'_, '_>) -> Result<Inertial, String> {
-    let Some(mass) = child(node, "mass") else {
-        return fault(node, "`inertial` needs a `mass`");
+/// Parses mass, center of mass and inertia of the link called `link`.
+fn inertial(node: Node<'_, '_>, link: &str) -> Result<Inertial, String> {
+    let Some(given) = child(node, "mass") else {
+        return fault(
+            node,
+            &format!("`inertial` of the link `{link}` needs a `mass`"),
+        );
     };
+    let mass = number(given, "value")?;
+    if mass < 0.0 {
+        return fault(
+            given,
+            &format!("the mass {mass} of the link `{link}` is negative"),
+        );
+    }
     let mut inertia = Matrix3::zeros();
     if let Some(given) = child(node, "inertia") {
         let entry = |name| number_or(given, name, 0.0);
@@ -192,7 +208,7 @@ fn inertial(node: Node<'_, '_>) -> Result<Inertial, String> {
         );
     }
     Ok(Inertial {
-        mass: number(mass, "value")?,
+        mass,
         origin: origin(node)?,
         inertia,
     })
@@ -236,20 +252,10 @@ fn joint(node: Node<'_, '_>, ignored: &mut Vec<Note>) -> Result<Joint, String> {
         Some(axis) => numbers::<3>(axis, "xyz")?.unwrap_or([1.0, 0.0, 0.0]),
         None => [1.0, 0.0, 0.0],
     };
-    let (mut limits, mut effort) = (None, None);
-    if let Some(limit) = child(node, "limit") {
-        let bounds = [
-            number_or(limit, "lower", 0.0)?,
-            number_or(limit, "upper", 0.0)?,
-        ];
-        if kind == "revolute" || kind == "prismatic" {
-            limits = Some(bounds);
-        }
-        effort = numbers::<1>(limit, "effort")?.map(|[x]| x);
-        if limit.has_attribute("velocity") {
-            ignored.push(Note::new("limit velocity", &name, "rates have no limit"));
-        }
-    }
+    let (limits, effort) = match child(node, "limit") {
+        Some(limit) => limit_of(limit, &name, &kind, ignored)?,
+        None => (None, None),
+    };
     for what in ["mimic", "safety_controller", "calibration"] {
         if child(node, what).is_some() {
             ignored.push(Note::new(what, &name, "not supported"));
@@ -271,4 +277,45 @@ fn joint(node: Node<'_, '_>, ignored: &mut Vec<Note>) -> Result<Joint, String> {
         effort,
         name,
     })
+}
+
+/// Bounds of a coordinate (rad or m), and largest force of its actuator (N m or N).
+type Limit = (Option<[f64; 2]>, Option<f64>);
+
+/// Parses the child `limit` of the joint called `joint`, of type `kind`.
+fn limit_of(
+    node: Node<'_, '_>,
+    joint: &str,
+    kind: &str,
+    ignored: &mut Vec<Note>,
+) -> Result<Limit, String> {
+    let lower = numbers::<1>(node, "lower")?.map(|[x]| x);
+    let upper = numbers::<1>(node, "upper")?.map(|[x]| x);
+    let bounds = [lower.unwrap_or(0.0), upper.unwrap_or(0.0)];
+    let [low, high] = bounds;
+    let mut limits = None;
+    if kind == "revolute" || kind == "prismatic" {
+        if low > high {
+            let message =
+                format!("joint `{joint}`: the limit `lower` = {low} is above `upper` = {high}");
+            return fault(node, &message);
+        }
+        limits = Some(bounds);
+    } else if kind == "continuous" && (lower.is_some() || upper.is_some()) {
+        let why = "continuous joints have no limits";
+        ignored.push(Note::new("limit", joint, why));
+    }
+    let effort = numbers::<1>(node, "effort")?.map(|[x]| x);
+    match effort {
+        Some(most) if most < 0.0 => {
+            let message = format!("joint `{joint}`: `effort` = {most} is negative");
+            return fault(node, &message);
+        }
+        Some(0.0) => ignored.push(Note::new("limit effort", joint, "0 limits no actuator")),
+        _ => (),
+    }
+    if node.has_attribute("velocity") {
+        ignored.push(Note::new("limit velocity", joint, "rates have no limit"));
+    }
+    Ok((limits, effort))
 }

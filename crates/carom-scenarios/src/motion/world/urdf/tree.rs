@@ -3,7 +3,7 @@
 use super::read::{Link, Robot};
 use carom_lie::Se3;
 use nalgebra::{Matrix3, Vector3};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Group of rigidly connected links, which becomes one body.
 pub(super) struct Group {
@@ -34,6 +34,12 @@ pub(super) fn tree(robot: &Robot) -> Result<Tree, String> {
     for (i, link) in robot.links.iter().enumerate() {
         if known.insert(&link.name, i).is_some() {
             return Err(format!("two links are called `{}`", link.name));
+        }
+    }
+    let mut joints = BTreeSet::new();
+    for joint in &robot.joints {
+        if !joints.insert(&joint.name) {
+            return Err(format!("two joints are called `{}`", joint.name));
         }
     }
     let mut below: Vec<Vec<(usize, usize)>> = vec![Vec::new(); robot.links.len()];
