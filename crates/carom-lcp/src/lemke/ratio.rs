@@ -112,6 +112,31 @@ fn remainder<T: Scalar>(x: T, b: T, floor: T, step: T) -> T {
     if x > floor { value } else { T::INFINITY }
 }
 
+/// Entries of the entering column below this fraction of its largest entry have inaccurate quotients.
+const SMALL_ENTRY: f64 = 1.0 / 16.0;
+
+/// Returns a second bound of the step: rows that can block and whose quotients are not larger tie, too. `None` unless a row of
+/// `ties`, the rows found by [`ratios`], has a small entry in the entering column.
+///
+/// The quotient of such a row, the step, is inaccurate, and rows with larger entries that reach zero together with it would not
+/// tie. The bound is the longest step after which no basic variable is below `-zero` (Harris 1973). `zero` is the tolerance of
+/// the basic variables `rhs`, `most` the largest entry of `column` and `floor` the smallest that can block.
+#[inline]
+pub(super) fn longest_step<T: Scalar>(
+    column: &[T],
+    rhs: &[T],
+    [most, floor, zero]: [T; 3],
+    ties: &[usize],
+) -> Option<T> {
+    let small = most * T::from_f64(SMALL_ENTRY);
+    let has_small = ties.iter().any(|i| column[*i] < small);
+    has_small.then(|| {
+        let rows = column.iter().zip(rhs);
+        let steps = rows.map(|(x, b)| quotient(*x, *b + zero, floor));
+        steps.fold(T::INFINITY, smaller)
+    })
+}
+
 /// Subtracts `step` times `column` from the values of the basic variables, `rhs`, and sets negative results, which
 /// are rounding errors, to zero. Returns the largest new value.
 #[inline]

@@ -7,7 +7,7 @@
 //! beginning.
 
 use super::ratio::{
-    advance_lanes, keep_smallest, largest_fixed, ratios_fixed, stablest, tie_rounding,
+    advance_lanes, keep_smallest, largest_fixed, longest_step, ratios_fixed, stablest, tie_rounding,
 };
 use super::scales::inverse_power;
 use super::tableau::Thresholds;
@@ -205,6 +205,22 @@ impl<const N: usize, const M: usize> Path<N, M> {
             for (i, excess) in excess.iter().enumerate() {
                 ties[count] = i;
                 count += usize::from(*excess <= zero);
+            }
+            let column = &tableau[at];
+            let most = largest_fixed(column);
+            let sizes = [most, thresholds.pivot * most, zero];
+            if let Some(longest) = longest_step(column, &path.rhs, sizes, &ties[..count]) {
+                count = 0;
+                for (i, (x, b)) in column.iter().zip(&path.rhs).enumerate() {
+                    ties[count] = i;
+                    let is_tie = *x > sizes[1] && b - longest * x <= 0.0;
+                    count += usize::from(is_tie || excess[i] <= zero);
+                }
+                if ties[..count].contains(&first) {
+                    path.advance(column, first);
+                    path.basic[first] = entering;
+                    return Some(path);
+                }
             }
             let row = match count {
                 0 => return None,

@@ -4,7 +4,7 @@ mod correction;
 
 use super::etas::Etas;
 use super::ratio::{
-    Ratios, advance, keep_smallest, largest, ratios, smallest, stablest, tie_rounding,
+    Ratios, advance, keep_smallest, largest, longest_step, ratios, smallest, stablest, tie_rounding,
 };
 use super::room::reserve;
 use super::scales::{Scales, Scaling};
@@ -380,6 +380,15 @@ impl<T: Scalar> Tableau<T> {
         for (i, excess) in self.excess.iter().enumerate() {
             if *excess <= zero {
                 self.ties.push(i);
+            }
+        }
+        if let Some(longest) = longest_step(column, &self.rhs, [most, floor, zero], &self.ties) {
+            self.ties.clear();
+            let rows = column.iter().zip(&self.rhs).zip(&self.excess).enumerate();
+            for (i, ((x, b), excess)) in rows {
+                if *excess <= zero || *x > floor && *b - longest * *x <= T::ZERO {
+                    self.ties.push(i);
+                }
             }
         }
         if let [only] = self.ties[..] {
