@@ -46,7 +46,7 @@ use carom_contact::candidate::{self, Basis, Opening, Targets};
 use carom_contact::gate::Rules;
 use carom_contact::momentum_change::{MomentumChange, separating};
 use carom_contact::nnls::nonnegative_least_squares;
-use carom_contact::residual_scale::{GRAZING_TOLERANCE, dot_and_size};
+use carom_contact::residual_scale::{GRAZING_TOLERANCE, dot_and_size, groups};
 use carom_contact::{
     Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
     NonholonomicDiagnostics, Numbers, UnitRow,
@@ -209,6 +209,8 @@ impl Nonholonomic {
         let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
         let mut next = Some(first);
         let mut is_inelastic = at_rest;
+        let normals = contacts.unit_rows().map(|j| contacts.unit(j));
+        let (_, group) = groups(problem.momentum().len(), normals);
         // Distinct normal that the law leaves approaching.
         let mut left = None;
         while let Some(j) = next {
@@ -243,6 +245,7 @@ impl Nonholonomic {
                 *b = rate + wall;
                 *grazing = f64::max(*grazing, GRAZING_TOLERANCE * (size + wall.abs()));
             }
+            share(&mut grazing, &group);
             next = most_approaching(&velocity, &grazing);
         }
         let jump = MomentumChange { impulse, change };
@@ -389,6 +392,22 @@ fn close<'c>(
         kernel::add_scaled(change, *push, contacts.unit(place));
     }
     Ok(())
+}
+
+/// Gives all contacts of a group the largest grazing threshold of the group. `grazing` and `group` have one entry per distinct
+/// normal.
+///
+/// Impacts that slow each other down never end; where they are cut off, the slower contacts of the group would otherwise be
+/// struck because their own threshold is smaller than that of the fastest one.
+fn share(grazing: &mut [f64], group: &[usize]) {
+    for k in 1..group.len() {
+        for j in 0..k {
+            if group[j] == group[k] {
+                let largest = f64::max(grazing[j], grazing[k]);
+                (grazing[j], grazing[k]) = (largest, largest);
+            }
+        }
+    }
 }
 
 fn most_approaching(velocity: &[f64], grazing: &[f64]) -> Option<UnitRow> {
