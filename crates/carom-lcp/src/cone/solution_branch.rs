@@ -80,10 +80,27 @@ pub(super) struct SolutionBranch {
     distance: f64,
 }
 
-/// Returns the largest absolute difference between entries of two vectors with equal lengths.
+/// Returns the largest difference between velocities of two lists, normal or tangential, over all contacts. It does not
+/// depend on the tangent axes.
 fn farthest(x: &[f64], y: &[f64]) -> f64 {
-    let differences = x.iter().zip(y).map(|(x, y)| (x - y).abs());
+    let contacts = x.chunks_exact(WIDTH).zip(y.chunks_exact(WIDTH));
+    let differences = contacts.map(|(x, y)| match (x, y) {
+        (&[x0, x1, x2], &[y0, y1, y2]) => larger((x0 - y0).abs(), norm(&[x1 - y1, x2 - y2])),
+        _ => 0.0,
+    });
     differences.fold(0.0, larger)
+}
+
+/// Returns the velocity scale of the scaled problem, for comparisons that must not depend on the tangent axes: the largest
+/// normal or tangential velocity of a contact before the impact, or the largest floor (least normal impulse).
+fn largest_velocity(system: &Scaled) -> f64 {
+    let contacts = system.velocity.chunks_exact(WIDTH);
+    let velocities = contacts.map(|velocity| match velocity {
+        &[normal, x, y] => larger(normal.abs(), norm(&[x, y])),
+        _ => 0.0,
+    });
+    let floors = system.floors.iter().copied();
+    velocities.chain(floors).fold(0.0, larger)
 }
 
 impl SolutionBranch {
@@ -360,7 +377,7 @@ impl SolutionBranch {
         impulse: &[f64],
         modes: &[ConeMode],
     ) -> bool {
-        let speed = system.speed();
+        let speed = largest_velocity(system);
         system.after(impulse, &mut self.after);
         let before = self.distance;
         self.distance = farthest(&self.after, &self.soft);
@@ -404,7 +421,7 @@ impl SolutionBranch {
             self.soft.push(second);
             self.limit.push((4.0 * second - first) / 3.0);
         }
-        let same = SAME_LIMIT * system.speed();
+        let same = SAME_LIMIT * largest_velocity(system);
         system.after(&self.soft, &mut self.after);
         system.after(&self.limit, &mut self.soft);
         if !(farthest(&self.after, &self.soft) <= same) {
