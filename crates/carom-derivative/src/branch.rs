@@ -460,6 +460,37 @@ impl Walk {
         (CHOICE_WORK + 2 * (tests + forms) * n * n + of_stage + TIES_WORK * ties * ties * n) as u64
     }
 
+    /// Returns the change of the velocity (kinetic norm, to first order) at which the velocity along a row no longer exceeds that
+    /// along the row `other` while `other` approaches. Contacts that separate are not compared: the order of two rows matters only
+    /// where both approach. `None` if `other` approaches at the nearest velocity at which both are equal. `value` and
+    /// `gradient` are those of the difference.
+    fn corner(
+        &self,
+        frame: &Frame<'_>,
+        other: RowIndex,
+        value: f64,
+        gradient: &DVector<f64>,
+    ) -> Option<f64> {
+        let unit = DVector::from_column_slice(frame.problem.contacts().unit_row(other));
+        let rate = unit.dot(&self.velocity);
+        let own = self.jacobian.tr_mul(&unit);
+        let (e, b) = (gradient.norm_squared(), own.norm_squared());
+        let mixed = gradient.dot(&own);
+        if !(e > 0.0 && rate - value * mixed / e > 0.0) {
+            return None;
+        }
+        // Both velocities are zero at the nearest one.
+        let determinant = e * b - mixed * mixed;
+        let square =
+            (value * value * b - 2.0 * value * rate * mixed + rate * rate * e) / determinant;
+        let is_regular = determinant > CONSTANT * e * b;
+        Some(if is_regular {
+            square.sqrt()
+        } else {
+            f64::INFINITY
+        })
+    }
+
     /// Continues the branch with a choice of the law: records the `tests` of the choice, then advances through its
     /// `stage` (part of the impact with fixed contact modes). `ties` holds the rules for tied decisions, which a tiny
     /// change of the velocity reverses. `own` is true on the branch that the law itself takes. Returns true if this
@@ -480,8 +511,16 @@ impl Walk {
             test.write(frame.problem.contacts(), form.as_mut_slice());
             let value = form.dot(&self.velocity);
             self.jacobian.tr_mul_to(form, gradient);
+            let (margin, least, ties) = (self.margin, self.least, self.tied.len());
             if !self.accept(frame, value, gradient, tolerance, own)? {
                 return Ok(false);
+            }
+            if let Test::Exceeds(_, other) = test
+                && self.tied.len() == ties
+                && let Some(distance) = self.corner(frame, *other, value, gradient)
+            {
+                self.margin = margin.min(self.margin.max(distance));
+                self.least = least.min(self.least.max(distance));
             }
         }
         let Some((stage, forms)) = stage else {
