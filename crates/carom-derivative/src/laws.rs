@@ -12,11 +12,13 @@ use super::reading::Cones;
 use super::stage::Stage;
 use super::ways::{AtOnce, simultaneous};
 use super::{Answers, Branches, DifferentiableLaw, Map, StepContacts, Steps, ToPlastic, sliding};
+use carom_contact::residual_scale::GRAZING_TOLERANCE;
 use carom_contact::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, RowIndex, UnitRow};
 use carom_impact::frictional::{
     AnitescuPotra, MoreauNewton, Poisson, Sampler, Sequential, SetValued, SingleImpacts,
 };
 use carom_impact::plastic::{PlasticRule, meeting, plastic_change};
+use carom_impact::propagative::SEQUENCE_LIMIT;
 use carom_impact::{
     EnergeticRestitution, Law, NonholonomicElastic, NonholonomicNewton, NonholonomicProjected,
     NonholonomicProjectedNewton, Plastic, Propagative, Restitution, Rough, Routh, TwoBody,
@@ -381,6 +383,11 @@ fn of_sample(
     Ok(Some(if is_tied && !is_unique() { own } else { found }))
 }
 
+/// Returns the change of the velocity along a unit row that a stage has made.
+fn changed(stage: &Stage, unit: &[f64]) -> f64 {
+    (kernel::dot(unit, stage.after()) - kernel::dot(unit, stage.before())).abs()
+}
+
 /// Position in a cycle of single contacts: number of contacts examined, and of those in a row that did not approach.
 #[derive(Clone, Copy)]
 struct Turn {
@@ -428,7 +435,16 @@ impl DifferentiableLaw for Sequential {
                     quiet,
                 })
             };
-            let approaches = rate < -grazing[contact];
+            // Rounding of the strikes so far is no approach, as in the law.
+            let struck = walk.stages.iter();
+            let struck = struck.map(|stage| changed(stage, set.unit_row(row)));
+            let rounding = GRAZING_TOLERANCE * struck.fold(0.0, f64::max);
+            let approaches = rate < -f64::max(grazing[contact], rounding);
+            if walk.stages.len() as u64 > SEQUENCE_LIMIT {
+                return Err(ImpactError::NotDifferentiated {
+                    reason: chain::TOO_LONG,
+                });
+            }
             let pass = |out: &mut Choices<_>| {
                 out.add([Test::Separates(row)], None, next(turn.quiet + 1));
             };

@@ -248,7 +248,7 @@ impl<'p> SingleImpacts<'p> {
         let slots = contact * width..(contact + 1) * width;
         let velocity = space.velocity(momentum);
         let mut workspace = StepWorkspace::new();
-        workspace.made = space.sizes(momentum)[slots.clone()].to_vec();
+        workspace.made = self.sizes(momentum)[slots.clone()].to_vec();
         self.singles[contact].solve(&velocity.as_slice()[slots.clone()], &mut workspace)?;
         let mut impulse = vec![0.0; space.n_slots()];
         impulse[slots].copy_from_slice(&workspace.impulse);
