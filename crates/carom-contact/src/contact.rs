@@ -284,10 +284,11 @@ impl<'m> ContactSet<'m> {
     }
 
     /// Returns the index of the normal of contact `i` among the rows of the contact Jacobian. The tangents of the contact
-    /// are the rows after it.
+    /// are the rows after it. If there is no contact `i`, the result is the index after the last row.
     #[inline]
     pub fn row(&self, i: usize) -> RowIndex {
-        RowIndex::new(self.places[i].row)
+        let place = self.places.get(i);
+        RowIndex::new(place.map_or(self.rows.len(), |place| place.row))
     }
 
     /// Number of rows of the contact Jacobian: the normals and tangents of all contacts.
@@ -305,11 +306,10 @@ impl<'m> ContactSet<'m> {
     }
 
     /// Returns the places of the rows of contact `i`, its normal and then its tangents, in lists that have one entry for each
-    /// row of the contact Jacobian, for example the impulses of an outcome.
+    /// row of the contact Jacobian, for example the impulses of an outcome. The range is empty if there is no contact `i`.
     #[inline]
     pub fn row_range(&self, i: usize) -> std::ops::Range<usize> {
-        let first = self.places[i].row;
-        first..first + self.contacts[i].n_rows()
+        self.row(i).index()..self.row(i + 1).index()
     }
 
     /// Iterates over the rows of contact `i`: its normal, then its tangents.
