@@ -435,11 +435,15 @@ impl DifferentiableLaw for Sequential {
                     quiet,
                 })
             };
-            // Rounding of the strikes so far is no approach, as in the law.
-            let struck = walk.stages.iter();
-            let struck = struck.map(|stage| changed(stage, set.unit_row(row)));
-            let rounding = GRAZING_TOLERANCE * struck.fold(0.0, f64::max);
-            let approaches = rate < -f64::max(grazing[contact], rounding);
+            // Rounding of the strikes so far is no approach, as in the law. No strike changes a velocity by more than twice the
+            // speed before the impact, so that only slow contacts need the changes of all strikes.
+            let is_slow = -rate <= GRAZING_TOLERANCE * 4.0 * frame.speed;
+            let rounding = || {
+                let struck = walk.stages.iter();
+                let struck = struck.map(|stage| changed(stage, set.unit_row(row)));
+                GRAZING_TOLERANCE * struck.fold(0.0, f64::max)
+            };
+            let approaches = rate < -grazing[contact] && !(is_slow && rate >= -rounding());
             if walk.stages.len() as u64 > SEQUENCE_LIMIT {
                 return Err(ImpactError::NotDifferentiated {
                     reason: chain::TOO_LONG,
