@@ -51,6 +51,7 @@ mod canonical;
 mod choice;
 mod cone_shape;
 mod contradiction;
+mod default_cap;
 mod end_mode;
 mod impact_stepper;
 mod inclusion;

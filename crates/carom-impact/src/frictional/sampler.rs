@@ -2,6 +2,7 @@
 
 use super::bounds::TerminationBounds;
 use super::canonical::Canonical;
+use super::default_cap::default_cap;
 use super::impact_stepper::ImpactStepper;
 use super::modes::{check_planar, solutions};
 use super::set_valued::{BranchPolicy, COVERING_SPREAD, CapDistribution, SetValued};
@@ -21,12 +22,6 @@ use nalgebra::{DMatrix, DVector};
 
 /// Largest approach velocity, as a fraction of the terms of its sum, at which the impact counts as ended.
 const ENDED: f64 = 1e-10;
-
-/// Number of steps of the default size in which the impulses of the simultaneous impact can be made.
-const USUAL_STEPS: f64 = 16.0;
-
-/// Largest number of times that the default size is multiplied by [`USUAL_STEPS`].
-const WEDGED: usize = 12;
 
 /// Generator of random outcomes of one impact under the set-valued law. A sample is a sequence of impulse steps, in each of
 /// which the normal impulses have random upper bounds (caps).
@@ -677,33 +672,4 @@ fn reached(
 /// either way, and a pushing one may be at the upper bound of its impulse: 7 modes.
 fn enumeration_work(n_contacts: usize, n_slots: usize) -> u64 {
     7u64.saturating_pow(n_contacts as u32) * (n_slots as u64).pow(3)
-}
-
-/// Computes the default upper bound (cap) of a normal impulse in one step, see [`SetValued::impulse_step`]. `stepper`:
-/// impulse steps of the contacts; `before`: velocities of the normalized contact rows before the impact; `sizes`: sizes
-/// of their summed terms, for rounding errors.
-fn default_cap(stepper: &ImpactStepper<'_>, before: &[f64], sizes: &[f64]) -> f64 {
-    let width = stepper.space.width();
-    let normals = before.iter().step_by(width);
-    let stopping = normals.fold(0.0, |largest, b| f64::max(largest, -b));
-    let mut workspace = StepWorkspace::new();
-    let mut cap = stopping;
-    for _ in 0..WEDGED {
-        let most = USUAL_STEPS * cap;
-        if !(cap > 0.0 && most.is_finite()) {
-            break;
-        }
-        workspace.set_cover(0, None);
-        workspace.made = sizes.to_vec();
-        let caps = vec![most; stepper.space.n_contacts];
-        if stepper.solve(before, &caps, &mut workspace).is_err() {
-            break;
-        }
-        let mut pushes = workspace.impulse.iter().step_by(width);
-        if pushes.all(|push| *push < 0.999 * most) {
-            return cap;
-        }
-        cap = most;
-    }
-    stopping
 }

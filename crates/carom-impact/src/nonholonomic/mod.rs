@@ -209,8 +209,7 @@ impl Nonholonomic {
         let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
         let mut next = Some(first);
         let mut is_inelastic = at_rest;
-        let normals = contacts.unit_rows().map(|j| contacts.unit(j));
-        let (_, group) = groups(problem.momentum().len(), normals);
+        let mut group: Option<Vec<usize>> = None;
         // Distinct normal that the law leaves approaching.
         let mut left = None;
         while let Some(j) = next {
@@ -245,8 +244,16 @@ impl Nonholonomic {
                 *b = rate + wall;
                 *grazing = f64::max(*grazing, GRAZING_TOLERANCE * (size + wall.abs()));
             }
-            share(&mut grazing, &group);
             next = most_approaching(&velocity, &grazing);
+            // A contact above all thresholds is struck whatever its group is.
+            if next.is_some_and(|j| -velocity[j.index()] <= kernel::max_abs(&grazing)) {
+                let group = group.get_or_insert_with(|| {
+                    let normals = contacts.unit_rows().map(|j| contacts.unit(j));
+                    groups(problem.momentum().len(), normals).1
+                });
+                share(&mut grazing, group);
+                next = most_approaching(&velocity, &grazing);
+            }
         }
         let jump = MomentumChange { impulse, change };
         let outcome = self.outcome(problem, rates, jump, diagnostics)?;
