@@ -517,6 +517,7 @@ impl Walk {
             }
             if let Test::Exceeds(_, other) = test
                 && self.tied.len() == ties
+                && (self.margin < margin || self.least < least)
                 && let Some(distance) = self.corner(frame, *other, value, gradient)
             {
                 self.margin = margin.min(self.margin.max(distance));
