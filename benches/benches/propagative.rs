@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used)]
 
 use carom_benches::{RandomPair, break_shot, chain_contacts, line_metric, rack, wedge_masses};
-use carom_contact::{Contact, ContactSet, ImpactLaw, ImpactOutcome, ImpactProblem, SetValuedLaw};
+use carom_contact::{
+    Contact, ContactIndex, ContactSet, ImpactLaw, ImpactOutcome, ImpactProblem, SetValuedLaw,
+};
 use carom_impact::Propagative;
 use carom_metric::{Covector, KineticMetric, Tangent};
 use criterion::measurement::WallTime;
@@ -141,7 +143,7 @@ fn reflect(c: &mut Criterion) {
         .bench_function("reflect-in-place", |b| {
             b.iter(|| {
                 let mut velocity = black_box([1.0, 0.0, 0.0]);
-                contacts.reflect_in_place(0, &mut velocity, &mut workspace);
+                contacts.reflect_in_place(ContactIndex::new(0), &mut velocity, &mut workspace);
                 velocity
             });
         });

@@ -8,7 +8,9 @@ use carom_benches::{chain_contacts, line_metric, wedge_masses};
 use carom_motion::billiard::Ellipse;
 use carom_motion::hybrid::Limits;
 
-use carom_contact::{ContactSet, Diagnostics, ImpactLaw, ImpactOutcome, ImpactProblem, Invariants};
+use carom_contact::{
+    ContactIndex, ContactSet, Diagnostics, ImpactLaw, ImpactOutcome, ImpactProblem, Invariants,
+};
 use carom_geometry::{Ellipsoid, HalfSpace, MassProperties};
 use carom_impact::frictional::{BranchPolicy, Draw, Sampler, SetValued};
 use carom_impact::two_body::{
@@ -77,7 +79,7 @@ fn a_reflection_in_place_allocates_nothing() {
     let (mut velocity, mut workspace) = (VELOCITY, [0.0; 3]);
     let mut impulse = 0.0;
     let allocated = measure(|| {
-        for i in [0, 1, 0] {
+        for i in [0, 1, 0].map(ContactIndex::new) {
             impulse += contacts.reflect_in_place(i, &mut velocity, &mut workspace);
         }
     });

@@ -107,7 +107,7 @@ pub fn audit(
         energy_gain: None,
     };
     let mut gain = Gain::default();
-    for (i, contact) in contacts.contacts().iter().enumerate() {
+    for (i, contact) in contacts.indexed() {
         let first = contacts.row(i);
         let mut work = 0.0;
         // Rows may have any length: they are scaled before they meet velocities or impulses.

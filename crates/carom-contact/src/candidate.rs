@@ -4,7 +4,7 @@ use crate::event_scale::rates;
 use crate::gate::{
     Answer, Breach, GATE_TOLERANCE, GateRule, Moved, REFINED, ResidualScales, Rules, inspect,
 };
-use crate::index::RowIndex;
+use crate::index::{ContactIndex, RowIndex};
 use crate::numbers::Numbers;
 use crate::residual_scale::{divisor, dot_and_size, worst};
 use crate::twice::{Twice, dot_of_sum};
@@ -119,7 +119,7 @@ pub trait Basis {
 #[derive(Clone, Debug, Default)]
 pub struct Opening {
     /// Contacts already brought to rest. They stay in the active set: two opposed contacts would otherwise alternate for ever.
-    stopped: Vec<usize>,
+    stopped: Vec<ContactIndex>,
 }
 
 impl Basis for Opening {
@@ -130,8 +130,8 @@ impl Basis for Opening {
         after: &[f64],
         impulse: &mut [f64],
     ) {
-        let approaching = |i: &usize| after[contacts.row(*i).index()] < 0.0;
-        for i in (0..contacts.len()).filter(approaching) {
+        let approaching = |i: &ContactIndex| after[contacts.row(*i).index()] < 0.0;
+        for i in contacts.indices().filter(approaching) {
             if !self.stopped.contains(&i) {
                 self.stopped.push(i);
             }
@@ -489,7 +489,7 @@ fn judge(
     }
     // Largest velocity that a contact misses, divided by the given size of its row.
     let missed = |sizes: &[f64]| {
-        let approach = (0..contacts.len()).map(|i| {
+        let approach = contacts.indices().map(|i| {
             let wall = rules.wall_rates.get(contacts.place(i).index()).copied();
             let (row, wall) = (contacts.row(i).index(), wall.unwrap_or(0.0));
             let approach = if rules.may_approach || is_infeasible {

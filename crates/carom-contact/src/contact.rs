@@ -2,7 +2,7 @@
 
 use crate::ImpactError;
 use crate::constraints::Constraints;
-use crate::index::{RowIndex, UnitRow};
+use crate::index::{ContactIndex, RowIndex, UnitRow};
 use crate::margin::{self, Margin};
 use crate::numbers::Numbers;
 use crate::residual_scale::{self, RowVelocity};
@@ -112,7 +112,7 @@ struct Place {
 #[derive(Clone, Copy, Debug)]
 struct Distinct {
     /// First contact with this normal, and the Jacobian row of that normal.
-    contact: usize,
+    contact: ContactIndex,
     row: usize,
     /// Number of contacts with this normal.
     multiplicity: usize,
@@ -247,7 +247,7 @@ impl<'m> ContactSet<'m> {
                 None => {
                     place.distinct = UnitRow::new(self.distinct.len());
                     self.distinct.push(Distinct {
-                        contact,
+                        contact: ContactIndex::new(contact),
                         row,
                         multiplicity: 1,
                     });
@@ -265,6 +265,32 @@ impl<'m> ContactSet<'m> {
     /// Contacts of the set with the rows that the caller gave, not normalized.
     pub fn contacts(&self) -> &[Contact] {
         &self.contacts
+    }
+
+    /// Contact `i` of the set with the rows that the caller gave, not normalized.
+    ///
+    /// # Panics
+    ///
+    /// If the set has no contact `i`, as indexing does.
+    #[inline]
+    pub fn contact(&self, i: ContactIndex) -> &Contact {
+        &self.contacts[i.index()]
+    }
+
+    /// Iterates over the indices of all contacts of the set.
+    #[inline]
+    pub fn indices(
+        &self,
+    ) -> impl ExactSizeIterator<Item = ContactIndex> + DoubleEndedIterator + Clone + use<> {
+        ContactIndex::all(self.contacts.len())
+    }
+
+    /// Iterates over all contacts of the set together with their indices.
+    #[inline]
+    pub fn indexed(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (ContactIndex, &Contact)> + DoubleEndedIterator + Clone {
+        self.indices().zip(&self.contacts)
     }
 
     /// Number of contacts in the set, duplicates included.
@@ -286,7 +312,12 @@ impl<'m> ContactSet<'m> {
     /// Returns the index of the normal of contact `i` among the rows of the contact Jacobian. The tangents of the contact
     /// are the rows after it. If there is no contact `i`, the result is the index after the last row.
     #[inline]
-    pub fn row(&self, i: usize) -> RowIndex {
+    pub fn row(&self, i: ContactIndex) -> RowIndex {
+        self.row_after(i.index())
+    }
+
+    /// Returns the row at which contact `i` starts, or the index after the last row if there are `i` contacts or fewer.
+    fn row_after(&self, i: usize) -> RowIndex {
         let place = self.places.get(i);
         RowIndex::new(place.map_or(self.rows.len(), |place| place.row))
     }
@@ -308,15 +339,15 @@ impl<'m> ContactSet<'m> {
     /// Returns the places of the rows of contact `i`, its normal and then its tangents, in lists that have one entry for each
     /// row of the contact Jacobian, for example the impulses of an outcome. The range is empty if there is no contact `i`.
     #[inline]
-    pub fn row_range(&self, i: usize) -> std::ops::Range<usize> {
-        self.row(i).index()..self.row(i + 1).index()
+    pub fn row_range(&self, i: ContactIndex) -> std::ops::Range<usize> {
+        self.row(i).index()..self.row_after(i.index() + 1).index()
     }
 
     /// Iterates over the rows of contact `i`: its normal, then its tangents.
     #[inline]
     pub fn rows_at(
         &self,
-        i: usize,
+        i: ContactIndex,
     ) -> impl ExactSizeIterator<Item = RowIndex> + DoubleEndedIterator + Clone + use<> {
         self.row_range(i).map(RowIndex::new)
     }
@@ -325,7 +356,7 @@ impl<'m> ContactSet<'m> {
     #[inline]
     pub fn tangents_at(
         &self,
-        i: usize,
+        i: ContactIndex,
     ) -> impl ExactSizeIterator<Item = RowIndex> + DoubleEndedIterator + Clone + use<> {
         self.rows_at(i).skip(1)
     }
@@ -342,14 +373,14 @@ impl<'m> ContactSet<'m> {
 
     /// Kinetic norm of the normal row of contact `i`, restricted to the null space of the constraints.
     #[inline]
-    pub fn normal_norm(&self, i: usize) -> f64 {
+    pub fn normal_norm(&self, i: ContactIndex) -> f64 {
         self.row_norm(self.row(i))
     }
 
     /// Cosines of the angles between the normals of all contacts in the kinetic metric, that is, the Gram matrix of the unit
     /// normals (contacts × contacts, duplicates included).
     pub fn cosines(&self) -> DMatrix<f64> {
-        let row = |i: usize| self.distinct[self.place(i).index()].row;
+        let row = |i: usize| self.distinct[self.place(ContactIndex::new(i)).index()].row;
         DMatrix::from_fn(self.len(), self.len(), |i, j| match (row(i), row(j)) {
             (i, j) if i == j => 1.0,
             (i, j) => self.rows.cosine(i, j),
@@ -413,14 +444,14 @@ impl<'m> ContactSet<'m> {
     }
 
     /// Index of the first contact that has the distinct normal `j`.
-    pub fn contact_at(&self, j: UnitRow) -> usize {
+    pub fn contact_at(&self, j: UnitRow) -> ContactIndex {
         self.distinct[j.index()].contact
     }
 
     /// Index of the distinct normal that contact `i` has; contacts with the same normal share it.
     #[inline]
-    pub fn place(&self, i: usize) -> UnitRow {
-        self.places[i].distinct
+    pub fn place(&self, i: ContactIndex) -> UnitRow {
+        self.places[i.index()].distinct
     }
 
     /// Distinct unit normal `j` of the set in whitened coordinates (n entries), in which the kinetic energy is half the
@@ -459,8 +490,8 @@ impl<'m> ContactSet<'m> {
     /// `scale`. The velocity is a sum of products. The result also contains the sum of the magnitudes of these products,
     /// from which the rounding error of the velocity follows.
     #[inline]
-    pub fn normal_velocity(&self, i: usize, velocity: &[f64], scale: f64) -> RowVelocity {
-        let normal = self.contacts[i].normal.0.as_slice();
+    pub fn normal_velocity(&self, i: ContactIndex, velocity: &[f64], scale: f64) -> RowVelocity {
+        let normal = self.contact(i).normal.0.as_slice();
         residual_scale::row_velocity(normal, velocity, self.normal_norm(i), scale)
     }
 

@@ -8,6 +8,7 @@
 //! the impact. If it is most of the given velocity, laws solve the problem of the remaining velocity
 //! (`seen_velocity`). The rounding error of the given velocity is then added to the grazing thresholds.
 
+use crate::index::ContactIndex;
 use crate::numbers::Numbers;
 use crate::twice::dot_of_sum;
 use crate::{ContactSet, ImpactProblem};
@@ -163,7 +164,7 @@ fn missed_rates(problem: &ImpactProblem<'_>, momentum: &[f64]) -> Numbers {
 /// the unit normal and is multiplied by `scale`.
 pub(crate) fn rounding_of_normal(
     contacts: &ContactSet<'_>,
-    contact: usize,
+    contact: ContactIndex,
     velocity: &[f64],
     scale: f64,
 ) -> f64 {

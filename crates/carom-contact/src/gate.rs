@@ -30,7 +30,7 @@ mod breach;
 
 pub use breach::{Breach, GateRule};
 
-use crate::index::RowIndex;
+use crate::index::{ContactIndex, RowIndex};
 use crate::numbers::Numbers;
 use crate::residual_scale::{dot_and_size, groups};
 use crate::{ContactSet, ImpactProblem};
@@ -289,12 +289,12 @@ impl Balance {
     ) -> bool {
         let contacts = problem.contacts();
         let mut is_suspect = false;
-        for (i, contact) in contacts.contacts().iter().enumerate() {
+        for (i, contact) in contacts.indexed() {
             let first = contacts.row(i);
             let impulse = answer.impulses[first.index()];
             let unit = contacts.row_norm(first) * contacts.row_scale(first);
             let rebound = match rules.work {
-                Work::Rebound(rates) => rates.get(i).map(|rate| -rate * unit),
+                Work::Rebound(rates) => rates.get(i.index()).map(|rate| -rate * unit),
                 Work::Lost | Work::Any => None,
             };
             let normal = contact.normal.0.as_slice();
@@ -566,14 +566,14 @@ impl ResidualScales {
         let metric = contacts.metric();
         let scale = problem.scale();
         let mut worst: Option<Breach> = None;
-        let mut raise = |rule, contact, measure: f64| {
+        let mut raise = |rule, contact: ContactIndex, measure: f64| {
             if measure <= GATE_TOLERANCE {
                 return;
             }
             let found = Breach {
                 rule,
                 measure,
-                contacts: vec![contact],
+                contacts: vec![contact.index()],
                 is_feasibility: true,
             };
             match &mut worst {
@@ -589,7 +589,7 @@ impl ResidualScales {
             metric.whiten_in_place(&mut whitened);
             size / kernel::dot(&whitened, &whitened) * row_scale / scale
         };
-        for (i, contact) in contacts.contacts().iter().enumerate() {
+        for (i, contact) in contacts.indexed() {
             let first = contacts.row(i);
             let row_scale = contacts.row_scale(first);
             let (_, after, size) = self.of(contact.normal.0.as_slice(), row_scale);

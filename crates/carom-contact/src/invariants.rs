@@ -1,5 +1,6 @@
 //! Invariants of frictionless elastic impacts over a long run, and a projection that restores them.
 
+use crate::index::ContactIndex;
 use crate::{ContactSet, ImpactError};
 use carom_metric::{Tangent, kernel, orthonormal_span};
 use nalgebra::{DMatrix, DVector};
@@ -95,8 +96,13 @@ impl ContactSet<'_> {
     /// This is a single elastic impact without allocation, audit or options:
     /// $v^+ = v^- - 2 b_i M^{-1} u_i^T$ for $b_i < 0$, where $u_i$ is the unit normal and $b_i = u_iv^-$.
     /// `workspace` has n entries.
-    pub fn reflect_in_place(&self, i: usize, velocity: &mut [f64], workspace: &mut [f64]) -> f64 {
-        if i >= self.len() {
+    pub fn reflect_in_place(
+        &self,
+        i: ContactIndex,
+        velocity: &mut [f64],
+        workspace: &mut [f64],
+    ) -> f64 {
+        if i.index() >= self.len() {
             return 0.0;
         }
         let place = self.place(i);

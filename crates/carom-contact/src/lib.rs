@@ -83,7 +83,7 @@ pub use contact::{Contact, ContactSet};
 pub use error::ImpactError;
 pub use friction_cone::FrictionCone;
 pub use gate::GateRule;
-pub use index::{RowIndex, UnitRow};
+pub use index::{ContactIndex, RowIndex, UnitRow};
 pub use invariants::Invariants;
 pub use law::{ImpactLaw, SetValuedLaw};
 pub use margin::{JAM_MARGIN, Margin};

@@ -59,7 +59,7 @@ pub(crate) fn margin(contacts: &ContactSet<'_>) -> Result<Margin, ImpactError> {
     let nearest = hull.rows(0, n) * &weights;
     let mut on_contacts = vec![0.0; contacts.len()];
     for (j, weight) in contacts.unit_rows().zip(weights.iter()) {
-        on_contacts[contacts.contact_at(j)] = *weight;
+        on_contacts[contacts.contact_at(j).index()] = *weight;
     }
     Ok(Margin {
         distance: kernel::norm(nearest.as_slice()),

@@ -2,6 +2,7 @@
 
 use crate::candidate::{Basis, Candidate, Opening};
 use crate::gate::Rules;
+use crate::index::ContactIndex;
 use crate::numbers::Numbers;
 use crate::residual_scale::{GRAZING_TOLERANCE, dot_and_size};
 use crate::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
@@ -96,12 +97,13 @@ impl MomentumChange {
                 *made += (l * u).abs();
             }
         }
-        let pulled = |&i: &usize| {
-            let j = contacts.place(i);
+        let pulled = |i: &ContactIndex| {
+            let j = contacts.place(*i);
             let (_, terms) = dot_and_size(contacts.unit(j), &made);
             self.impulse[j.index()] < -GRAZING_TOLERANCE * terms
         };
-        (0..contacts.len()).filter(pulled).collect()
+        let pulling = contacts.indices().filter(pulled);
+        pulling.map(ContactIndex::index).collect()
     }
 
     /// Converts this change of momentum to an outcome if it passes the gate, which checks momentum, contacts and energy.

@@ -1,5 +1,6 @@
 //! One impact: contacts at a configuration and the velocity before the impact.
 
+use crate::index::ContactIndex;
 use crate::numbers::Numbers;
 use crate::residual_scale::{self, GRAZING_TOLERANCE, RowVelocity};
 use crate::{Contact, ContactSet, ImpactError, event_scale};
@@ -143,7 +144,7 @@ impl<'a> ImpactProblem<'a> {
                 residual_scale::approaches(*rate, *grazing, norm, around)
             })
         } else {
-            (0..contacts.len()).any(|i| problem.approaches(i))
+            contacts.indices().any(|i| problem.approaches(i))
         };
         Ok(problem)
     }
@@ -217,7 +218,7 @@ impl<'a> ImpactProblem<'a> {
     /// multiplied by [`scale`](Self::scale). It is 0 unless this problem was reduced to the part of the velocity in the span
     /// of the contact rows.
     #[inline]
-    pub fn rounding(&self, contact: usize) -> f64 {
+    pub fn rounding(&self, contact: ContactIndex) -> f64 {
         self.given.as_ref().map_or(0.0, |given| {
             let given = given.0.as_slice();
             event_scale::rounding_of_normal(self.contacts, contact, given, self.scale)
@@ -251,8 +252,8 @@ impl<'a> ImpactProblem<'a> {
     /// Divided by the kinetic length of the normal, the magnitude must also exceed $10^{-15}$ of the momentum of the bodies
     /// connected to the contact. If most of the velocity is orthogonal to all contact rows, only the remaining velocity is
     /// compared, and the rounding error of the full velocity is added to the threshold. False for an index out of range.
-    pub fn approaches(&self, contact: usize) -> bool {
-        let Some(given) = self.contacts.contacts().get(contact) else {
+    pub fn approaches(&self, contact: ContactIndex) -> bool {
+        let Some(given) = self.contacts.contacts().get(contact.index()) else {
             return false;
         };
         if let Some(event) = &self.event {

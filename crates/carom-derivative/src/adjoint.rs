@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use super::mode::Rebound;
-use carom_contact::RowIndex;
+use carom_contact::{ContactIndex, RowIndex};
 use nalgebra::{DMatrix, DVector, DVectorView};
 
 /// Selection of the data of an impact whose cotangents (gradients)
@@ -192,14 +192,14 @@ impl Adjoint {
         self.add_row(row, factor / frame.row_factor(row), vector.as_view());
     }
 
-    pub(super) fn add_friction(&mut self, contact: usize, cotangent: f64) {
-        if let Some(sum) = self.friction.get_mut(contact) {
+    pub(super) fn add_friction(&mut self, contact: ContactIndex, cotangent: f64) {
+        if let Some(sum) = self.friction.get_mut(contact.index()) {
             *sum += cotangent;
         }
     }
 
-    pub(super) fn add_restitution(&mut self, contact: usize, cotangent: f64) {
-        if let Some(sum) = self.restitution.get_mut(contact) {
+    pub(super) fn add_restitution(&mut self, contact: ContactIndex, cotangent: f64) {
+        if let Some(sum) = self.restitution.get_mut(contact.index()) {
             *sum += cotangent;
         }
     }

@@ -72,7 +72,7 @@ impl Modes<'_> {
             Steps::Each(steps) => steps.as_slice(),
             Steps::AtOnce => {
                 at_once = [StepContacts {
-                    members: (0..frame.problem.contacts().len()).collect(),
+                    members: frame.problem.contacts().indices().collect(),
                     caps: Vec::new(),
                 }];
                 &at_once
@@ -157,7 +157,9 @@ impl Contacts<'_> {
         let frame = self.frame;
         let set = frame.problem.contacts();
         let slopes = frame.admissible();
-        let own = (0..set.len()).filter(|i| frame.scales().group(set.row(*i)) == group);
+        let own = set
+            .indices()
+            .filter(|i| frame.scales().group(set.row(*i)) == group);
         let mut nearest = f64::INFINITY;
         for i in own {
             if frame.problem.approaches(i) {

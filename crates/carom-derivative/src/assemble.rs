@@ -210,16 +210,20 @@ impl<'p> Derivative<'p> {
             }
             frame.velocities(out)
         };
-        let m = frame.problem.contacts().len();
+        let contacts = frame.problem.contacts().indices();
         let knows = way.knows_coefficients();
         if wrt.friction && knows {
-            found.dv_dfriction = Some(columns((0..m).map(Variation::of_friction).collect()));
+            found.dv_dfriction = Some(columns(
+                contacts.clone().map(Variation::of_friction).collect(),
+            ));
         }
         if wrt.restitution && knows && self.to_plastic.is_none() {
             let variations = if self.is_event_wide {
                 vec![Variation::of_restitution(None)]
             } else {
-                (0..m).map(|i| Variation::of_restitution(Some(i))).collect()
+                contacts
+                    .map(|i| Variation::of_restitution(Some(i)))
+                    .collect()
             };
             found.dv_drestitution = Some(columns(variations));
         }

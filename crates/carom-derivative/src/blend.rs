@@ -97,7 +97,7 @@ impl Blend {
         };
         let contacts = frame.problem.contacts();
         let is_orthogonal = rule != PlasticRule::Cone
-            || (0..contacts.len()).all(|i| {
+            || contacts.indices().all(|i| {
                 let row = contacts.row(i);
                 // A strike at the limit of approach gives no impulse here, but does nearby.
                 !elastic.stages.iter().any(|stage| stage.strikes(row)) || is_closed(row)

@@ -5,6 +5,7 @@
 //! find different branches of the law in different coordinates.
 
 use super::frame::Frame;
+use carom_contact::ContactIndex;
 use carom_metric::kernel;
 use nalgebra::DVector;
 
@@ -61,14 +62,14 @@ pub(super) fn spread(
 }
 
 /// Returns the contacts of which no earlier one is a copy.
-fn distinct(frame: &Frame<'_>) -> Vec<usize> {
+fn distinct(frame: &Frame<'_>) -> Vec<ContactIndex> {
     let set = frame.problem.contacts();
-    let mut out: Vec<usize> = Vec::with_capacity(set.len());
-    for i in 0..set.len() {
-        let is_copy = |j: &usize| {
+    let mut out: Vec<ContactIndex> = Vec::with_capacity(set.len());
+    for i in set.indices() {
+        let is_copy = |j: &ContactIndex| {
             let (own, other) = (set.rows_at(i), set.rows_at(*j));
             let mut pairs = own.clone().zip(other.clone());
-            let (a, b) = (&set.contacts()[i], &set.contacts()[*j]);
+            let (a, b) = (set.contact(i), set.contact(*j));
             own.len() == other.len()
                 && (a.friction, a.restitution) == (b.friction, b.restitution)
                 && pairs.all(|(a, b)| (frame.row(a) - frame.row(b)).norm() <= EQUAL)
@@ -82,12 +83,12 @@ fn distinct(frame: &Frame<'_>) -> Vec<usize> {
 
 /// Returns a direction computed from another one: a sum of the rows of `contacts`, with weights that oscillate with the
 /// velocities of the rows.
-fn next(frame: &Frame<'_>, contacts: &[usize], direction: &DVector<f64>) -> DVector<f64> {
+fn next(frame: &Frame<'_>, contacts: &[ContactIndex], direction: &DVector<f64>) -> DVector<f64> {
     let set = frame.problem.contacts();
     let mut sum = DVector::zeros(frame.dim());
     for i in contacts {
         let normal = set.row(*i);
-        let given = &set.contacts()[*i];
+        let given = set.contact(*i);
         let friction = given.friction * frame.friction_factor(*i);
         let phase = 1.0 + 2.0 * friction / (1.0 + friction) + given.restitution;
         let rate = frame.rate(normal, direction);

@@ -3,7 +3,7 @@
 use super::Direction;
 use super::scale::Scales;
 use carom_contact::event_scale::ROUNDING;
-use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem, RowIndex};
+use carom_contact::{ContactIndex, ImpactError, ImpactOutcome, ImpactProblem, RowIndex};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector, DVectorView};
 use smallvec::SmallVec;
@@ -41,15 +41,15 @@ pub(super) struct Variation {
     velocity: Option<DVector<f64>>,
     mass: Option<DMatrix<f64>>,
     rows: Option<DMatrix<f64>>,
-    friction: Vec<(usize, f64)>,
-    restitution: Vec<(usize, f64)>,
+    friction: Vec<(ContactIndex, f64)>,
+    restitution: Vec<(ContactIndex, f64)>,
     /// Change of the restitution of the whole event.
     pub(super) event: f64,
 }
 
 impl Variation {
     /// Creates the direction in which only the friction coefficient of one contact changes, at unit rate.
-    pub(super) fn of_friction(contact: usize) -> Self {
+    pub(super) fn of_friction(contact: ContactIndex) -> Self {
         Self {
             friction: vec![(contact, 1.0)],
             ..Self::default()
@@ -58,7 +58,7 @@ impl Variation {
 
     /// Creates the direction in which only a restitution changes, at unit rate: that of `contact`, or that of the
     /// whole event if `contact` is `None`.
-    pub(super) fn of_restitution(contact: Option<usize>) -> Self {
+    pub(super) fn of_restitution(contact: Option<ContactIndex>) -> Self {
         Self {
             restitution: contact.iter().map(|i| (*i, 1.0)).collect(),
             event: if contact.is_none() { 1.0 } else { 0.0 },
@@ -96,18 +96,18 @@ impl Variation {
 
     /// Returns the change of the friction coefficient of a contact along this direction, in which the data of the
     /// impact change.
-    pub(super) fn friction(&self, contact: usize) -> f64 {
+    pub(super) fn friction(&self, contact: ContactIndex) -> f64 {
         along(&self.friction, contact)
     }
 
     /// Returns the change of the restitution of a contact along this direction, in which the data of the impact
     /// change.
-    pub(super) fn restitution(&self, contact: usize) -> f64 {
+    pub(super) fn restitution(&self, contact: ContactIndex) -> f64 {
         along(&self.restitution, contact)
     }
 }
 
-fn along(changes: &[(usize, f64)], contact: usize) -> f64 {
+fn along(changes: &[(ContactIndex, f64)], contact: ContactIndex) -> f64 {
     let own = changes.iter().filter(|(i, _)| *i == contact);
     own.map(|(_, x)| x).sum()
 }
@@ -129,7 +129,7 @@ impl<'p> Frame<'p> {
         let mut factors = vec![1.0; rows.ncols()];
         let length = |row: usize| kernel::norm(rows.column(row).as_slice());
         let per = |length: f64| if length > 0.0 { 1.0 / length } else { 1.0 };
-        for i in 0..contacts.len() {
+        for i in contacts.indices() {
             let own = contacts.row_range(i);
             let (normal, tangents) = (own.start, own.start + 1..own.end);
             factors[normal] = per(length(normal));
@@ -162,9 +162,10 @@ impl<'p> Frame<'p> {
         self.scales.get_or_init(|| {
             let contacts = self.problem.contacts();
             let count = contacts.len();
-            let of_contact = |i: usize| contacts.rows_at(i).map(move |_| i);
+            let of_contact = |i: ContactIndex| contacts.rows_at(i).map(move |_| i.index());
             let of_constraints = self.constraint_rows().map(|row| count + row.index());
-            let owners: SmallVec<[usize; 8]> = (0..count)
+            let owners: SmallVec<[usize; 8]> = contacts
+                .indices()
                 .flat_map(of_contact)
                 .chain(of_constraints)
                 .collect();
@@ -296,7 +297,7 @@ impl<'p> Frame<'p> {
 
     /// Returns the friction coefficient of a contact for normalized rows, divided by that for the caller's rows. The
     /// two coefficients differ if the normal and the tangents have different lengths.
-    pub(super) fn friction_factor(&self, contact: usize) -> f64 {
+    pub(super) fn friction_factor(&self, contact: ContactIndex) -> f64 {
         let row = self.problem.contacts().row(contact);
         match self.factors.get(row.offset(1).index()) {
             Some(tangent) if *tangent > 0.0 => self.factors[row.index()] / tangent,
@@ -494,7 +495,7 @@ impl<'p> Frame<'p> {
         ] {
             let Some(given) = given else { continue };
             check(what, m, given.len())?;
-            out.extend(given.iter().copied().enumerate());
+            out.extend(ContactIndex::all(m).zip(given.iter().copied()));
         }
         Ok(out)
     }

@@ -9,7 +9,7 @@ use super::frame::Frame;
 use super::mode::{Mode, Rebound};
 use super::reading::{Cones, Grip, NOTHING, Near, Reading};
 use super::stage::Stage;
-use carom_contact::{ImpactError, RowIndex};
+use carom_contact::{ContactIndex, ImpactError, RowIndex};
 use carom_lcp::friction_directions;
 use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
@@ -47,7 +47,7 @@ pub(super) struct Event {
 pub(super) struct Contacts<'f> {
     pub(super) frame: &'f Frame<'f>,
     /// Indices of the contacts that take part.
-    members: Vec<usize>,
+    members: Vec<ContactIndex>,
     tangents: Vec<Vec<RowIndex>>,
     directions: Vec<Vec<[f64; 2]>>,
     /// True if contacts have Newton's restitution.
@@ -62,13 +62,13 @@ impl<'f> Contacts<'f> {
         cones: Cones,
         rebounds: bool,
     ) -> Result<Self, ImpactError> {
-        let members = (0..frame.problem.contacts().len()).collect();
+        let members = frame.problem.contacts().indices().collect();
         Self::new(frame, members, cones, rebounds)
     }
 
     pub(super) fn new(
         frame: &'f Frame<'f>,
-        members: Vec<usize>,
+        members: Vec<ContactIndex>,
         cones: Cones,
         rebounds: bool,
     ) -> Result<Self, ImpactError> {
@@ -80,7 +80,7 @@ impl<'f> Contacts<'f> {
             let rows: Vec<RowIndex> = set.tangents_at(*i).filter(is_given).collect();
             let given = match cones {
                 Cones::Frictionless => 0,
-                _ => set.contacts()[*i].tangents.len(),
+                _ => set.contact(*i).tangents.len(),
             };
             let rows = if given == 0 { Vec::new() } else { rows };
             let polygon = match (cones, given) {
@@ -108,17 +108,17 @@ impl<'f> Contacts<'f> {
 
     /// True if any contact of the set has a positive friction coefficient and tangents.
     pub(super) fn have_friction(&self) -> bool {
-        let contacts = self.frame.problem.contacts().contacts();
+        let contacts = self.frame.problem.contacts();
         let mut members = self.members.iter().zip(&self.tangents);
-        members.any(|(i, tangents)| !tangents.is_empty() && contacts[*i].friction > 0.0)
+        members.any(|(i, tangents)| !tangents.is_empty() && contacts.contact(*i).friction > 0.0)
     }
 
     pub(super) fn readings(&self, event: &Event) -> Vec<Reading<'_>> {
         let frame = self.frame;
         let set = frame.problem.contacts();
-        let read = |(k, i): (usize, &usize)| {
+        let read = |(k, i): (usize, &ContactIndex)| {
             let normal = set.row(*i);
-            let given = &set.contacts()[*i];
+            let given = set.contact(*i);
             let tangents = &self.tangents[k];
             // Restitution acts at a contact that approached. A contact at rest is at a kink, and rounding must not choose
             // the side.
@@ -150,7 +150,7 @@ impl<'f> Contacts<'f> {
                 rebound,
                 approach: has_sides.then_some(side),
                 beyond: has_sides.then_some(beyond).filter(|_| is_between),
-                cap: event.caps.get(*i).copied(),
+                cap: event.caps.get(i.index()).copied(),
                 directions: &self.directions[k],
                 push: event.impulse[normal.index()],
                 gap: frame.rate(normal, &event.after)

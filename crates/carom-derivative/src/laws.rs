@@ -13,7 +13,9 @@ use super::stage::Stage;
 use super::ways::{AtOnce, simultaneous};
 use super::{Answers, Branches, DifferentiableLaw, Map, StepContacts, Steps, ToPlastic, sliding};
 use carom_contact::residual_scale::GRAZING_TOLERANCE;
-use carom_contact::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, RowIndex, UnitRow};
+use carom_contact::{
+    ContactIndex, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, RowIndex, UnitRow,
+};
 use carom_impact::frictional::{
     AnitescuPotra, MoreauNewton, Poisson, Sampler, Sequential, SetValued, SingleImpacts,
 };
@@ -52,7 +54,12 @@ impl DifferentiableLaw for Propagative {
                 });
             };
             let contacts = problem.contacts();
-            Rule::Given(sequence.iter().map(|i| contacts.place(*i)).collect())
+            Rule::Given(
+                sequence
+                    .iter()
+                    .map(|i| contacts.place(ContactIndex::new(*i)))
+                    .collect(),
+            )
         } else {
             Rule::new(&self.selection, problem.contacts())
         };
@@ -153,7 +160,8 @@ fn stop_all(frame: &Frame<'_>, ties: Ties) -> Result<Found, ImpactError> {
     let groups: Vec<Vec<RowIndex>> = groups
         .map(|group| group.iter().map(row).collect())
         .collect();
-    let approaching: Vec<RowIndex> = (0..contacts.len())
+    let approaching: Vec<RowIndex> = contacts
+        .indices()
         .filter(|i| frame.problem.approaches(*i))
         .map(|i| contacts.row(contacts.contact_at(contacts.place(i))))
         .collect();
@@ -292,7 +300,7 @@ impl DifferentiableLaw for SetValued {
         if problem.is_approaching() {
             for step in Sampler::new(problem, self)?.steps(sample)? {
                 let after = DVector::from_column_slice(&step.momentum);
-                let caps = step.caps.iter().enumerate();
+                let caps = contacts.indices().zip(&step.caps);
                 events.push(Event {
                     before,
                     after: after.clone(),
@@ -314,7 +322,7 @@ impl DifferentiableLaw for SetValued {
         }
         let cones = self.friction_cone.into();
         let step = |event: &Event| StepContacts {
-            members: (0..contacts.len()).collect(),
+            members: contacts.indices().collect(),
             caps: event.caps.clone(),
         };
         let steps = Steps::Each(events.iter().map(step).collect());
@@ -417,7 +425,8 @@ impl DifferentiableLaw for Sequential {
         let singles = SingleImpacts::new(problem, self.friction_cone)?;
         let grazing = singles.grazing();
         let cones: Cones = self.friction_cone.into();
-        let alone = (0..set.len())
+        let alone = set
+            .indices()
             .map(|i| Contacts::new(&frame, vec![i], cones, false))
             .collect::<Result<Vec<_>, _>>()?;
         let mut is_complete = true;
@@ -443,7 +452,7 @@ impl DifferentiableLaw for Sequential {
                 let struck = struck.map(|stage| changed(stage, set.unit_row(row)));
                 GRAZING_TOLERANCE * struck.fold(0.0, f64::max)
             };
-            let approaches = rate < -grazing[contact] && !(is_slow && rate >= -rounding());
+            let approaches = rate < -grazing[contact.index()] && !(is_slow && rate >= -rounding());
             if walk.stages.len() as u64 > SEQUENCE_LIMIT {
                 return Err(ImpactError::NotDifferentiated {
                     reason: chain::TOO_LONG,
@@ -464,7 +473,8 @@ impl DifferentiableLaw for Sequential {
                     caps: Vec::new(),
                 };
                 let tolerance = tie.map(|_| tolerance);
-                let (stages, all) = alone[contact].stages(&event, &walk.jacobian, tolerance, true);
+                let (stages, all) =
+                    alone[contact.index()].stages(&event, &walk.jacobian, tolerance, true);
                 is_complete &= all;
                 for stage in stages {
                     out.add([Test::Approaches(row)], Some(stage), next(0));
@@ -478,7 +488,7 @@ impl DifferentiableLaw for Sequential {
         drop(alone);
         let struck = found.walks.first().map_or(&[][..], |way| &way.stages);
         let steps = struck.iter().map(|stage| {
-            let members = (0..set.len()).filter(|i| stage.strikes(set.row(*i)));
+            let members = set.indices().filter(|i| stage.strikes(set.row(*i)));
             StepContacts {
                 members: members.collect(),
                 caps: Vec::new(),
@@ -553,37 +563,36 @@ impl DifferentiableLaw for Rough {
     ) -> Result<Branches<'p>, ImpactError> {
         let frame = Frame::new(problem)?;
         let contacts = problem.contacts();
-        let m = contacts.len();
         let rebound = Rebound::Event(self.restitution());
         let found = Ties::within(tolerance).follow(&frame, (), |walk, (), tie, out| {
-            let own: Vec<bool> = (0..m).map(|i| problem.approaches(i)).collect();
+            let own: Vec<bool> = contacts.indices().map(|i| problem.approaches(i)).collect();
             let mut patterns = vec![own];
             if let Some(tie) = tie {
-                let near = |i: &usize| {
+                let near = |i: &ContactIndex| {
                     let row = contacts.unit_row(contacts.row(*i));
                     let rate = kernel::dot(row, walk.velocity.as_slice());
                     rate.abs() <= tie * (1.0 + 1e-6)
                 };
-                for i in (0..m).filter(near).take(6) {
+                for i in contacts.indices().filter(near).take(6) {
                     for pattern in patterns.clone() {
                         let mut flipped = pattern;
-                        flipped[i] = !flipped[i];
+                        flipped[i.index()] = !flipped[i.index()];
                         patterns.push(flipped);
                     }
                 }
             }
             for pattern in patterns {
-                let tests = pattern.iter().enumerate();
+                let tests = contacts.indices().zip(&pattern);
                 let tests = tests.map(|(i, approaches)| Test::that(contacts.row(i), *approaches));
                 let mut mode = Mode::default();
-                for i in (0..m).filter(|i| pattern[*i]) {
+                for i in contacts.indices().filter(|i| pattern[i.index()]) {
                     for row in contacts.rows_at(i) {
                         mode.stop(row, rebound);
                     }
                 }
                 // If these tests fail, the law has no answer.
-                let form = |i: usize| {
-                    if pattern[i] {
+                let form = |i: ContactIndex| {
+                    if pattern[i.index()] {
                         Form {
                             impulses: of_row(contacts.row(i)),
                             ..Form::default()
@@ -598,7 +607,7 @@ impl DifferentiableLaw for Rough {
                 let stage = pattern.contains(&true).then(|| {
                     mode.hold(frame.constraint_rows());
                     let stage = Stage::from(&frame, mode, &walk.velocity);
-                    (stage, (0..m).map(form).collect())
+                    (stage, contacts.indices().map(form).collect())
                 });
                 out.add(tests, stage, None);
             }

@@ -91,7 +91,7 @@ mod readme {}
 
 use blend::{Blend, chain_along};
 use branch::{Found, Ties, Walk};
-use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
+use carom_contact::{ContactIndex, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use carom_impact::plastic::PlasticRule;
 use carom_metric::Tangent;
 use frame::{Frame, Variation};
@@ -263,7 +263,7 @@ enum Steps {
 /// Contacts of a stage that act simultaneously, and caps of their normal impulses; an empty list means no caps.
 #[derive(Clone, Debug, Default)]
 struct StepContacts {
-    members: Vec<usize>,
+    members: Vec<ContactIndex>,
     caps: Vec<f64>,
 }
 

@@ -1,7 +1,7 @@
 //! Modes of a stage: unknown impulses, and the equations that determine them.
 
 use super::frame::Variation;
-use carom_contact::RowIndex;
+use carom_contact::{ContactIndex, RowIndex};
 use smallvec::{SmallVec, smallvec};
 
 /// Linear form on rows: pairs of row index and coefficient. The rows of contacts come first, then those of constraints.
@@ -18,7 +18,7 @@ pub(super) enum Rebound {
     /// A constant.
     Fixed(f64),
     /// Restitution of a contact: index and value.
-    Contact(usize, f64),
+    Contact(ContactIndex, f64),
     /// Restitution of the whole event.
     Event(f64),
 }
@@ -49,13 +49,13 @@ pub(super) struct Equation {
     /// Coefficients $q$ of the impulses; they act on changes of impulses.
     pub(super) impulses: Terms,
     /// Derivative of the equation with respect to a friction coefficient: contact and factor.
-    pub(super) by_friction: Option<(usize, f64)>,
+    pub(super) by_friction: Option<(ContactIndex, f64)>,
 }
 
 /// Impulse on a row that grows with a friction coefficient: its derivative is `factor`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
-    pub(super) contact: usize,
+    pub(super) contact: ContactIndex,
     pub(super) row: RowIndex,
     pub(super) factor: f64,
 }

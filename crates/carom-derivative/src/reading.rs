@@ -3,7 +3,7 @@
 use super::form::Form;
 use super::frame::Frame;
 use super::mode::{Equation, Load, Mode, Rebound, Terms, of_row};
-use carom_contact::{FrictionCone, RowIndex};
+use carom_contact::{ContactIndex, FrictionCone, RowIndex};
 use nalgebra::DVector;
 use smallvec::smallvec;
 use std::f64::consts::PI;
@@ -68,7 +68,7 @@ pub(super) enum Grip {
 
 /// Quantities of a contact in a stage from which its mode is determined, in the coordinates of the frame.
 pub(super) struct Reading<'f> {
-    pub(super) contact: usize,
+    pub(super) contact: ContactIndex,
     pub(super) normal: RowIndex,
     /// Rows of the tangents.
     pub(super) tangents: &'f [RowIndex],

@@ -7,9 +7,12 @@ pub(super) use branches::branches;
 
 use super::adjoint::Adjoint;
 use super::frame::{Frame, Variation};
-use carom_contact::RowIndex;
+use carom_contact::{ContactIndex, RowIndex};
 use carom_two_body::{PARAMETERS, inertia_entries};
 use nalgebra::{DMatrix, DVector, Matrix3, SMatrix, Vector3};
+
+/// Index of the only contact.
+const ONLY: ContactIndex = ContactIndex::new(0);
 
 /// Impact of one contact, prepared for derivatives along any direction.
 #[derive(Clone, Debug)]
@@ -129,8 +132,8 @@ impl Sliding {
             }
         }
         let mut arguments = self.arguments(w, rates);
-        arguments[9] = variation.friction(0);
-        arguments[10] = variation.restitution(0);
+        arguments[9] = variation.friction(ONLY);
+        arguments[10] = variation.restitution(ONLY);
         let impulse = self.by * arguments;
         let mut velocity = start;
         variation.add_inertia(&(&self.after - &frame.before), &mut velocity);
@@ -205,8 +208,8 @@ impl Sliding {
         let change = &self.after - &frame.before;
         adjoint.add_mass(-1.0, velocity.as_view(), change.as_view());
         let arguments = self.by.tr_mul(&impulse);
-        adjoint.add_friction(0, arguments[9]);
-        adjoint.add_restitution(0, arguments[10]);
+        adjoint.add_friction(ONLY, arguments[9]);
+        adjoint.add_restitution(ONLY, arguments[10]);
         if adjoint.is_wanted() {
             self.pull_back_inertia(frame, &rows, &arguments, adjoint);
         }

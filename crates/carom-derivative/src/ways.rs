@@ -91,7 +91,7 @@ fn nothing_happens(frame: &Frame<'_>, ties: Ties) -> Result<Option<Walk>, Impact
         return Ok(None);
     }
     let found = ties.follow(frame, (), |_, (), _, out| {
-        let normals = (0..contacts.len()).map(|i| Test::Separates(contacts.row(i)));
+        let normals = contacts.indices().map(|i| Test::Separates(contacts.row(i)));
         out.add(normals, None, None);
         Ok(())
     })?;

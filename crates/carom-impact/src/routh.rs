@@ -4,8 +4,8 @@ use crate::laws::BuiltIn;
 use carom_contact::candidate::{Candidate, Opening};
 use carom_contact::gate::{Rules, Work};
 use carom_contact::{
-    Diagnostics, FrictionalDiagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
-    ImpactStatus,
+    ContactIndex, Diagnostics, FrictionalDiagnostics, ImpactError, ImpactLaw, ImpactOutcome,
+    ImpactProblem, ImpactStatus,
 };
 use carom_two_body::{
     ContactImpact, ContactInertia, ContactResponse, FinalMode, ImpactOptions, RestitutionLaw,
@@ -189,7 +189,7 @@ fn outcome(
     let contacts = problem.contacts();
     let contact = &contacts.contacts()[0];
     let [x, y, z] = impact.map_or([0.0; 3], |impact| impact.impulse.into());
-    let on_rows = contacts.rows_at(0).zip([z, x, y]);
+    let on_rows = contacts.rows_at(ContactIndex::new(0)).zip([z, x, y]);
     let impulse = on_rows.map(|(row, l)| l * contacts.row_norm(row) * problem.scale());
     let rules = Rules {
         // Newton's and Poisson's restitution may gain energy against friction.

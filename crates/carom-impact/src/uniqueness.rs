@@ -68,8 +68,8 @@ pub fn uniqueness(contacts: &ContactSet<'_>) -> Uniqueness {
             let exponent = exponent(wedge);
             let nearest = f64::max(2.0, exponent.round());
             pairs.push(PairUniqueness {
-                first: contacts.contact_at(i),
-                second: contacts.contact_at(j),
+                first: contacts.contact_at(i).index(),
+                second: contacts.contact_at(j).index(),
                 exponent,
                 distance: (exponent - nearest).abs(),
                 worst_indeterminacy: worst_indeterminacy(wedge),

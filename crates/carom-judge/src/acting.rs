@@ -1,7 +1,7 @@
 //! Contacts that take part in an impact, without repetitions.
 
 use super::parts::met;
-use carom_contact::{Contact, ContactSet, ImpactProblem};
+use carom_contact::{Contact, ContactIndex, ContactSet, ImpactProblem};
 
 /// Largest difference of unit rows (per entry) and of coefficients of friction (relative) at which two contacts count as
 /// one.
@@ -10,10 +10,10 @@ const SAME_CONTACT: f64 = 1e-12;
 /// Lists the contacts that can take part in the impact: those whose impulses change the velocity of an approaching
 /// contact, directly or through other contacts. No law of dry contact gives an impulse to any other contact. Each entry
 /// of the result lists a contact and the contacts that repeat it exactly; the entries are in ascending order.
-pub(super) fn acting(problem: &ImpactProblem<'_>) -> Vec<Vec<usize>> {
+pub(super) fn acting(problem: &ImpactProblem<'_>) -> Vec<Vec<ContactIndex>> {
     let contacts = problem.contacts();
     let groups = met(contacts).into_iter();
-    let mut members: Vec<usize> = groups
+    let mut members: Vec<ContactIndex> = groups
         .filter(|group| group.iter().any(|i| problem.approaches(*i)))
         .flatten()
         .collect();
@@ -23,8 +23,11 @@ pub(super) fn acting(problem: &ImpactProblem<'_>) -> Vec<Vec<usize>> {
 
 /// Groups the contacts with the indices `members` so that repetitions of one contact stand together. Each entry lists a
 /// contact, then the members that repeat its rows and friction.
-pub(super) fn with_copies(contacts: &ContactSet<'_>, members: &[usize]) -> Vec<Vec<usize>> {
-    let mut told: Vec<Vec<usize>> = Vec::with_capacity(members.len());
+pub(super) fn with_copies(
+    contacts: &ContactSet<'_>,
+    members: &[ContactIndex],
+) -> Vec<Vec<ContactIndex>> {
+    let mut told: Vec<Vec<ContactIndex>> = Vec::with_capacity(members.len());
     for &i in members {
         let original = told.iter_mut().find(|copies| {
             let first = copies.first();
@@ -40,7 +43,7 @@ pub(super) fn with_copies(contacts: &ContactSet<'_>, members: &[usize]) -> Vec<V
 
 /// True if contacts `i` and `j` are one contact given twice: their normal and tangent rows are parallel and they have
 /// equal friction when these rows are scaled to unit length. Restitution is not compared.
-fn is_copy(contacts: &ContactSet<'_>, i: usize, j: usize) -> bool {
+fn is_copy(contacts: &ContactSet<'_>, i: ContactIndex, j: ContactIndex) -> bool {
     let (a, b) = (contacts.row(i), contacts.row(j));
     let is_along = |k: usize, sign: f64| {
         let mut pairs = contacts.unit_row(a.offset(k)).iter();
@@ -50,7 +53,7 @@ fn is_copy(contacts: &ContactSet<'_>, i: usize, j: usize) -> bool {
             .zip(other)
             .all(|(x, y)| (x - sign * y).abs() <= SAME_CONTACT)
     };
-    let [one, other] = [i, j].map(|i| &contacts.contacts()[i]);
+    let [one, other] = [i, j].map(|i| contacts.contact(i));
     if !is_along(0, 1.0) || is_smooth(one) != is_smooth(other) {
         return false;
     }
@@ -58,10 +61,9 @@ fn is_copy(contacts: &ContactSet<'_>, i: usize, j: usize) -> bool {
         return true;
     }
     // Friction along each tangent, for unit rows.
-    let friction = |i: usize, k: usize| {
+    let friction = |i: ContactIndex, k: usize| {
         let first = contacts.row(i);
-        contacts.contacts()[i].friction * contacts.row_norm(first.offset(k))
-            / contacts.row_norm(first)
+        contacts.contact(i).friction * contacts.row_norm(first.offset(k)) / contacts.row_norm(first)
     };
     let is_equal = |k: usize| {
         let [x, y] = [friction(i, k), friction(j, k)];

@@ -155,7 +155,7 @@ impl Case<'_> {
         let contacts = self.problem.contacts();
         let scale = self.problem.scale();
         let (mut product, mut square) = (0.0, 0.0);
-        for i in 0..contacts.len() {
+        for i in contacts.indices() {
             let rate = |v: &Tangent| contacts.normal_velocity(i, v.0.as_slice(), scale).rate;
             let (before, after) = (rate(self.approach), rate(self.velocity_plus));
             if before < 0.0 {

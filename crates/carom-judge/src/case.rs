@@ -3,7 +3,7 @@
 use crate::JudgeOptions;
 use crate::parts::{self, Parts};
 use carom_contact::event_scale::ROUNDING;
-use carom_contact::{ImpactError, ImpactProblem, residual_scale};
+use carom_contact::{ContactIndex, ImpactError, ImpactProblem, residual_scale};
 use carom_metric::{Covector, Tangent, kernel};
 use nalgebra::DVector;
 
@@ -211,11 +211,12 @@ impl<'a> Case<'a> {
     pub(crate) fn approaching_at(&self, velocity: &Tangent) -> Vec<usize> {
         let contacts = self.problem.contacts();
         let (after, scale) = (velocity.0.as_slice(), self.problem.scale());
-        let approaches = |i: &usize| {
+        let approaches = |i: &ContactIndex| {
             let rate = contacts.normal_velocity(*i, after, scale).rate;
-            -rate > self.limit_of(&contacts.contacts()[*i].normal)
+            -rate > self.limit_of(&contacts.contact(*i).normal)
         };
-        (0..contacts.len()).filter(approaches).collect()
+        let approaching = contacts.indices().filter(approaches);
+        approaching.map(ContactIndex::index).collect()
     }
 
     /// True if no contact approaches at a velocity (n entries) by more than the tolerance.
@@ -238,8 +239,7 @@ impl<'a> Case<'a> {
     ) -> f64 {
         let contacts = self.problem.contacts();
         let (after, scale) = (velocity.0.as_slice(), self.problem.scale());
-        let normals = contacts.contacts().iter().enumerate();
-        let approaching = normals.map(|(i, contact)| {
+        let approaching = contacts.indexed().map(|(i, contact)| {
             let rate = contacts.normal_velocity(i, after, scale).rate;
             measure(&contact.normal, -rate)
         });

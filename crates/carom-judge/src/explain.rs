@@ -3,7 +3,7 @@
 use super::Case;
 use super::parts::Parts;
 use carom_contact::nnls::nonnegative_least_squares;
-use carom_contact::{ContactSet, ImpactError, RowIndex};
+use carom_contact::{ContactIndex, ContactSet, ImpactError, RowIndex};
 use carom_metric::{Tangent, kernel};
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
@@ -159,7 +159,7 @@ fn is_least(contacts: &ContactSet<'_>, left: &DVector<f64>, kind: Kind) -> bool 
         let unit = contacts.unit_row(row).iter();
         unit.zip(left.iter()).map(|(u, x)| u * x).sum::<f64>()
     };
-    contacts.contacts().iter().enumerate().all(|(i, contact)| {
+    contacts.indexed().all(|(i, contact)| {
         let normal = contacts.row(i);
         let mut tangents = contacts.tangents_at(i);
         let mut level = || tangents.all(|row| slope(row).abs() <= LEVEL * size);
@@ -193,7 +193,7 @@ pub(super) fn in_one_step(case: &Case<'_>) -> Result<Option<(DVector<f64>, Tange
 /// contact `i` may do so up to the normal velocity `rebound(i)` along its normal scaled to unit length.
 pub(super) fn in_one_step_of(
     case: &Case<'_>,
-    rebound: impl Fn(usize) -> f64,
+    rebound: impl Fn(ContactIndex) -> f64,
 ) -> Result<Option<(DVector<f64>, Tangent)>, ImpactError> {
     if !case.is_open(case.velocity_plus) {
         return Ok(None);
@@ -204,14 +204,14 @@ pub(super) fn in_one_step_of(
         Some(basis) => &change - basis * basis.tr_mul(&change),
         None => change,
     };
-    let limit = |i: usize| case.limit_of(&contacts.contacts()[i].normal);
+    let limit = |i: ContactIndex| case.limit_of(&contacts.contact(i).normal);
     let rate = |row: RowIndex| kernel::dot(contacts.unit_row(row), case.after.as_slice());
-    let may_push = |i: usize| {
+    let may_push = |i: ContactIndex| {
         let (rate, limit) = (rate(contacts.row(i)), limit(i));
         -limit <= rate && rate <= rebound(i) + limit
     };
     // Direction of sliding, for the given tangents; the second entry is zero in the plane.
-    let sliding = |i: usize| {
+    let sliding = |i: ContactIndex| {
         let slip = |at: usize, of: &dyn Fn(RowIndex) -> f64| {
             let row = contacts.tangents_at(i).nth(at);
             row.map_or(0.0, of)
@@ -221,17 +221,17 @@ pub(super) fn in_one_step_of(
         let is_sliding = libm::hypot(slip(0, &rate), slip(1, &rate)) > limit(i);
         is_sliding.then(|| [x / libm::hypot(x, y), y / libm::hypot(x, y)])
     };
-    let is_whole = |i: usize| may_push(i) && sliding(i).is_none();
+    let is_whole = |i: ContactIndex| may_push(i) && sliding(i).is_none();
     let mut edges = Vec::new();
     for edge in cone_edges(contacts) {
-        let contact = (0..contacts.len()).find(|i| contacts.row(*i) == edge.row);
+        let contact = contacts.indices().find(|i| contacts.row(*i) == edge.row);
         if contact.is_some_and(is_whole) {
             edges.push(edge);
         }
     }
-    for i in (0..contacts.len()).filter(|i| may_push(*i)) {
+    for i in contacts.indices().filter(|i| may_push(*i)) {
         if let Some([x, y]) = sliding(i) {
-            let friction = contacts.contacts()[i].friction;
+            let friction = contacts.contact(i).friction;
             edges.push(Generator {
                 row: contacts.row(i),
                 normal: 1.0,
@@ -248,7 +248,7 @@ pub(super) fn in_one_step_of(
 /// impulses are shortened to the friction coefficient times the normal impulse.
 fn within_cones(contacts: &ContactSet<'_>, impulses: &DVector<f64>) -> DVector<f64> {
     let mut cut = impulses.clone();
-    for (i, contact) in contacts.contacts().iter().enumerate() {
+    for (i, contact) in contacts.indexed() {
         let row = contacts.row(i).index();
         let normal = cut[row].max(0.0);
         cut[row] = normal;
@@ -303,7 +303,7 @@ fn one_sided(contacts: &ContactSet<'_>, has_tangents: impl Fn(f64) -> bool) -> V
         tangential: [0.0; 2],
     };
     let mut generators = Vec::new();
-    for (i, contact) in contacts.contacts().iter().enumerate() {
+    for (i, contact) in contacts.indexed() {
         generators.push(alone(contacts.row(i), 1.0));
         if !has_tangents(contact.friction) {
             continue;
@@ -333,12 +333,13 @@ fn project(
     contacts: &ContactSet<'_>,
     change: &DVector<f64>,
     edges: &[Generator],
-    is_whole: impl Fn(usize) -> bool,
+    is_whole: impl Fn(ContactIndex) -> bool,
 ) -> Result<Fit, ImpactError> {
     let mut fit = combine(contacts, change, edges)?;
     let size = change.norm();
     for _ in 0..MAX_STEPS {
-        let joining: Vec<Generator> = (0..contacts.len())
+        let joining: Vec<Generator> = contacts
+            .indices()
             .filter(|i| is_whole(*i))
             .filter_map(|i| steepest(contacts, i, &fit.residual))
             .filter(|generator| {
@@ -365,7 +366,7 @@ fn project(
 /// cone.
 fn cone_edges(contacts: &ContactSet<'_>) -> Vec<Generator> {
     let mut generators = Vec::new();
-    for (i, contact) in contacts.contacts().iter().enumerate() {
+    for (i, contact) in contacts.indexed() {
         let (row, friction) = (contacts.row(i), contact.friction);
         let edge = |tangential: [f64; 2]| Generator {
             row,
@@ -387,8 +388,12 @@ fn cone_edges(contacts: &ContactSet<'_>) -> Vec<Generator> {
 /// Finds the impulse on the surface of the round friction cone of contact `i` along which the residual of a fit
 /// (whitened, n entries) falls fastest. `None` if the contact has no round cone or the residual does not depend on its
 /// tangents.
-fn steepest(contacts: &ContactSet<'_>, i: usize, residual: &DVector<f64>) -> Option<Generator> {
-    let contact = contacts.contacts().get(i)?;
+fn steepest(
+    contacts: &ContactSet<'_>,
+    i: ContactIndex,
+    residual: &DVector<f64>,
+) -> Option<Generator> {
+    let contact = contacts.contacts().get(i.index())?;
     if contact.tangents.len() < 2 || contact.friction == 0.0 {
         return None;
     }

@@ -6,7 +6,7 @@ use super::explain;
 use super::membership::{Known, Origin, SAME};
 use super::{Case, TIE};
 use carom_contact::{
-    ContactSet, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
+    ContactIndex, ContactSet, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
 };
 use carom_impact::frictional::{AnitescuPotra, Sequential, SingleImpacts, all_simultaneous};
 use carom_metric::kernel;
@@ -74,7 +74,7 @@ fn found_by_anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
         friction_cone: case.options.friction_cone,
         ..AnitescuPotra::default()
     };
-    let acting: Vec<usize> = firsts(&acting(case.problem)).collect();
+    let acting: Vec<ContactIndex> = firsts(&acting(case.problem)).collect();
     let is_enumerable = is_planar && acting.len() <= MAX_MODE_CONTACTS;
     let mut candidate = |outcome: ImpactOutcome| {
         known.push(Known {
@@ -103,20 +103,20 @@ fn found_by_anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
 /// contacts get zero impulses.
 fn simultaneous_outcomes(
     problem: &ImpactProblem<'_>,
-    acting: &[usize],
+    acting: &[ContactIndex],
 ) -> Result<Vec<ImpactOutcome>, ImpactError> {
     let all = problem.contacts();
     if acting.len() == all.len() {
         let found = all_simultaneous(problem)?.into_iter();
         return Ok(found.map(|solution| solution.outcome).collect());
     }
-    let kept = acting.iter().map(|i| all.contacts()[*i].clone());
+    let kept = acting.iter().map(|i| all.contact(*i).clone());
     let forms = all.constraint_forms().to_vec();
     let contacts = ContactSet::constrained(all.metric(), kept.collect(), forms)?;
     let part = ImpactProblem::reposed(&contacts, problem.velocity_minus().clone())?;
     let whole = |mut outcome: ImpactOutcome| {
         let mut impulses = DVector::zeros(all.n_rows());
-        for (place, contact) in acting.iter().enumerate() {
+        for (place, contact) in contacts.indices().zip(acting) {
             for (row, from) in all.row_range(*contact).zip(contacts.row_range(place)) {
                 impulses[row] = outcome.impulses[from];
             }
@@ -129,7 +129,7 @@ fn simultaneous_outcomes(
 }
 
 /// Iterates over the first contact of each group in `told`. A group lists a contact and its exact repetitions.
-fn firsts(told: &[Vec<usize>]) -> impl Iterator<Item = usize> + '_ {
+fn firsts(told: &[Vec<ContactIndex>]) -> impl Iterator<Item = ContactIndex> + '_ {
     told.iter().filter_map(|copies| copies.first().copied())
 }
 
@@ -138,7 +138,6 @@ fn firsts(told: &[Vec<usize>]) -> impl Iterator<Item = usize> + '_ {
 /// that the impact does not reach come last, and exact repetitions of a contact follow it directly. Adds the outcomes to
 /// `known`.
 fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
-    let m = case.problem.contacts().len();
     let told = acting(case.problem);
     let given: Vec<usize> = (0..told.len()).collect();
     let orders = if given.len() <= MAX_PERMUTED {
@@ -151,9 +150,10 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
             .flat_map(|k| [rotated(&given, *k), rotated(&reverse, *k)])
             .collect()
     };
-    let whole = |order: Vec<usize>| -> Vec<usize> {
-        let mut all: Vec<usize> = order.iter().flat_map(|k| told[*k].clone()).collect();
-        all.extend((0..m).filter(|i| !told.iter().any(|copies| copies.contains(i))));
+    let whole = |order: Vec<usize>| -> Vec<ContactIndex> {
+        let mut all: Vec<ContactIndex> = order.iter().flat_map(|k| told[*k].clone()).collect();
+        let others = case.problem.contacts().indices();
+        all.extend(others.filter(|i| !told.iter().any(|copies| copies.contains(i))));
         all
     };
     let friction_cone = case.options.friction_cone;
@@ -165,12 +165,13 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
         if left == 0 {
             break;
         }
+        let cycle = whole(order);
         let law = Sequential {
-            order: whole(order),
+            order: cycle.iter().map(|i| i.index()).collect(),
             friction_cone,
             ..Sequential::default()
         };
-        let found = match singles.run(&law.cycle(m)?, law.max_impacts, &mut left) {
+        let found = match singles.run(&cycle, law.max_impacts, &mut left) {
             Ok(found) => found,
             Err(error) => {
                 failed = failed.or(Some(error));
@@ -202,7 +203,7 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
         (None, Some(error)) => return Err(error),
         (None, None) => Sequential::default(),
     };
-    let detail = match m {
+    let detail = match case.problem.contacts().len() {
         0 | 1 => String::new(),
         _ => format!("order {:?}", law.order),
     };

@@ -77,7 +77,7 @@ pub use nalgebra;
 mod readme {}
 
 use carom_contact::residual_scale::GRAZING_TOLERANCE;
-use carom_contact::{Audit, FrictionCone, ImpactError, ImpactProblem, audit};
+use carom_contact::{Audit, ContactIndex, FrictionCone, ImpactError, ImpactProblem, audit};
 use carom_impact::frictional::DEFAULT_SAMPLING_WORK;
 use carom_metric::{Covector, Tangent};
 use case::Case;
@@ -449,7 +449,7 @@ fn contact_reports(
     let contacts = problem.contacts();
     let scale = problem.scale();
     let after = velocity_plus.0.as_slice();
-    let report = |i: usize| {
+    let report = |i: ContactIndex| {
         let norm = contacts.normal_norm(i) / scale;
         let before = contacts.normal_velocity(i, approach.0.as_slice(), scale);
         let minus = before.rate;
@@ -467,5 +467,5 @@ fn contact_reports(
             restitution: restitution.filter(|ratio| ratio.is_finite()),
         }
     };
-    (0..contacts.len()).map(report).collect()
+    contacts.indices().map(report).collect()
 }

@@ -3,7 +3,9 @@
 use super::Case;
 use super::candidate::{Answer, Candidate, RestitutionFit};
 use super::explain;
-use carom_contact::{Contact, ContactSet, FrictionCone, ImpactError, ImpactOutcome, ImpactProblem};
+use carom_contact::{
+    Contact, ContactIndex, ContactSet, FrictionCone, ImpactError, ImpactOutcome, ImpactProblem,
+};
 use carom_impact::frictional::MoreauNewton;
 use carom_metric::Tangent;
 use nalgebra::DVector;
@@ -80,7 +82,7 @@ pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
 
 /// Returns the normal velocity of contact `i` at a velocity `v` (n entries). The normal has unit length, and the result
 /// is multiplied by the scale of the problem.
-fn rate(case: &Case<'_>, i: usize, v: &Tangent) -> f64 {
+fn rate(case: &Case<'_>, i: ContactIndex, v: &Tangent) -> f64 {
     let set = case.problem.contacts();
     let velocity = v.0.as_slice();
     set.normal_velocity(i, velocity, case.problem.scale()).rate
@@ -88,9 +90,9 @@ fn rate(case: &Case<'_>, i: usize, v: &Tangent) -> f64 {
 
 /// Returns the coefficient of restitution of contact `i` in the judged impact: minus its normal velocity after the
 /// impact divided by that before it, clamped to \[0, 1\]. `None` if the contact did not approach.
-fn ratio(case: &Case<'_>, i: usize) -> Option<f64> {
+fn ratio(case: &Case<'_>, i: ContactIndex) -> Option<f64> {
     let before = rate(case, i, case.approach);
-    let normal = &case.problem.contacts().contacts()[i].normal;
+    let normal = &case.problem.contacts().contact(i).normal;
     if before >= -case.rounding_of(normal) {
         return None;
     }
@@ -106,7 +108,7 @@ fn by_contact(
     resolve: impl Fn(&ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError>,
 ) -> Answer {
     let set = case.problem.contacts();
-    let ratios: Vec<Option<f64>> = (0..set.len()).map(|i| ratio(case, i)).collect();
+    let ratios: Vec<Option<f64>> = set.indices().map(|i| ratio(case, i)).collect();
     let given = set.contacts().iter().zip(&ratios);
     let changed = given.map(|(contact, ratio)| Contact {
         restitution: ratio.unwrap_or(0.0),
@@ -135,9 +137,9 @@ fn by_member(case: &Case<'_>) -> Option<Candidate> {
         return None;
     }
     set.require_tangents().ok()?;
-    let rebound = |i: usize| f64::max(-rate(case, i, case.approach), 0.0);
+    let rebound = |i: ContactIndex| f64::max(-rate(case, i, case.approach), 0.0);
     let (impulses, velocity) = explain::in_one_step_of(case, rebound).ok()??;
-    let ratios = (0..set.len()).map(|i| ratio(case, i)).collect();
+    let ratios = set.indices().map(|i| ratio(case, i)).collect();
     let member = with_ratios(case, ratios, &impulses, velocity);
     case.is_same(member.distance).then_some(member)
 }
@@ -154,7 +156,7 @@ fn with_ratios(
 ) -> Candidate {
     let set = case.problem.contacts();
     let scale = case.problem.scale();
-    for (i, (ratio, contact)) in ratios.iter_mut().zip(set.contacts()).enumerate() {
+    for (ratio, (i, contact)) in ratios.iter_mut().zip(set.indexed()) {
         let momentum = impulses[set.row(i).index()] * set.normal_norm(i) * scale;
         if !(momentum.abs() > case.limit_of(&contact.normal)) {
             *ratio = None;

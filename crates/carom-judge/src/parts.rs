@@ -1,7 +1,7 @@
 //! Unconnected parts of a system, each measured by its own momentum.
 
 use carom_contact::event_scale::{ROUNDING, part_in_span, spanning};
-use carom_contact::{Contact, ContactSet, ImpactProblem, residual_scale};
+use carom_contact::{Contact, ContactIndex, ContactSet, ImpactProblem, residual_scale};
 use carom_metric::{Tangent, kernel};
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
@@ -90,7 +90,7 @@ impl Parts {
             has_impact: vec![false; firsts.len()],
         };
         parts.split(contacts);
-        for (i, contact) in contacts.contacts().iter().enumerate() {
+        for (i, contact) in contacts.indexed() {
             let part = parts.of_row(contact.normal.0.as_slice());
             parts.is_touched[part] = true;
             parts.has_impact[part] |= problem.approaches(i);
@@ -133,10 +133,10 @@ impl Parts {
     /// Divides each connected block of coordinates into several parts if its contacts form several groups that do not
     /// change each other's velocities.
     fn split(&mut self, contacts: &ContactSet<'_>) {
-        let mut groups: Vec<Vec<Vec<usize>>> = vec![Vec::new(); self.factors.len()];
+        let mut groups: Vec<Vec<Vec<ContactIndex>>> = vec![Vec::new(); self.factors.len()];
         for group in met(contacts) {
             let Some(first) = group.first() else { continue };
-            let normal = &contacts.contacts()[*first].normal;
+            let normal = &contacts.contact(*first).normal;
             groups[self.block_of(normal.0.as_slice())].push(group);
         }
         let several = groups
@@ -153,7 +153,7 @@ impl Parts {
                 self.is_touched.push(false);
                 self.has_impact.push(false);
                 for contact in group {
-                    let normal = &contacts.contacts()[contact].normal;
+                    let normal = &contacts.contact(contact).normal;
                     self.split.push((normal.0.clone(), part));
                 }
             }
@@ -313,7 +313,7 @@ impl Parts {
     /// Converts impulses on the contact rows, in place, from the velocity units of the connected blocks of coordinates
     /// to the unit of the problem.
     pub(super) fn lower_impulses(&self, contacts: &ContactSet<'_>, impulses: &mut DVector<f64>) {
-        for (i, contact) in contacts.contacts().iter().enumerate() {
+        for (i, contact) in contacts.indexed() {
             let factor = self.factors[self.block_of(contact.normal.0.as_slice())];
             let mut own = impulses.rows_mut(contacts.row(i).index(), contact.n_rows());
             own /= factor;
@@ -347,9 +347,8 @@ pub(super) fn seen(contacts: &ContactSet<'_>, momentum: &[f64]) -> DVector<f64> 
 
 /// Groups the contacts so that impulses of one group change no contact velocity of another group. Contacts stand in one
 /// group if they change each other's velocities, directly or through others.
-pub(super) fn met(contacts: &ContactSet<'_>) -> Vec<Vec<usize>> {
-    let m = contacts.len();
-    let meet = |i: usize, j: usize| {
+pub(super) fn met(contacts: &ContactSet<'_>) -> Vec<Vec<ContactIndex>> {
+    let meet = |i: ContactIndex, j: ContactIndex| {
         contacts.rows_at(i).any(|a| {
             let of_a = contacts.unit_row(a);
             contacts
@@ -357,18 +356,18 @@ pub(super) fn met(contacts: &ContactSet<'_>) -> Vec<Vec<usize>> {
                 .any(|b| kernel::dot(of_a, contacts.unit_row(b)).abs() > ORTHOGONAL)
         })
     };
-    let mut group_of: Vec<Option<usize>> = vec![None; m];
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for start in 0..m {
-        if group_of[start].is_some() {
+    let mut group_of: Vec<Option<usize>> = vec![None; contacts.len()];
+    let mut groups: Vec<Vec<ContactIndex>> = Vec::new();
+    for start in contacts.indices() {
+        if group_of[start.index()].is_some() {
             continue;
         }
         let mut members = vec![start];
-        group_of[start] = Some(groups.len());
+        group_of[start.index()] = Some(groups.len());
         let mut next = 0;
         while let Some(&contact) = members.get(next) {
             next += 1;
-            for (other, group) in group_of.iter_mut().enumerate() {
+            for (other, group) in contacts.indices().zip(&mut group_of) {
                 if group.is_none() && meet(contact, other) {
                     *group = Some(groups.len());
                     members.push(other);
@@ -382,7 +381,7 @@ pub(super) fn met(contacts: &ContactSet<'_>) -> Vec<Vec<usize>> {
 }
 
 /// Computes orthonormal directions (columns with n entries, whitened) that span the rows of the contacts in `group`.
-fn span(contacts: &ContactSet<'_>, group: &[usize]) -> DMatrix<f64> {
+fn span(contacts: &ContactSet<'_>, group: &[ContactIndex]) -> DMatrix<f64> {
     let n = contacts.metric().dim();
     let rows = group.iter();
     let rows = rows.flat_map(|contact| contacts.rows_at(*contact));

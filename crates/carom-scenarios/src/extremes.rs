@@ -116,7 +116,7 @@ impl Direction {
     /// then the maximum of the velocity along the row after the impact.
     fn all(sampler: &Sampler<'_>) -> Vec<Self> {
         let contacts = sampler.problem().contacts();
-        let is_normal = |row| (0..contacts.len()).any(|i| contacts.row(i) == row);
+        let is_normal = |row| contacts.indices().any(|i| contacts.row(i) == row);
         let rows = contacts.all_rows();
         rows.flat_map(|row| [(row, -1.0), (row, 1.0)])
             .map(|(row, sign)| Self {

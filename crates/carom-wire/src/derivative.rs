@@ -345,8 +345,8 @@ impl DirectionInput {
             let key = format!("{key}.contacts");
             length(&key, changes.len(), contacts.len(), "contacts")?;
             let mut rows = DMatrix::zeros(contacts.n_rows(), n);
-            for (i, change) in changes.iter().enumerate() {
-                let first = contacts.row(i).index();
+            for ((i, (contact, given)), change) in contacts.indexed().enumerate().zip(changes) {
+                let first = contacts.row(contact).index();
                 if let Some(normal) = &change.normal {
                     length(&format!("{key}[{i}].normal"), normal.len(), n, "entries")?;
                     for (j, x) in normal.iter().enumerate() {
@@ -355,9 +355,10 @@ impl DirectionInput {
                 }
                 if let Some(tangents) = &change.tangents {
                     let key = format!("{key}[{i}].tangents");
-                    let count = contacts.contacts()[i].tangents.len();
-                    let given = matrix(&key, tangents, count)?;
-                    rows.view_mut((first + 1, 0), (count, n)).copy_from(&given);
+                    let count = given.tangents.len();
+                    let changed = matrix(&key, tangents, count)?;
+                    let mut own = rows.view_mut((first + 1, 0), (count, n));
+                    own.copy_from(&changed);
                 }
             }
             let friction = changes.iter().map(|change| change.friction);

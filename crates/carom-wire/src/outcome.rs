@@ -2,8 +2,8 @@
 
 use crate::frictional;
 use carom_contact::{
-    Audit, ConeDiagnostics, ContactSet, Diagnostics, FrictionCone, ImpactOutcome, OutcomeSet,
-    PoissonDiagnostics,
+    Audit, ConeDiagnostics, ContactIndex, ContactSet, Diagnostics, FrictionCone, ImpactOutcome,
+    OutcomeSet, PoissonDiagnostics,
 };
 use serde_json::{Map, Value, json};
 
@@ -73,7 +73,8 @@ pub(crate) fn warn(fields: &mut Map<String, Value>, outcome: &ImpactOutcome) {
 
 /// Splits a list of numbers, one per row of the contact matrix, into one list per contact.
 pub(crate) fn by_contact<'n>(contacts: &ContactSet<'_>, numbers: &'n [f64]) -> Vec<&'n [f64]> {
-    (0..contacts.len())
+    contacts
+        .indices()
         .filter_map(|i| numbers.get(contacts.row_range(i)))
         .collect()
 }
@@ -235,8 +236,8 @@ fn fields<const N: usize>(list: [(&str, Value); N]) -> Map<String, Value> {
 
 /// Writes the normal impulses of an outcome as JSON: a number if there is one contact, a list if there are several.
 fn normal_impulses(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
-    let normal = |i: usize| outcome.impulses.get(contacts.row(i).index()).copied();
-    let all: Vec<f64> = (0..contacts.len()).filter_map(normal).collect();
+    let normal = |i: ContactIndex| outcome.impulses.get(contacts.row(i).index()).copied();
+    let all: Vec<f64> = contacts.indices().filter_map(normal).collect();
     match all.as_slice() {
         [one] => (*one).into(),
         _ => json!(all),

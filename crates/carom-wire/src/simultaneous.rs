@@ -147,7 +147,8 @@ pub(crate) fn set_valued(
 fn diagnostics(sampler: &Sampler<'_>, summary: &SampleSummary, probe: &SamplingProbe) -> Value {
     let contacts = sampler.problem().contacts();
     // One list per contact: the normal first, then the tangents.
-    let hull: Vec<&[[f64; 2]]> = (0..contacts.len())
+    let hull: Vec<&[[f64; 2]]> = contacts
+        .indices()
         .filter_map(|i| summary.hull.get(contacts.row_range(i)))
         .collect();
     let gaps = by_contact(contacts, &probe.gap_to_extremes);

@@ -188,7 +188,7 @@ impl Run<'_, '_> {
             }
         };
         let outcome = law.resolve(&problem).map_err(at)?;
-        for c in 0..set.len() {
+        for c in set.indices() {
             let rows = set.row_range(c);
             for k in 0..3 {
                 let row = rows.clone().nth(k);

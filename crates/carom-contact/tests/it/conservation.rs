@@ -1,7 +1,7 @@
 //! Energy and momentum over millions of impacts, measured in twice the working precision.
 
 use crate::common::{System, assert_close};
-use carom_contact::Invariants;
+use carom_contact::{ContactIndex, Invariants};
 use carom_metric::Tangent;
 
 const MASSES: [f64; 3] = [1.0, 2.0, 1.5];
@@ -75,6 +75,7 @@ fn ring(impacts: u64, restored: bool) -> Drift {
         let fastest = (0..3)
             .min_by(|&i, &j| approach[i].total_cmp(&approach[j]))
             .unwrap();
+        let fastest = ContactIndex::new(fastest);
         let impulse = contacts.reflect_in_place(fastest, &mut velocity, &mut workspace);
         assert!(impulse > 0.0, "impact {k} pulls");
         if restored {

@@ -3,7 +3,7 @@
 use super::polygon::directions;
 use super::space::ContactSpace;
 use super::stepper::StepProblem;
-use carom_contact::{ContactSet, ImpactError, ImpactProblem};
+use carom_contact::{ContactIndex, ContactSet, ImpactError, ImpactProblem};
 use carom_lcp::{Lcp, LcpStatus, Lemke};
 use carom_metric::{Tangent, kernel};
 use nalgebra::{DMatrix, DVector};
@@ -145,11 +145,11 @@ impl TerminationBounds {
         let k = directions(space.n_tangents, friction_directions)?;
         let given = contacts.contacts();
         let primal = space.primal_columns(contacts);
-        let width = space.width();
         let mut columns = Vec::new();
-        for i in 0..space.n_contacts {
-            columns.push(primal.column(i * width) * space.normal_norm(i));
-            let tangent = |t: usize| primal.column(i * width + t) * space.tangent_norm(i);
+        for i in space.indices() {
+            let normal = space.normal_slot(i).index();
+            columns.push(primal.column(normal) * space.normal_norm(i));
+            let tangent = |t: usize| primal.column(normal + t) * space.tangent_norm(i);
             match space.n_tangents {
                 0 => {}
                 1 => columns.extend([tangent(1), -tangent(1)]),
@@ -221,7 +221,7 @@ fn least_force(space: &ContactSpace, n_directions: usize) -> Result<DVector<f64>
                 matrix[(i, cone)] -= friction;
             }
         }
-        let weight = step.scale(i) / space.normal_norm(i);
+        let weight = step.scale(i) / space.normal_norm(ContactIndex::new(i));
         matrix[(i, n)] = -weight;
         matrix[(n, i)] = weight;
     }

@@ -7,7 +7,7 @@
 //! equal are images of each other under a symmetry of the problem; they keep the order in which they were given.
 
 use super::space::ContactSpace;
-use carom_contact::FrictionCone;
+use carom_contact::{ContactIndex, FrictionCone};
 use carom_metric::kernel;
 
 /// Determinant of two rows' Gram matrix over the product of their squares, below which the rows count as parallel.
@@ -25,8 +25,8 @@ const NEARLY_PARALLEL: f64 = 1.0 - 1e-6;
 /// Duplicate of a contact. The tangential impulses of the duplicate are the matrix `turn` times those of the contact `of`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Copy {
-    contact: usize,
-    of: usize,
+    contact: ContactIndex,
+    of: ContactIndex,
     turn: [[f64; 2]; 2],
 }
 
@@ -34,7 +34,7 @@ struct Copy {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Canonical {
     /// Contacts in canonical order, without duplicates.
-    pub(super) contacts: Vec<usize>,
+    pub(super) contacts: Vec<ContactIndex>,
     /// One sign per contact: -1 if the tangent of a planar contact is to be reversed, else 1.
     pub(super) signs: Vec<f64>,
     copies: Vec<Copy>,
@@ -47,7 +47,7 @@ impl Canonical {
     /// if friction polygons replace round cones.
     pub(super) fn new(
         space: &ContactSpace,
-        contacts: &[usize],
+        contacts: &[ContactIndex],
         before: &[f64],
         rebounds: &[f64],
         cones_are_round: bool,
@@ -67,11 +67,13 @@ impl Canonical {
     /// nearly parallel that they may be duplicates.
     pub(super) fn without_friction(
         space: &ContactSpace,
-        contacts: Vec<usize>,
+        contacts: Vec<ContactIndex>,
         before: &[f64],
         rebounds: &[f64],
     ) -> Self {
-        let is_parallel = |i: usize, j: usize| space.gram[(i, j)] >= NEARLY_PARALLEL;
+        let is_parallel = |i: ContactIndex, j: ContactIndex| {
+            space.gram[(i.index(), j.index())] >= NEARLY_PARALLEL
+        };
         let mut rest = contacts.iter().enumerate();
         if rest.any(|(k, i)| contacts[..k].iter().any(|j| is_parallel(*i, *j))) {
             Self::new(space, &contacts, before, rebounds, false)
@@ -82,7 +84,7 @@ impl Canonical {
 
     /// Creates an order with the contacts in the given sequence, without duplicates (contacts with equal rows) and without
     /// reversed tangents. This order suffices if the solver has a unique answer for the contacts.
-    pub(super) fn as_given(contacts: Vec<usize>) -> Self {
+    pub(super) fn as_given(contacts: Vec<ContactIndex>) -> Self {
         Self {
             signs: vec![1.0; contacts.len()],
             contacts,
@@ -93,9 +95,9 @@ impl Canonical {
     /// True if this order contains exactly the contacts 0, 1, 2, ... in this sequence, without duplicates or reversed
     /// tangents.
     pub(super) fn is_as_given(&self) -> bool {
-        let places = self.contacts.iter().enumerate();
+        let in_turn = ContactIndex::all(self.contacts.len());
         self.copies.is_empty()
-            && places.clone().all(|(place, contact)| place == *contact)
+            && self.contacts.iter().copied().eq(in_turn)
             && self.signs.iter().all(|sign| *sign > 0.0)
     }
 
@@ -106,7 +108,7 @@ impl Canonical {
 
     /// Lists the duplicate contacts. Each pair contains the index of a duplicate and the index of the contact that
     /// represents it.
-    pub(super) fn copies(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+    pub(super) fn copies(&self) -> impl Iterator<Item = (ContactIndex, ContactIndex)> + '_ {
         self.copies.iter().map(|copy| (copy.contact, copy.of))
     }
 
@@ -122,12 +124,12 @@ impl Canonical {
     pub(super) fn share(&self, width: usize, impulse: &mut [f64]) {
         for of in self.shared() {
             let count = 1 + self.copies.iter().filter(|copy| copy.of == of).count();
-            for l in &mut impulse[of * width..(of + 1) * width] {
+            for l in impulse.iter_mut().skip(of.index() * width).take(width) {
                 *l /= count as f64;
             }
         }
         for copy in &self.copies {
-            let (to, from) = (copy.contact * width, copy.of * width);
+            let [to, from] = [copy.contact, copy.of].map(|i| i.index() * width);
             impulse[to] = impulse[from];
             for t in 1..width {
                 let terms = (1..width).map(|s| copy.turn[t - 1][s - 1] * impulse[from + s]);
@@ -141,10 +143,10 @@ impl Canonical {
     pub(super) fn share_sizes(&self, sizes: &mut [f64]) {
         for of in self.shared() {
             let count = 1 + self.copies.iter().filter(|copy| copy.of == of).count();
-            sizes[of] /= count as f64;
+            sizes[of.index()] /= count as f64;
         }
         for copy in &self.copies {
-            sizes[copy.contact] = sizes[copy.of];
+            sizes[copy.contact.index()] = sizes[copy.of.index()];
         }
     }
 
@@ -152,7 +154,7 @@ impl Canonical {
     /// zero. This operation is the inverse of [`share`](Self::share). `impulse` has `width` entries per contact.
     pub(super) fn gather(&self, width: usize, impulse: &mut [f64]) {
         for copy in &self.copies {
-            let (to, from) = (copy.contact * width, copy.of * width);
+            let [to, from] = [copy.contact, copy.of].map(|i| i.index() * width);
             impulse[from] += impulse[to];
             impulse[to] = 0.0;
             // The matrix is a rotation or reflection times a number.
@@ -168,8 +170,8 @@ impl Canonical {
     }
 
     /// Returns the indices of the contacts that have duplicates, each once.
-    fn shared(&self) -> Vec<usize> {
-        let mut of: Vec<usize> = self.copies.iter().map(|copy| copy.of).collect();
+    fn shared(&self) -> Vec<ContactIndex> {
+        let mut of: Vec<ContactIndex> = self.copies.iter().map(|copy| copy.of).collect();
         of.sort_unstable();
         of.dedup();
         of
@@ -187,7 +189,7 @@ impl ContactOrder {
     /// contact row, as from [`ContactSpace::velocity`]. Duplicates are left out.
     pub fn new(
         space: &ContactSpace,
-        contacts: &[usize],
+        contacts: &[ContactIndex],
         [before, after]: [&[f64]; 2],
         friction_cone: FrictionCone,
     ) -> Self {
@@ -202,13 +204,13 @@ impl ContactOrder {
 
     /// Returns the indices of the contacts, sorted so that the order does not depend on coordinates, units or row lengths. Of
     /// contacts with equal rows only one appears.
-    pub fn contacts(&self) -> &[usize] {
+    pub fn contacts(&self) -> &[ContactIndex] {
         &self.0.contacts
     }
 
     /// Returns the index of the contact that represents `contact` in this order: of contacts with equal rows one represents
     /// all. `None` if `contact` was not among the sorted contacts.
-    pub fn stands_for(&self, contact: usize) -> Option<usize> {
+    pub fn stands_for(&self, contact: ContactIndex) -> Option<ContactIndex> {
         let mut copies = self.0.copies();
         let of = copies.find(|(copy, _)| *copy == contact);
         of.map(|(_, of)| of)
@@ -234,7 +236,7 @@ struct Keys<'k> {
 impl Keys<'_> {
     /// Sorts the contacts with the given indices, and separates those that are duplicates of others (equal rows,
     /// friction and restitution). `cones_are_round`: false if friction polygons replace round cones.
-    fn canonical(&self, contacts: &[usize], cones_are_round: bool) -> Canonical {
+    fn canonical(&self, contacts: &[ContactIndex], cones_are_round: bool) -> Canonical {
         if let Some(sorted) = self.by_speed(contacts) {
             return Canonical {
                 signs: self.signs(&sorted),
@@ -242,7 +244,7 @@ impl Keys<'_> {
                 copies: Vec::new(),
             };
         }
-        let mut kept: Vec<usize> = Vec::with_capacity(contacts.len());
+        let mut kept: Vec<ContactIndex> = Vec::with_capacity(contacts.len());
         let mut copies = Vec::new();
         for &contact in contacts {
             let copy = kept.iter().find_map(|of| {
@@ -267,21 +269,27 @@ impl Keys<'_> {
         }
     }
 
-    fn normal(&self, contact: usize) -> &[f64] {
+    fn normal(&self, contact: ContactIndex) -> &[f64] {
         self.space.column(self.space.normal_slot(contact))
     }
 
-    fn tangents(&self, contact: usize) -> std::ops::Range<usize> {
-        let width = self.space.width();
-        contact * width + 1..(contact + 1) * width
+    fn tangents(&self, contact: ContactIndex) -> std::ops::Range<usize> {
+        let normal = self.start(contact);
+        normal + 1..normal + self.space.width()
     }
 
-    fn rebound(&self, contact: usize) -> f64 {
-        self.rebounds.get(contact).copied().unwrap_or(0.0)
+    fn rebound(&self, contact: ContactIndex) -> f64 {
+        self.rebounds.get(contact.index()).copied().unwrap_or(0.0)
     }
 
-    fn friction(&self, contact: usize) -> f64 {
-        self.space.friction.get(contact).copied().unwrap_or(0.0)
+    fn friction(&self, contact: ContactIndex) -> f64 {
+        let friction = self.space.friction.get(contact.index());
+        friction.copied().unwrap_or(0.0)
+    }
+
+    /// Returns the place of the contact's normal in lists with one entry for each slot.
+    fn start(&self, contact: ContactIndex) -> usize {
+        self.space.normal_slot(contact).index()
     }
 
     /// True if two columns of equal length differ only by rounding: by at most [`SAME_CONTACT`] times `size`.
@@ -293,9 +301,12 @@ impl Keys<'_> {
     /// Compares two contacts and returns the matrix from the tangential impulses of the contact `of` to those of
     /// `contact` if they are duplicates; `None` otherwise. `cones_are_round`: false if friction polygons replace round
     /// cones.
-    fn copied(&self, [of, contact]: [usize; 2], cones_are_round: bool) -> Option<[[f64; 2]; 2]> {
-        let width = self.space.width();
-        let cosine = self.space.gram[(of * width, contact * width)];
+    fn copied(
+        &self,
+        [of, contact]: [ContactIndex; 2],
+        cones_are_round: bool,
+    ) -> Option<[[f64; 2]; 2]> {
+        let cosine = self.space.gram[(self.start(of), self.start(contact))];
         if !(cosine > 0.5) || !Self::same(self.normal(of), self.normal(contact), 1.0) {
             return None;
         }
@@ -321,11 +332,11 @@ impl Keys<'_> {
     /// friction polygons.
     fn turn(
         &self,
-        [of, contact]: [usize; 2],
+        [of, contact]: [ContactIndex; 2],
         [a, b]: [f64; 2],
         is_round: bool,
     ) -> Option<[[f64; 2]; 2]> {
-        let tangents = |contact: usize| -> Vec<&[f64]> {
+        let tangents = |contact: ContactIndex| -> Vec<&[f64]> {
             let slots = self.space.slots_at(contact).skip(1);
             slots.map(|slot| self.space.column(slot)).collect()
         };
@@ -379,9 +390,8 @@ impl Keys<'_> {
 
     /// Sorts contacts by normal velocity before the impact, the fastest approach first. Returns `None` if two of the
     /// velocities are equal, or if two normals are nearly parallel so that the contacts may be duplicates.
-    fn by_speed(&self, contacts: &[usize]) -> Option<Vec<usize>> {
-        let width = self.space.width();
-        let speed = |i: usize| self.before[i * width];
+    fn by_speed(&self, contacts: &[ContactIndex]) -> Option<Vec<ContactIndex>> {
+        let speed = |i: ContactIndex| self.before[self.start(i)];
         let mut sorted = contacts.to_vec();
         sorted.sort_unstable_by(|i, j| speed(*i).total_cmp(&speed(*j)));
         let largest = contacts
@@ -389,8 +399,9 @@ impl Keys<'_> {
             .fold(0.0, |a, i| f64::max(a, speed(*i).abs()));
         let mut neighbors = sorted.iter().zip(sorted.iter().skip(1));
         let are_apart = neighbors.all(|(i, j)| speed(*j) - speed(*i) > SAME_KEY * largest);
-        let is_parallel =
-            |i: usize, j: usize| self.space.gram[(i * width, j * width)] >= NEARLY_PARALLEL;
+        let is_parallel = |i: ContactIndex, j: ContactIndex| {
+            self.space.gram[(self.start(i), self.start(j))] >= NEARLY_PARALLEL
+        };
         let mut rest = contacts.iter().enumerate();
         let are_parallel = rest.any(|(k, i)| contacts[..k].iter().any(|j| is_parallel(*i, *j)));
         (are_apart && !are_parallel).then_some(sorted)
@@ -398,11 +409,10 @@ impl Keys<'_> {
 
     /// Sorts contacts by all their keys: normal and tangential velocities, prescribed rebound speeds, and the coupling
     /// with other contacts. If keys are equal, the given order remains.
-    fn sort(&self, contacts: &mut [usize]) {
-        let width = self.space.width();
+    fn sort(&self, contacts: &mut [ContactIndex]) {
         let mut classes = Classes::new(contacts);
-        classes.split(&|i| self.before[i * width]);
-        let tangential = |i: usize, of: &dyn Fn(usize) -> f64| -> f64 {
+        classes.split(&|i| self.before[self.start(i)]);
+        let tangential = |i: ContactIndex, of: &dyn Fn(usize) -> f64| -> f64 {
             let squares = self
                 .tangents(i)
                 .map(|slot| carom_numeric::power(of(slot), 2));
@@ -410,10 +420,10 @@ impl Keys<'_> {
         };
         classes.split(&|i| tangential(i, &|slot| self.before[slot]));
         classes.split(&|i| tangential(i, &|slot| self.space.gram[(slot, slot)].sqrt()));
-        classes.split(&|i| tangential(i, &|slot| self.space.gram[(slot, i * width)]));
+        classes.split(&|i| tangential(i, &|slot| self.space.gram[(slot, self.start(i))]));
         classes.split(&|i| self.rebound(i));
         if !self.after.is_empty() {
-            classes.split(&|i| self.after[i * width]);
+            classes.split(&|i| self.after[self.start(i)]);
             classes.split(&|i| tangential(i, &|slot| self.after[slot]));
         }
         while !classes.is_settled() {
@@ -455,10 +465,10 @@ impl Keys<'_> {
 
     /// Computes one measure of the interaction between the contacts `i` and `j`, which does not depend on coordinates,
     /// units or axes. `kind` selects the measure, for example the coupling of their normals.
-    fn pair(&self, kind: usize, i: usize, j: usize) -> f64 {
-        let (width, gram) = (self.space.width(), &self.space.gram);
-        let (normal_i, normal_j) = (i * width, j * width);
-        let dragged = |i: usize, normal: usize| -> f64 {
+    fn pair(&self, kind: usize, i: ContactIndex, j: ContactIndex) -> f64 {
+        let gram = &self.space.gram;
+        let (normal_i, normal_j) = (self.start(i), self.start(j));
+        let dragged = |i: ContactIndex, normal: usize| -> f64 {
             let squares = self
                 .tangents(i)
                 .map(|slot| carom_numeric::power(gram[(slot, normal)], 2));
@@ -491,12 +501,12 @@ impl Keys<'_> {
     /// Returns one sign (1 or -1) per contact. The tangent of a planar contact, multiplied by this sign, points in the
     /// sliding direction or, without sliding, in the direction in which a normal impulse moves the contact. All signs are 1
     /// unless the contacts have one tangent.
-    fn signs(&self, contacts: &[usize]) -> Vec<f64> {
+    fn signs(&self, contacts: &[ContactIndex]) -> Vec<f64> {
         if self.space.n_tangents != 1 {
             return vec![1.0; contacts.len()];
         }
-        let (width, gram) = (self.space.width(), &self.space.gram);
-        let slots = contacts.iter().map(|i| i * width);
+        let gram = &self.space.gram;
+        let slots = contacts.iter().map(|i| self.start(*i));
         let speed = slots.clone().map(|slot| self.before[slot + 1].abs());
         let slow = SAME_KEY * speed.fold(0.0, f64::max);
         let sign = |slot: usize| {
@@ -517,13 +527,13 @@ impl Keys<'_> {
 
 /// Partition of the contacts into classes of contacts with equal keys so far.
 struct Classes {
-    contacts: Vec<usize>,
+    contacts: Vec<ContactIndex>,
     /// Index of the first member of each class.
     starts: Vec<usize>,
 }
 
 impl Classes {
-    fn new(contacts: &[usize]) -> Self {
+    fn new(contacts: &[ContactIndex]) -> Self {
         Self {
             contacts: contacts.to_vec(),
             starts: vec![0],
@@ -534,16 +544,16 @@ impl Classes {
         self.starts.len() >= self.contacts.len()
     }
 
-    fn members(&self, class: usize) -> Option<Vec<usize>> {
+    fn members(&self, class: usize) -> Option<Vec<ContactIndex>> {
         let start = *self.starts.get(class)?;
         let end = self.starts.get(class + 1).copied();
         let members = self.contacts.get(start..end.unwrap_or(self.contacts.len()));
-        members.map(<[usize]>::to_vec)
+        members.map(<[ContactIndex]>::to_vec)
     }
 
     /// Sorts the contacts of every class by the number `key` of each, and splits the class at places where this number
     /// increases by more than rounding.
-    fn split(&mut self, key: &dyn Fn(usize) -> f64) {
+    fn split(&mut self, key: &dyn Fn(ContactIndex) -> f64) {
         if self.is_settled() {
             return;
         }
@@ -558,7 +568,8 @@ impl Classes {
             if members.len() < 2 {
                 continue;
             }
-            let mut keyed: Vec<(f64, usize)> = members.iter().map(|i| (key(*i), *i)).collect();
+            let mut keyed: Vec<(f64, ContactIndex)> =
+                members.iter().map(|i| (key(*i), *i)).collect();
             keyed.sort_by(|(x, _), (y, _)| x.total_cmp(y));
             let mut first = 0;
             for k in 0..keyed.len() {

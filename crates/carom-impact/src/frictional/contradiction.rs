@@ -1,6 +1,7 @@
 //! Rebounds that contradict each other: contacts wedged against each other cannot all separate.
 
 use super::space::ContactSpace;
+use carom_contact::ContactIndex;
 use carom_contact::nnls::nonnegative_least_squares;
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::TAU;
@@ -27,14 +28,14 @@ pub(super) fn contradiction(space: &ContactSpace, rebounds: &[f64]) -> Option<Ve
     if largest <= 0.0 {
         return None;
     }
-    let n = space.column(space.normal_slot(0)).len();
+    let n = space.column(space.normal_slot(ContactIndex::new(0))).len();
     let mut owners = Vec::new();
     let mut columns: Vec<f64> = Vec::new();
     for (contact, rebound) in rebounds.iter().enumerate() {
         let friction = space.friction.get(contact).copied().unwrap_or(0.0);
         for direction in directions(space.n_tangents, friction) {
             let scale = 1.0 / friction.max(1.0);
-            let mut slots = space.slots_at(contact);
+            let mut slots = space.slots_at(ContactIndex::new(contact));
             let normal = slots.next().map(|slot| space.column(slot));
             let mut column: Vec<f64> = normal.unwrap_or_default().to_vec();
             for (tangent, c) in slots.zip(&direction) {

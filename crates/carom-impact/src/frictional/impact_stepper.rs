@@ -192,9 +192,10 @@ impl<'a> ImpactStepper<'a> {
         let problem = problem.event();
         let scale = problem.scale();
         let slots = self.space.velocity(problem.momentum());
-        let caps: Vec<f64> = caps
-            .iter()
-            .enumerate()
+        let contacts = self.space.indices();
+        let caps: Vec<f64> = contacts
+            .clone()
+            .zip(caps)
             .map(|(i, cap)| cap * self.space.normal_norm(i) * scale)
             .collect();
         match cover {
@@ -209,10 +210,10 @@ impl<'a> ImpactStepper<'a> {
         self.problem
             .solve(&self.space, slots.as_slice(), &caps, workspace)?;
         let (mut beta, mut gamma) = self.problem.multipliers(workspace);
-        for (i, beta) in beta.iter_mut().enumerate() {
+        for (i, beta) in contacts.clone().zip(&mut beta) {
             *beta *= self.space.normal_norm(i) / scale;
         }
-        for (i, gamma) in gamma.iter_mut().enumerate() {
+        for (i, gamma) in contacts.zip(&mut gamma) {
             *gamma *= self.space.tangent_norm(i) / scale;
         }
         let rules = Rules {

@@ -1,7 +1,9 @@
 //! Exact solution of the impact differential inclusion in the plane, from event to event.
 
 use super::space::ContactSpace;
-use carom_contact::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_contact::{
+    ContactIndex, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus,
+};
 use carom_lcp::{Lcp, LcpStatus, Lemke, LemkeOptions};
 use carom_metric::kernel;
 use carom_numeric::random::CounterRng;
@@ -133,8 +135,9 @@ fn follow(
         let Some(piece) = pieces_left.next() else {
             break;
         };
-        let rates: Vec<f64> = (0..m)
-            .map(|i| piece.rates[i] * space.normal_norm(i))
+        let rates: Vec<f64> = space
+            .indices()
+            .map(|i| piece.rates[i.index()] * space.normal_norm(i))
             .collect();
         let mut left = piece.length * problem.scale();
         let mut pushed = false;
@@ -164,7 +167,9 @@ fn follow(
     } else {
         ImpactStatus::Separating
     };
-    let normals = (0..m).map(|i| path.impulse[i * space.width()] / space.normal_norm(i));
+    let normals = space
+        .indices()
+        .map(|i| path.impulse[space.normal_slot(i).index()] / space.normal_norm(i));
     Ok(InclusionPath {
         impulse: normals.sum::<f64>() * unscale,
         outcome: space.outcome(
@@ -291,9 +296,10 @@ impl Path<'_> {
 
     fn given_velocity(&self, unscale: f64) -> Vec<f64> {
         let width = self.space.width();
+        let contact = |slot: usize| ContactIndex::new(slot / width);
         let factor = |slot: usize| match slot % width {
-            0 => self.space.normal_norm(slot / width),
-            _ => self.space.tangent_norm(slot / width),
+            0 => self.space.normal_norm(contact(slot)),
+            _ => self.space.tangent_norm(contact(slot)),
         };
         let slots = self.velocity.iter().enumerate();
         slots.map(|(slot, v)| v * factor(slot) * unscale).collect()

@@ -150,8 +150,8 @@ impl Inputs {
             columns.push(DVector::from_column_slice(&out));
         }
         let rest = vec![0.0; space.n_slots()];
-        for i in 0..m {
-            caps[i] = space.normal_norm(i);
+        for (i, contact) in space.indices().enumerate() {
+            caps[i] = space.normal_norm(contact);
             step.vector(&rest, &caps, &mut out);
             columns.push(DVector::from_column_slice(&out));
             caps[i] = 0.0;

@@ -97,7 +97,7 @@ fn enumerate(
     check_planar(&space)?;
     let caps: Option<Vec<f64>> = caps.map(|caps| {
         let scaled = |(i, cap)| cap * space.normal_norm(i) * problem.scale();
-        caps.iter().enumerate().map(scaled).collect()
+        space.indices().zip(caps.iter()).map(scaled).collect()
     });
     let velocity = space.velocity(problem.momentum());
     let found = solutions(&space, &velocity, caps.as_deref())?;

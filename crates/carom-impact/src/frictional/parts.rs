@@ -76,7 +76,7 @@ impl Shifted<'_> {
             return Cow::Borrowed(velocities);
         }
         let mut velocities = velocities.to_vec();
-        for (i, rebound) in self.rebounds.iter().enumerate() {
+        for (i, rebound) in contacts.indices().zip(self.rebounds) {
             if let Some(velocity) = velocities.get_mut(contacts.row(i).index()) {
                 *velocity -= rebound;
             }

@@ -161,7 +161,11 @@ impl Poisson {
                 ),
             };
             let part = Part::new(space, canonical, before.as_slice());
-            let own = part.canonical.contacts.iter().map(|i| restitution[*i]);
+            let own = part
+                .canonical
+                .contacts
+                .iter()
+                .map(|i| restitution[i.index()]);
             let sizes = part.of_slots(&sizes);
             let mut phases = Phases {
                 space: &part.space,

@@ -92,10 +92,10 @@ impl RoundStep {
         let (width, m) = (space.width(), space.n_contacts);
         let mut factors = Vec::with_capacity(space.n_slots());
         let mut friction = Vec::with_capacity(m);
-        for i in 0..m {
-            let ratio = space.tangent_norm(i) / space.normal_norm(i);
+        for (contact, scaled) in space.indices().zip(&space.friction) {
+            let ratio = space.tangent_norm(contact) / space.normal_norm(contact);
             let ratio = if ratio > 0.0 { ratio } else { 1.0 };
-            friction.push(space.friction[i] / ratio);
+            friction.push(scaled / ratio);
             factors.push(1.0);
             factors.extend(std::iter::repeat_n(ratio, width - 1));
         }

@@ -12,8 +12,8 @@ use carom_contact::candidate::Opening;
 use carom_contact::gate::Rules;
 use carom_contact::residual_scale::GRAZING_TOLERANCE;
 use carom_contact::{
-    Diagnostics, FrictionCone, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, Numbers,
-    RowIndex,
+    ContactIndex, Diagnostics, FrictionCone, ImpactError, ImpactOutcome, ImpactProblem,
+    ImpactStatus, Numbers, RowIndex,
 };
 use carom_lcp::LcpStatus;
 use carom_metric::kernel;
@@ -32,7 +32,7 @@ pub struct Sampler<'a> {
     problem: &'a ImpactProblem<'a>,
     space: ContactSpace,
     /// Contacts that the impact reaches, in canonical order and without duplicates.
-    reached: Vec<usize>,
+    reached: Vec<ContactIndex>,
     /// Their slots, and the factors of velocities and impulses on them.
     slots: Vec<Slot>,
     signs: Vec<f64>,
@@ -131,7 +131,7 @@ impl<'a> Sampler<'a> {
         let is_round = options.friction_cone == FrictionCone::Round;
         let canonical = reached(problem, &space, before.as_slice(), is_round);
         let of_parts = canonical.iter().flat_map(|part| part.contacts.iter());
-        let reached: Vec<usize> = of_parts.copied().collect();
+        let reached: Vec<ContactIndex> = of_parts.copied().collect();
         let signs = canonical.iter();
         let signs: Vec<f64> = signs
             .flat_map(|part| part.slot_signs(space.width()))
@@ -144,7 +144,7 @@ impl<'a> Sampler<'a> {
         let grazing = space.grazing(problem).into_iter();
         let ended = grazing.map(|b| b * (ENDED / GRAZING_TOLERANCE)).collect();
         let to_caps = |size: f64| -> Vec<f64> {
-            (0..m)
+            ContactIndex::all(m)
                 .map(|i| size * space.normal_norm(i) * scale)
                 .collect()
         };
@@ -161,7 +161,7 @@ impl<'a> Sampler<'a> {
                 vec![default_cap(&stepper, &before, &of(&sizes, &ones)); m]
             }
         };
-        let on_row = |i: &usize| caps[*i] / (space.normal_norm(*i) * scale);
+        let on_row = |i: &ContactIndex| caps[i.index()] / (space.normal_norm(*i) * scale);
         let largest = reached.iter().map(on_row).fold(0.0, f64::max);
         let impulse_step = options.impulse_step.unwrap_or(largest);
         options.validate(impulse_step, problem.is_approaching())?;
@@ -238,7 +238,7 @@ impl<'a> Sampler<'a> {
     /// Indices of the contacts that the impact reaches: those that share bodies with an approaching contact, directly or
     /// through other contacts. If no contact approaches, these are all contacts. The velocities of the other contacts do not
     /// change, and no caps (random upper bounds of normal impulses) are drawn for them.
-    pub fn reached(&self) -> &[usize] {
+    pub fn reached(&self) -> &[ContactIndex] {
         &self.reached
     }
 
@@ -352,7 +352,7 @@ impl<'a> Sampler<'a> {
                 part.share(space.width(), &mut made);
                 part.share_sizes(&mut caps);
             }
-            let caps = caps.iter().enumerate();
+            let caps = contacts.indices().zip(&caps);
             let mut momentum = space.change(&draw.impulse);
             kernel::add_scaled(&mut momentum, 1.0, self.problem.momentum());
             steps.push(RecordedStep {
@@ -411,7 +411,7 @@ impl<'a> Sampler<'a> {
             let mut rng = CounterRng::new(choice, 0, draw.steps as u64);
             draw.caps.clone_from(&self.caps);
             for (i, x) in self.reached.iter().zip(step) {
-                draw.caps[*i] *= x;
+                draw.caps[i.index()] *= x;
             }
             self.random_step(&mut rng, draw)?;
         }
@@ -486,7 +486,7 @@ impl<'a> Sampler<'a> {
                 .map(|(slot, sign)| sign * velocity[slot.index()]),
         );
         of_contacts.clear();
-        of_contacts.extend(self.reached.iter().map(|i| caps[*i]));
+        of_contacts.extend(self.reached.iter().map(|i| caps[i.index()]));
         let solved = self.stepper.solve(&of_slots, &of_contacts, workspace);
         workspace.of_part = (of_slots, of_contacts);
         solved?;
@@ -499,10 +499,10 @@ impl<'a> Sampler<'a> {
             impulse[slot.index()] = sign * workspace.impulse[k];
             after[slot.index()] = sign * workspace.after[k];
         }
-        let width = self.space.width();
         let copies = self.canonical.iter().flat_map(Canonical::copies);
-        for slot in copies.flat_map(|(copy, _)| copy * width..(copy + 1) * width) {
-            after[slot] += kernel::dot(self.space.gram.column(slot).as_slice(), &impulse);
+        for slot in copies.flat_map(|(copy, _)| self.space.slots_at(copy)) {
+            let column = self.space.gram.column(slot.index());
+            after[slot.index()] += kernel::dot(column.as_slice(), &impulse);
         }
         std::mem::swap(&mut workspace.impulse, &mut impulse);
         std::mem::swap(&mut workspace.after, &mut after);
@@ -513,14 +513,14 @@ impl<'a> Sampler<'a> {
     fn draw_caps(&self, rng: &mut CounterRng, caps: &mut Vec<f64>) {
         caps.clone_from(&self.caps);
         for i in &self.reached {
-            caps[*i] *= rng.next_uniform();
+            caps[i.index()] *= rng.next_uniform();
         }
         if let CapDistribution::Mixed { off } = self.options.caps {
             // One contact, drawn at random, always keeps its cap.
             let kept = (rng.next_uniform() * self.reached.len() as f64) as usize;
             for (k, i) in self.reached.iter().enumerate() {
                 if rng.next_uniform() < off && k != kept {
-                    caps[*i] = 0.0;
+                    caps[i.index()] = 0.0;
                 }
             }
         }
@@ -535,7 +535,7 @@ impl<'a> Sampler<'a> {
             .clone()
             .map(|(slot, sign)| sign * draw.velocity[slot.index()]);
         let velocity = DVector::from_iterator(self.slots.len(), of_slots);
-        let caps: Vec<f64> = self.reached.iter().map(|i| draw.caps[*i]).collect();
+        let caps: Vec<f64> = self.reached.iter().map(|i| draw.caps[i.index()]).collect();
         let found = solutions(part, &velocity, Some(&caps))?;
         draw.work += enumeration_work(self.reached.len(), self.slots.len());
         let choice = (rng.next_uniform() * found.len() as f64) as usize;
@@ -557,8 +557,9 @@ impl<'a> Sampler<'a> {
         let width = space.width();
         let modes = solution.modes.first().into_iter().flatten();
         for (slot, ends) in self.reached.iter().zip(modes).flat_map(|(i, mode)| {
-            let normal = (i * width, mode.is_closed());
-            let tangents = i * width + 1..(i + 1) * width;
+            let first = space.normal_slot(*i).index();
+            let normal = (first, mode.is_closed());
+            let tangents = first + 1..first + width;
             std::iter::once(normal).chain(tangents.map(|slot| (slot, mode.sticks())))
         }) {
             if ends && terms[slot] > 0.0 {
@@ -651,7 +652,7 @@ fn reached(
     cones_are_round: bool,
 ) -> Vec<Canonical> {
     let mut parts = space.independent();
-    let approaches = |part: &Vec<usize>| part.iter().any(|i| problem.approaches(*i));
+    let approaches = |part: &Vec<ContactIndex>| part.iter().any(|i| problem.approaches(*i));
     if parts.iter().any(approaches) {
         parts.retain(approaches);
     }
@@ -661,7 +662,7 @@ fn reached(
         .collect();
     let closing = |part: &Canonical| {
         let first = part.contacts.first();
-        first.map_or(0.0, |contact| before[contact * space.width()])
+        first.map_or(0.0, |contact| before[space.normal_slot(*contact).index()])
     };
     // A stable sort: parts with equal speed keep their order.
     parts.sort_by(|one, other| closing(one).total_cmp(&closing(other)));

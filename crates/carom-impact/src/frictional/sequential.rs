@@ -9,8 +9,8 @@ use carom_contact::event_scale::ROUNDING;
 use carom_contact::momentum_change::separating;
 use carom_contact::residual_scale::GRAZING_TOLERANCE;
 use carom_contact::{
-    Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
-    Numbers,
+    ContactIndex, Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
+    ImpactStatus, Numbers,
 };
 use nalgebra::DVector;
 
@@ -80,9 +80,8 @@ impl Default for Sequential {
 impl Sequential {
     /// Returns the order in which the law visits `n_contacts` contacts in each cycle: first the contacts listed in `order`,
     /// then the others by index. An error if `order` is not valid for that number of contacts.
-    pub fn cycle(&self, n_contacts: usize) -> Result<Vec<usize>, ImpactError> {
-        let mut cycle = self.order.clone();
-        if let Some(&contact) = cycle.iter().find(|contact| **contact >= n_contacts) {
+    pub fn cycle(&self, n_contacts: usize) -> Result<Vec<ContactIndex>, ImpactError> {
+        if let Some(&contact) = self.order.iter().find(|contact| **contact >= n_contacts) {
             return Err(ImpactError::InvalidContact {
                 what: "order",
                 contact,
@@ -90,8 +89,8 @@ impl Sequential {
             });
         }
         let left_out = (0..n_contacts).filter(|contact| !self.order.contains(contact));
-        cycle.extend(left_out);
-        Ok(cycle)
+        let cycle = self.order.iter().copied().chain(left_out);
+        Ok(cycle.map(ContactIndex::new).collect())
     }
 }
 
@@ -110,7 +109,7 @@ enum ClosingLaw {
 impl Closing {
     fn new(
         space: &ContactSpace,
-        contacts: &[usize],
+        contacts: &[ContactIndex],
         shape: ConeShape,
     ) -> Result<Self, ImpactError> {
         let part = space.part(contacts);
@@ -217,7 +216,7 @@ impl<'p> SingleImpacts<'p> {
         let space = ContactSpace::new(problem.contacts());
         let shape = ConeShape::of(friction_cone, space.n_tangents)?;
         let mut singles = Vec::with_capacity(space.n_contacts);
-        for contact in 0..space.n_contacts {
+        for contact in ContactIndex::all(space.n_contacts) {
             singles.push(Closing::new(&space, &[contact], shape)?);
         }
         let norms = space.norms_near(problem.momentum());
@@ -240,16 +239,16 @@ impl<'p> SingleImpacts<'p> {
     /// momentum.
     pub fn strike(
         &self,
-        contact: usize,
+        contact: ContactIndex,
         momentum: &[f64],
     ) -> Result<(DVector<f64>, Numbers), ImpactError> {
         let (space, contacts) = (&self.space, self.problem.contacts());
-        let width = space.width();
-        let slots = contact * width..(contact + 1) * width;
+        let first = space.normal_slot(contact).index();
+        let slots = first..first + space.width();
         let velocity = space.velocity(momentum);
         let mut workspace = StepWorkspace::new();
         workspace.made = self.sizes(momentum)[slots.clone()].to_vec();
-        self.singles[contact].solve(&velocity.as_slice()[slots.clone()], &mut workspace)?;
+        self.singles[contact.index()].solve(&velocity.as_slice()[slots.clone()], &mut workspace)?;
         let mut impulse = vec![0.0; space.n_slots()];
         impulse[slots].copy_from_slice(&workspace.impulse);
         let given = space.on_rows(&impulse, self.problem.scale(), contacts);
@@ -275,7 +274,7 @@ impl<'p> SingleImpacts<'p> {
     /// done, and the impacts fail when it is used up.
     pub fn run(
         &self,
-        cycle: &[usize],
+        cycle: &[ContactIndex],
         max_impacts: u64,
         left: &mut u64,
     ) -> Result<InOrder, ImpactError> {
@@ -289,7 +288,7 @@ impl<'p> SingleImpacts<'p> {
     fn strike_in_turn(
         &self,
         event: &mut Event<'_>,
-        cycle: &[usize],
+        cycle: &[ContactIndex],
         max_impacts: u64,
         max_work: u64,
     ) -> Result<(), ImpactError> {
@@ -304,8 +303,8 @@ impl<'p> SingleImpacts<'p> {
                 if impacts >= max_impacts || event.workspace.work() >= max_work {
                     return Err(ImpactError::LimitExceeded { impacts });
                 }
-                event.close(&self.singles[contact])?;
-                event.found.sequence.push(contact);
+                event.close(&self.singles[contact.index()])?;
+                event.found.sequence.push(contact.index());
                 if !pushed.contains(&contact) {
                     pushed.push(contact);
                 }
@@ -318,7 +317,7 @@ impl<'p> SingleImpacts<'p> {
                 let together = Closing::new(&self.space, &pushed, self.shape)?;
                 // If that fails, impacts continue one at a time.
                 if event.close(&together).is_ok() {
-                    event.found.closed_at_once = pushed.clone();
+                    event.found.closed_at_once = pushed.iter().map(|i| i.index()).collect();
                     event.keep_closed(&pushed);
                 }
             }
@@ -355,18 +354,19 @@ impl<'e> Event<'e> {
         }
     }
 
-    fn approaches(&self, contact: usize) -> bool {
-        !(self.velocity[contact * self.space.width()] >= -self.grazing[contact])
+    fn approaches(&self, contact: ContactIndex) -> bool {
+        let normal = self.space.normal_slot(contact);
+        !(self.velocity[normal.index()] >= -self.grazing[contact.index()])
     }
 
     /// Raises the approach thresholds of contacts that have just been closed together to the approach speeds that remain.
     /// These speeds are rounding errors of the solution. With lower thresholds, opposed contacts would collide alternately
     /// without end.
-    fn keep_closed(&mut self, contacts: &[usize]) {
-        let width = self.space.width();
+    fn keep_closed(&mut self, contacts: &[ContactIndex]) {
         for contact in contacts {
-            let left = -self.velocity[contact * width];
-            self.grazing[*contact] = f64::max(self.grazing[*contact], left);
+            let left = -self.velocity[self.space.normal_slot(*contact).index()];
+            let grazing = &mut self.grazing[contact.index()];
+            *grazing = f64::max(*grazing, left);
         }
     }
 

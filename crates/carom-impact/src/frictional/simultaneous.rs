@@ -14,8 +14,8 @@ use carom_contact::gate::{Rules, Work};
 use carom_contact::momentum_change::separating;
 use carom_contact::residual_scale::{GRAZING_TOLERANCE, worst};
 use carom_contact::{
-    ConeDiagnostics, Contact, Diagnostics, FamilyMember, FrictionCone, ImpactError, ImpactLaw,
-    ImpactOutcome, ImpactProblem, ImpactStatus, PolygonDiagnostics,
+    ConeDiagnostics, Contact, ContactIndex, Diagnostics, FamilyMember, FrictionCone, ImpactError,
+    ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, PolygonDiagnostics,
 };
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{ConeMode, ConeSelection};
@@ -161,7 +161,7 @@ impl MoreauNewton {
         approach: &Tangent,
         work: &Cell<u64>,
     ) -> Result<ImpactOutcome, ImpactError> {
-        let closing = |i| {
+        let closing = |i: ContactIndex| {
             let contacts = problem.contacts();
             let velocity = contacts.normal_velocity(i, approach.0.as_slice(), problem.scale());
             (velocity.rate < -GRAZING_TOLERANCE * velocity.size).then_some(-velocity.rate)
@@ -176,7 +176,7 @@ impl MoreauNewton {
         problem: &ImpactProblem<'_>,
         work: &Cell<u64>,
     ) -> Result<ImpactOutcome, ImpactError> {
-        let closing = |i| {
+        let closing = |i: ContactIndex| {
             let contacts = problem.contacts();
             let normal = contacts.unit_row(contacts.row(i));
             let speed = -kernel::dot(normal, problem.momentum());
@@ -206,11 +206,11 @@ impl MoreauNewton {
     fn resolve_with(
         &self,
         problem: &ImpactProblem<'_>,
-        closing: impl Fn(usize) -> Option<f64>,
+        closing: impl Fn(ContactIndex) -> Option<f64>,
         work: &Cell<u64>,
     ) -> Result<ImpactOutcome, ImpactError> {
-        let contacts = problem.contacts().contacts().iter().enumerate();
-        let rebound = |(i, contact): (usize, &Contact)| match contact.restitution {
+        let contacts = problem.contacts().indexed();
+        let rebound = |(i, contact): (ContactIndex, &Contact)| match contact.restitution {
             0.0 => 0.0,
             e => closing(i).map_or(0.0, |speed| e * speed),
         };
@@ -258,7 +258,7 @@ impl ImpactLaw for MoreauNewton {
 }
 
 fn approaching(problem: &ImpactProblem<'_>) -> Vec<bool> {
-    let contacts = 0..problem.contacts().len();
+    let contacts = problem.contacts().indices();
     contacts.map(|i| problem.approaches(i)).collect()
 }
 
@@ -352,7 +352,8 @@ impl Event<'_> {
     /// its prescribed value. `cones_are_round`: true if contacts in space have circular friction cones, so that contacts whose
     /// tangents are turned against each other count as duplicates, too.
     fn parts(&self, cones_are_round: bool) -> Vec<Part<'_>> {
-        let is_asked = |contacts: &Vec<usize>| contacts.iter().any(|i| self.is_asked[*i]);
+        let is_asked =
+            |contacts: &Vec<ContactIndex>| contacts.iter().any(|i| self.is_asked[i.index()]);
         let parts = self.space.independent().into_iter().filter(is_asked);
         let before = self.before.as_slice();
         parts
@@ -419,10 +420,10 @@ impl Event<'_> {
             }
             let modes = workspace.cone.modes();
             for (contact, mode) in part.canonical.contacts.iter().zip(modes) {
-                told.modes[*contact] = *mode;
+                told.modes[contact.index()] = *mode;
             }
             for (copy, of) in part.canonical.copies() {
-                told.modes[copy] = told.modes[of];
+                told.modes[copy.index()] = told.modes[of.index()];
             }
             part.write(&workspace.impulse, &mut impulse);
             let basis = RoundBasis::new(&part.space, problem.contacts(), modes);

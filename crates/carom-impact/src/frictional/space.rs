@@ -4,8 +4,8 @@ use carom_contact::candidate::{Candidate, Opening};
 use carom_contact::gate::Rules;
 use carom_contact::residual_scale::{GRAZING_TOLERANCE, dot_and_size, groups};
 use carom_contact::{
-    ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, Numbers,
-    RowIndex,
+    ContactIndex, ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus,
+    Numbers, RowIndex,
 };
 use carom_lcp::ContactRows;
 use carom_metric::kernel;
@@ -84,11 +84,13 @@ impl ContactSpace {
         let mut factors = vec![0.0; m * width];
         let mut friction = vec![0.0; m];
         for i in 0..m {
-            let first = contacts.row(i);
+            let first = contacts.row(ContactIndex::new(i));
             let normal_norm = contacts.row_norm(first);
             rows[i * width] = Some(first);
             factors[i * width] = 1.0 / normal_norm;
-            let tangents = contacts.tangents_at(i).take(tangents_of(i));
+            let tangents = contacts
+                .tangents_at(ContactIndex::new(i))
+                .take(tangents_of(i));
             let longest = tangents
                 .clone()
                 .map(|row| contacts.row_norm(row))
@@ -138,31 +140,40 @@ impl ContactSpace {
         self.rows.len()
     }
 
+    /// Iterates over the indices of all contacts of this space. In a [`part`](Self::part) they are places in the part.
+    pub(crate) fn indices(&self) -> impl ExactSizeIterator<Item = ContactIndex> + Clone + use<> {
+        ContactIndex::all(self.n_contacts)
+    }
+
     /// Lists the positions (slots) of the normalized rows of all contacts.
     pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> + Clone + use<> {
         (0..self.n_slots()).map(Slot)
     }
 
     /// Lists the positions (slots) of the normalized rows of one contact: normal, then tangents.
-    pub(crate) fn slots_at(&self, contact: usize) -> impl Iterator<Item = Slot> + Clone + use<> {
-        (contact * self.width()..(contact + 1) * self.width()).map(Slot)
+    pub(crate) fn slots_at(
+        &self,
+        contact: ContactIndex,
+    ) -> impl Iterator<Item = Slot> + Clone + use<> {
+        let first = contact.index() * self.width();
+        (first..first + self.width()).map(Slot)
     }
 
     /// Returns the position (slot) of the normalized row that is the contact's normal.
-    pub(crate) fn normal_slot(&self, contact: usize) -> Slot {
-        Slot(contact * self.width())
+    pub(crate) fn normal_slot(&self, contact: ContactIndex) -> Slot {
+        Slot(contact.index() * self.width())
     }
 
     /// Returns the kinetic length of the caller's normal row of a contact. An impulse on the normalized row is the impulse
     /// on the caller's row times this length.
-    pub(crate) fn normal_norm(&self, contact: usize) -> f64 {
-        1.0 / self.factors[contact * self.width()]
+    pub(crate) fn normal_norm(&self, contact: ContactIndex) -> f64 {
+        1.0 / self.factors[self.normal_slot(contact).index()]
     }
 
     /// Returns the factor by which the tangential velocity of a contact along its normalized rows is multiplied to give
     /// that along the caller's rows; 0 for a contact without tangents.
-    pub(crate) fn tangent_norm(&self, contact: usize) -> f64 {
-        match self.factors.get(contact * self.width() + 1) {
+    pub(crate) fn tangent_norm(&self, contact: ContactIndex) -> f64 {
+        match self.factors.get(self.normal_slot(contact).index() + 1) {
             Some(factor) if self.n_tangents > 0 && *factor != 0.0 => 1.0 / factor.abs(),
             _ => 0.0,
         }
@@ -171,8 +182,8 @@ impl ContactSpace {
     /// Returns the scale of the sliding speed $\gamma$ (multiplier of the cone condition) of a contact. The scale is
     /// $1/\sqrt{\max(\hat\mu, 1)}$ with the friction coefficient $\hat\mu$ for normalized rows, so that units of rows
     /// do not matter.
-    pub(super) fn cone_scale(&self, contact: usize) -> f64 {
-        1.0 / self.friction[contact].max(1.0).sqrt()
+    pub(super) fn cone_scale(&self, contact: ContactIndex) -> f64 {
+        1.0 / self.friction[contact.index()].max(1.0).sqrt()
     }
 
     /// Returns the norm of the part of a whitened momentum that belongs to coordinates touched by some contact. In whitened
@@ -220,7 +231,10 @@ impl ContactSpace {
     /// or that a chain of contacts with common coordinates connects to it. The momentum of far bodies is not part of it.
     pub(super) fn norms_near(&self, momentum: &[f64]) -> Vec<f64> {
         let m = self.n_contacts;
-        let touches = |i: usize, k: usize| self.slots_at(i).any(|slot| self.column(slot)[k] != 0.0);
+        let touches = |i: usize, k: usize| {
+            let mut slots = self.slots_at(ContactIndex::new(i));
+            slots.any(|slot| self.column(slot)[k] != 0.0)
+        };
         let coordinates = 0..self.columns.nrows();
         // Number of the connected group of each contact.
         let mut group: Vec<usize> = (0..m).collect();
@@ -247,12 +261,12 @@ impl ContactSpace {
     pub(super) fn grazing(&self, problem: &ImpactProblem<'_>) -> Vec<f64> {
         let contacts = problem.contacts();
         let entries = problem.velocity_minus().0.as_slice();
-        let of = |i: usize| {
+        let of = |i: ContactIndex| {
             let given = contacts.normal_velocity(i, entries, problem.scale());
             let (_, size) = dot_and_size(self.column(self.normal_slot(i)), problem.momentum());
             GRAZING_TOLERANCE * f64::max(given.size, size) + problem.rounding(i)
         };
-        (0..self.n_contacts).map(of).collect()
+        self.indices().map(of).collect()
     }
 
     /// Collects the contact data from which the complementarity problem is assembled. `velocity`: velocities of the
@@ -273,9 +287,9 @@ impl ContactSpace {
 
     /// Groups the contact indices into independent parts: contacts of different parts share no coordinate. Indices in a
     /// part are ascending, and so are the first indices of the parts.
-    pub(super) fn independent(&self) -> Vec<Vec<usize>> {
+    pub(super) fn independent(&self) -> Vec<Vec<ContactIndex>> {
         if self.n_contacts == 1 {
-            return vec![vec![0]];
+            return vec![vec![ContactIndex::new(0)]];
         }
         let n = self.columns.nrows();
         // Coordinates in which a slot of a contact is not zero.
@@ -287,8 +301,8 @@ impl ContactSpace {
             }
         }
         let (_, of) = groups(n, touched.chunks_exact(n.max(1)));
-        let mut parts: Vec<(usize, Vec<usize>)> = Vec::new();
-        for (contact, group) in of.into_iter().enumerate() {
+        let mut parts: Vec<(usize, Vec<ContactIndex>)> = Vec::new();
+        for (contact, group) in self.indices().zip(of) {
             match parts.iter_mut().find(|(other, _)| *other == group) {
                 Some((_, part)) => part.push(contact),
                 None => parts.push((group, vec![contact])),
@@ -298,19 +312,19 @@ impl ContactSpace {
     }
 
     /// Lists the positions (slots) of the normalized rows of the given contacts, in the order of `contacts`.
-    pub(super) fn slots_of(&self, contacts: &[usize]) -> Vec<Slot> {
-        let slots = |contact: &usize| self.slots_at(*contact);
+    pub(super) fn slots_of(&self, contacts: &[ContactIndex]) -> Vec<Slot> {
+        let slots = |contact: &ContactIndex| self.slots_at(*contact);
         contacts.iter().flat_map(slots).collect()
     }
 
     /// Creates a copy that contains only the contacts with the given indices, in their order.
-    pub(super) fn part(&self, contacts: &[usize]) -> Self {
+    pub(super) fn part(&self, contacts: &[ContactIndex]) -> Self {
         let slots = self.slots_of(contacts);
         let slots: Vec<usize> = slots.into_iter().map(Slot::index).collect();
         Self {
             n_contacts: contacts.len(),
             n_tangents: self.n_tangents,
-            friction: contacts.iter().map(|i| self.friction[*i]).collect(),
+            friction: contacts.iter().map(|i| self.friction[i.index()]).collect(),
             inelastic: vec![0.0; contacts.len()],
             gram: DMatrix::from_fn(slots.len(), slots.len(), |i, j| {
                 self.gram[(slots[i], slots[j])]

@@ -2,8 +2,8 @@
 
 use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
-use carom_contact::ImpactError;
 use carom_contact::residual_scale::GRAZING_TOLERANCE;
+use carom_contact::{ContactIndex, ImpactError};
 use carom_lcp::cone::{ConeAnswer, ConeSelection};
 use carom_lcp::{ContactLcp, LcpRef, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
 use carom_metric::kernel;
@@ -97,7 +97,7 @@ impl StepProblem {
                     1.0
                 }
             } else {
-                space.cone_scale(i - n_caps - n_impulses)
+                space.cone_scale(ContactIndex::new(i - n_caps - n_impulses))
             };
         }
         let mut scaled = Vec::with_capacity(n * n);

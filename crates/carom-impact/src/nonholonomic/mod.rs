@@ -48,7 +48,7 @@ use carom_contact::momentum_change::{MomentumChange, separating};
 use carom_contact::nnls::nonnegative_least_squares;
 use carom_contact::residual_scale::{GRAZING_TOLERANCE, dot_and_size, groups};
 use carom_contact::{
-    Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
+    ContactIndex, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
     NonholonomicDiagnostics, Numbers, UnitRow,
 };
 use carom_metric::kernel;
@@ -168,7 +168,7 @@ impl Nonholonomic {
             .unit_rows()
             .map(|j| {
                 let contact = contacts.contact_at(j);
-                wall_rates[contact] / contacts.normal_norm(contact) * problem.scale()
+                wall_rates[contact.index()] / contacts.normal_norm(contact) * problem.scale()
             })
             .collect();
         if !kernel::is_finite(&rates) {
@@ -208,12 +208,14 @@ impl Nonholonomic {
         let mut impulse: Numbers = smallvec![0.0; n];
         let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
         let mut next = Some(first);
+        // Distinct normals in the order of their impacts.
+        let mut struck: Vec<UnitRow> = Vec::new();
         let mut is_inelastic = at_rest;
         let mut group: Option<Vec<usize>> = None;
         // Distinct normal that the law leaves approaching.
         let mut left = None;
         while let Some(j) = next {
-            if diagnostics.sequence.len() as u64 >= self.max_impacts {
+            if struck.len() as u64 >= self.max_impacts {
                 return Err(ImpactError::LimitExceeded {
                     impacts: self.max_impacts,
                 });
@@ -221,19 +223,19 @@ impl Nonholonomic {
             let strike = self.strike(problem, j, velocity[j.index()])?;
             impulse[j.index()] += strike.impulse;
             kernel::add_scaled(&mut change, strike.impulse, contacts.unit(j));
-            if diagnostics.sequence.is_empty() {
+            if struck.is_empty() {
                 diagnostics.effective_restitution = Some(strike.effective_restitution);
                 diagnostics.cos2_beta = Some(strike.cos2_beta);
             }
-            diagnostics.sequence.push(contacts.contact_at(j));
+            struck.push(j);
             is_inelastic &= strike.effective_restitution.abs() <= NO_RESTITUTION;
             // A contact that still approaches would be resolved again for ever.
             left = (strike.effective_restitution < -NO_RESTITUTION).then_some(j);
             if left.is_some() || n == 1 {
                 break;
             }
-            if is_inelastic && diagnostics.sequence.len().is_multiple_of(PATIENCE) {
-                let recent = diagnostics.sequence.iter().rev().take(PATIENCE / 2);
+            if is_inelastic && struck.len().is_multiple_of(PATIENCE) {
+                let recent = struck.iter().rev().take(PATIENCE / 2);
                 close(problem, recent, &mut impulse, &mut change)?;
             }
             let momentum = problem.momentum().iter().zip(&change);
@@ -255,14 +257,18 @@ impl Nonholonomic {
                 next = most_approaching(&velocity, &grazing);
             }
         }
+        let name = |j: &UnitRow| contacts.contact_at(*j).index();
+        diagnostics.sequence = struck.iter().map(name).collect();
         let jump = MomentumChange { impulse, change };
         let outcome = self.outcome(problem, rates, jump, diagnostics)?;
         // The gate compares with the impulses that cancel, which are large if constraints are nearly linearly
         // dependent: it does not detect this approach.
         match left {
             Some(left) => Err(ImpactError::InfeasibleLaw {
-                contacts: (0..contacts.len())
+                contacts: contacts
+                    .indices()
                     .filter(|i| contacts.place(*i) == left)
+                    .map(ContactIndex::index)
                     .collect(),
                 found: Box::new(outcome),
             }),
@@ -330,9 +336,7 @@ impl Nonholonomic {
     ) -> Result<Strike, ImpactError> {
         let contacts = problem.contacts();
         let contact = contacts.contact_at(j);
-        let full = contacts
-            .metric()
-            .norm(&contacts.contacts()[contact].normal)?;
+        let full = contacts.metric().norm(&contacts.contact(contact).normal)?;
         // The ratio is at most 1, up to rounding of the two norms.
         let cos_beta = if contacts.constraint_forms().is_empty() {
             1.0
@@ -367,20 +371,20 @@ impl ImpactLaw for Nonholonomic {
     }
 }
 
-/// Closes several contacts simultaneously, where one by one each would make the others approach again. `struck` are the
-/// indices of the contacts; `impulse` and `change` (of the momentum) are updated.
+/// Closes several contacts simultaneously, where one by one each would make the others approach again. `struck` are their
+/// distinct normals, each as often as it was struck; `impulse` and `change` (of the momentum) are updated.
 ///
 /// Impacts without restitution are projections onto walls. Alternating projections converge to the projection onto the
 /// intersection of the walls (von Neumann), which is the impact that closes all contacts.
 #[cold]
 fn close<'c>(
     problem: &ImpactProblem<'_>,
-    struck: impl Iterator<Item = &'c usize>,
+    struck: impl Iterator<Item = &'c UnitRow>,
     impulse: &mut [f64],
     change: &mut [f64],
 ) -> Result<(), ImpactError> {
     let contacts = problem.contacts();
-    let mut places: Vec<UnitRow> = struck.map(|i| contacts.place(*i)).collect();
+    let mut places: Vec<UnitRow> = struck.copied().collect();
     places.sort_unstable();
     places.dedup();
     // Only the coordinates that these contacts touch are used: a far body with any momentum has no influence.

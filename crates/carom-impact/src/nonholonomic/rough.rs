@@ -8,8 +8,8 @@ use carom_contact::momentum_change::separating;
 use carom_contact::nnls::nonnegative_least_squares;
 use carom_contact::residual_scale::{groups, row_velocity};
 use carom_contact::{
-    Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, Numbers,
-    RowIndex,
+    ContactIndex, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
+    Numbers, RowIndex,
 };
 use carom_metric::kernel;
 use carom_numeric::svd::Svd;
@@ -103,8 +103,9 @@ impl ImpactLaw for Rough {
         self.check()?;
         let problem = problem.event();
         let contacts = problem.contacts();
-        let approaching = |&i: &usize| problem.approaches(i);
-        let rows: Vec<RowIndex> = (0..contacts.len())
+        let approaching = |i: &ContactIndex| problem.approaches(*i);
+        let rows: Vec<RowIndex> = contacts
+            .indices()
             .filter(approaching)
             .flat_map(|i| contacts.rows_at(i))
             .collect();
@@ -126,7 +127,7 @@ impl ImpactLaw for Rough {
             rows: targets.collect(),
             are_required: true,
         };
-        let normals: Vec<RowIndex> = (0..contacts.len()).map(|i| contacts.row(i)).collect();
+        let normals: Vec<RowIndex> = contacts.indices().map(|i| contacts.row(i)).collect();
         let n = problem.momentum().len();
         let (of, of_row) = groups(n, rows.iter().map(|row| contacts.unit_row(*row)));
         let mut impulse: Numbers = smallvec![0.0; contacts.n_rows()];

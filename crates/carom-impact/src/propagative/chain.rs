@@ -4,7 +4,7 @@ use super::selection::Selector;
 use super::{DEFAULT_MAX_IMPACTS, Elastic, Propagative, SEQUENCE_LIMIT};
 use carom_contact::momentum_change::MomentumChange;
 use carom_contact::residual_scale::{GRAZING_TOLERANCE, dot_and_size};
-use carom_contact::{ContactSet, ImpactError, ImpactProblem, Numbers, UnitRow};
+use carom_contact::{ContactIndex, ContactSet, ImpactError, ImpactProblem, Numbers, UnitRow};
 use carom_metric::kernel;
 use smallvec::smallvec;
 
@@ -85,8 +85,8 @@ pub(super) fn refuse_jam(
 ) -> Result<(), ImpactError> {
     let contacts = problem.contacts();
     let jammed = contacts.margin()?.jammed();
-    let approaches = |&i: &usize| {
-        let j = contacts.place(i).index();
+    let approaches = |i: &usize| {
+        let j = contacts.place(ContactIndex::new(*i)).index();
         b[j] < -grazing[j]
     };
     if jammed.iter().any(approaches) {

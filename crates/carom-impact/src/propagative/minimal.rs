@@ -1,7 +1,7 @@
 //! Test of whether a sequence of impacts is minimal, by the definition.
 
 use super::chain::reflect;
-use carom_contact::{ImpactError, ImpactProblem, Numbers, UnitRow};
+use carom_contact::{ContactIndex, ImpactError, ImpactProblem, Numbers, UnitRow};
 
 /// Largest number of impacts in a sequence whose minimality is tested: 16, with $2^{16}$ subsequences.
 pub const MINIMALITY_LIMIT: usize = 16;
@@ -27,7 +27,10 @@ pub fn is_minimal(problem: &ImpactProblem<'_>, sequence: &[usize]) -> Result<boo
             contacts,
         });
     }
-    let places: Vec<UnitRow> = sequence.iter().map(|&i| contacts.place(i)).collect();
+    let places: Vec<UnitRow> = sequence
+        .iter()
+        .map(|&i| contacts.place(ContactIndex::new(i)))
+        .collect();
     places_are_minimal(problem, &places)
 }
 

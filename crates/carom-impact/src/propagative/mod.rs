@@ -162,8 +162,10 @@ impl Propagative {
             }
         };
         let contacts = problem.contacts();
-        let name =
-            |places: Vec<UnitRow>| places.into_iter().map(|j| contacts.contact_at(j)).collect();
+        let name = |places: Vec<UnitRow>| {
+            let named = places.into_iter().map(|j| contacts.contact_at(j).index());
+            named.collect()
+        };
         let diagnostics = PropagativeDiagnostics {
             sequence: elastic.sequence.map(name),
             impacts: elastic.impacts,

@@ -1,6 +1,6 @@
 //! Rules that choose the next contact among several that approach.
 
-use carom_contact::{ContactSet, ImpactError, UnitRow};
+use carom_contact::{ContactIndex, ContactSet, ImpactError, UnitRow};
 use carom_numeric::random::CounterRng;
 
 /// Relative difference of two contact velocities below which they count as equal.
@@ -60,7 +60,8 @@ impl Selection {
 /// by index of their first contact.
 pub fn by_priority(order: &[usize], contacts: &ContactSet<'_>) -> Vec<UnitRow> {
     let mut places = Vec::with_capacity(contacts.n_distinct());
-    for contact in order.iter().copied().chain(0..contacts.len()) {
+    let listed = order.iter().copied().map(ContactIndex::new);
+    for contact in listed.chain(contacts.indices()) {
         let place = contacts.place(contact);
         if !places.contains(&place) {
             places.push(place);

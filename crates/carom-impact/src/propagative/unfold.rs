@@ -159,7 +159,7 @@ impl TwoContacts {
 
     fn refuse_closed_wedge(&self, contacts: &ContactSet<'_>) -> Result<(), ImpactError> {
         if self.wedge.sin < CLOSED_WEDGE {
-            let jammed = PAIR.map(|j| contacts.contact_at(j)).to_vec();
+            let jammed = PAIR.map(|j| contacts.contact_at(j).index()).to_vec();
             return Err(ImpactError::NoElasticOutcome { jammed });
         }
         Ok(())

@@ -9,7 +9,7 @@
 use super::{Known, Origin, SAME};
 use crate::Case;
 use crate::parts::met;
-use carom_contact::{Contact, ContactSet, FrictionCone, ImpactError, ImpactProblem};
+use carom_contact::{Contact, ContactIndex, ContactSet, FrictionCone, ImpactError, ImpactProblem};
 use carom_impact::frictional::{ContactOrder, ContactSpace};
 use carom_metric::{Covector, kernel};
 use nalgebra::DVector;
@@ -52,14 +52,14 @@ impl<'a> Ordered<'a> {
             order: order.contacts(),
             slow: NO_DIRECTION * case.reference,
         };
-        let turn_of = |contact: &usize| match given.contacts()[*contact].tangents.len() {
+        let turn_of = |contact: &ContactIndex| match given.contact(*contact).tangents.len() {
             1 => [[axes.sign(*contact), 0.0], [0.0, 1.0]],
             2 if cone == FrictionCone::Round => axes.turn(*contact),
             _ => AS_GIVEN,
         };
         let turns: Vec<Turn> = order.contacts().iter().map(turn_of).collect();
         let own = order.contacts().iter().zip(&turns);
-        let own = own.map(|(contact, turn)| turned(&given.contacts()[*contact], turn));
+        let own = own.map(|(contact, turn)| turned(given.contact(*contact), turn));
         let forms = given.constraint_forms().to_vec();
         Ok(Self {
             contacts: ContactSet::constrained(given.metric(), own.collect(), forms)?,
@@ -70,15 +70,23 @@ impl<'a> Ordered<'a> {
         })
     }
 
+    /// Iterates over the contacts of the search: the index of each there, that of the given contact which it stands for,
+    /// and its axes.
+    fn entries(&self) -> impl Iterator<Item = (ContactIndex, ContactIndex, &Turn)> {
+        let given = self.order.contacts().iter().zip(&self.turns);
+        let entries = self.contacts.indices().zip(given);
+        entries.map(|(place, (contact, turn))| (place, *contact, turn))
+    }
+
     /// Converts impulses on the contact rows of the search, which have their own order and tangents, to impulses on the
     /// given rows. Contacts that are not part of the search get zero impulses.
     pub(super) fn on_given(&self, impulses: &DVector<f64>) -> DVector<f64> {
         let mut all = DVector::zeros(self.given.n_rows());
-        for (place, (contact, turn)) in self.order.contacts().iter().zip(&self.turns).enumerate() {
-            let (to, from) = (self.given.row(*contact), self.contacts.row(place));
+        for (place, contact, turn) in self.entries() {
+            let (to, from) = (self.given.row(contact), self.contacts.row(place));
             let (to, from) = (to.index(), from.index());
             all[to] = impulses[from];
-            let n_tangents = self.contacts.contacts()[place].tangents.len();
+            let n_tangents = self.contacts.contact(place).tangents.len();
             for t in 0..n_tangents {
                 let terms = (0..n_tangents).map(|s| turn[s][t] * impulses[from + 1 + s]);
                 all[to + 1 + t] = terms.sum();
@@ -94,11 +102,11 @@ impl<'a> Ordered<'a> {
         self.order.gather(&self.space, &mut slots);
         let given = self.space.on_rows(&slots, scale, self.given);
         let mut own = DVector::zeros(self.contacts.n_rows());
-        for (place, (contact, turn)) in self.order.contacts().iter().zip(&self.turns).enumerate() {
-            let (from, to) = (self.given.row(*contact), self.contacts.row(place));
+        for (place, contact, turn) in self.entries() {
+            let (from, to) = (self.given.row(contact), self.contacts.row(place));
             let (from, to) = (from.index(), to.index());
             own[to] = given[from];
-            let n_tangents = self.contacts.contacts()[place].tangents.len();
+            let n_tangents = self.contacts.contact(place).tangents.len();
             for s in 0..n_tangents {
                 let terms = (0..n_tangents).map(|t| turn[s][t] * given[from + 1 + t]);
                 own[to + 1 + s] = terms.sum();
@@ -111,7 +119,7 @@ impl<'a> Ordered<'a> {
     /// contacts of the search. `scale` is the scale of the problem.
     pub(super) fn of_known(&self, known: &Known, scale: f64) -> Known {
         let place = |contact: &usize| {
-            let of = self.order.stands_for(*contact)?;
+            let of = self.order.stands_for(ContactIndex::new(*contact))?;
             self.order.contacts().iter().position(|i| *i == of)
         };
         let origin = match &known.origin {
@@ -165,11 +173,11 @@ fn turned(contact: &Contact, turn: &Turn) -> Contact {
 
 /// Lists the contacts of all groups that take part in the impact. A group consists of contacts that change each other's
 /// velocities. A group takes part if one of its contacts approaches or if one of its velocities changes.
-fn reached(case: &Case<'_>) -> Vec<usize> {
+fn reached(case: &Case<'_>) -> Vec<ContactIndex> {
     let contacts = case.problem.contacts();
     let change = &case.after - case.before();
-    let is_changed = |contact: &usize| {
-        let normal = &contacts.contacts()[*contact].normal;
+    let is_changed = |contact: &ContactIndex| {
+        let normal = &contacts.contact(*contact).normal;
         contacts.rows_at(*contact).any(|row| {
             let along = kernel::dot(contacts.unit_row(row), change.as_slice());
             case.relative_rate(normal, along.abs()) > SAME
@@ -185,7 +193,7 @@ fn reached(case: &Case<'_>) -> Vec<usize> {
 struct Axes<'s> {
     space: &'s ContactSpace,
     velocities: [&'s [f64]; 2],
-    order: &'s [usize],
+    order: &'s [ContactIndex],
     /// Velocities below this do not define a direction.
     slow: f64,
 }
@@ -194,9 +202,9 @@ impl Axes<'_> {
     /// Iterates over vectors in the tangent plane of a contact from which its tangent axes can be defined: the sliding
     /// velocity before and after the impact, then the velocity changes that normal impulses cause. Vectors that are
     /// nearly zero are left out.
-    fn directions(&self, contact: usize) -> impl Iterator<Item = [f64; 2]> {
+    fn directions(&self, contact: ContactIndex) -> impl Iterator<Item = [f64; 2]> {
         let width = self.space.width();
-        let slot = contact * width;
+        let slot = contact.index() * width;
         let along =
             move |t: usize, of: &dyn Fn(usize) -> f64| if t < width { of(slot + t) } else { 0.0 };
         let sliding = self.velocities.iter().map(move |velocity| {
@@ -204,7 +212,7 @@ impl Axes<'_> {
             ([along(1, &of), along(2, &of)], self.slow)
         });
         let own = std::iter::once(&contact).chain(self.order);
-        let normals: Vec<usize> = own.map(|i| i * width).collect();
+        let normals: Vec<usize> = own.map(|i| i.index() * width).collect();
         let made = normals.into_iter().map(move |normal| {
             let of = |slot: usize| self.space.gram[(slot, normal)];
             ([along(1, &of), along(2, &of)], NO_DIRECTION)
@@ -217,7 +225,7 @@ impl Axes<'_> {
     /// Returns the sign by which the single tangent of a planar contact must be multiplied so that it points along the
     /// sliding velocity of the contact. If the contact does not slide, the velocity change that a normal impulse
     /// causes takes the place of the sliding velocity. Returns 1 if there is neither.
-    fn sign(&self, contact: usize) -> f64 {
+    fn sign(&self, contact: ContactIndex) -> f64 {
         let first = self.directions(contact).next();
         first.map_or(1.0, |[x, _]| x.signum())
     }
@@ -225,7 +233,7 @@ impl Axes<'_> {
     /// Computes new tangent axes for a contact with two tangents. The first axis points along the sliding velocity or, if
     /// the contact does not slide, along the velocity change that a normal impulse causes. The second axis is chosen so
     /// that the next such direction lies on its side.
-    fn turn(&self, contact: usize) -> Turn {
+    fn turn(&self, contact: ContactIndex) -> Turn {
         let mut all = self.directions(contact);
         let Some(first) = all.next() else {
             return AS_GIVEN;

@@ -6,7 +6,7 @@
 use super::{Known, Origin, SAME};
 use crate::Case;
 use crate::tasks::map;
-use carom_contact::{ContactSet, ImpactError, ImpactLaw, ImpactProblem};
+use carom_contact::{ContactIndex, ContactSet, ImpactError, ImpactLaw, ImpactProblem};
 use carom_impact::frictional::{AnitescuPotra, CounterRng, Sequential, SingleImpacts};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
@@ -75,7 +75,7 @@ pub(super) fn in_some_order(
 fn along(
     case: &Case<'_>,
     singles: &SingleImpacts<'_>,
-    order: &[usize],
+    order: &[ContactIndex],
     budget: u64,
     work: &mut u64,
 ) -> Option<Known> {
@@ -89,7 +89,7 @@ fn along(
     kernel::add_scaled(end.as_mut_slice(), 1.0, &change);
     let velocity = case.velocity(&end);
     let law = Sequential {
-        order: order.to_vec(),
+        order: order.iter().map(|i| i.index()).collect(),
         friction_cone: case.options.friction_cone,
         ..Sequential::default()
     };
@@ -101,8 +101,8 @@ fn along(
 
 /// Returns the order of `m` contacts with the number `k`. For few contacts every order has a number; for many contacts
 /// `k` selects a random order.
-fn order(m: usize, k: u64) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..m).collect();
+fn order(m: usize, k: u64) -> Vec<ContactIndex> {
+    let mut order: Vec<ContactIndex> = ContactIndex::all(m).collect();
     let mut rng = CounterRng::new(SEED, k, 0);
     let mut rest = k;
     for i in (1..m).rev() {
@@ -155,7 +155,10 @@ pub(super) fn one_after_the_other(
         };
         let outcome = single.resolve(&ImpactProblem::reposed(set, velocity)?)?;
         let mut impulses = DVector::zeros(all.n_rows());
-        for (row, l) in all.row_range(*contact).zip(outcome.impulses.iter()) {
+        for (row, l) in all
+            .row_range(ContactIndex::new(*contact))
+            .zip(outcome.impulses.iter())
+        {
             impulses[row] = *l;
         }
         velocity = outcome.velocity_plus.clone();
@@ -170,7 +173,7 @@ mod tests {
 
     #[test]
     fn all_orders_of_six_contacts_are_tried() {
-        let mut all: Vec<Vec<usize>> = (0..N_ORDERS).map(|k| order(MAX_ALL, k)).collect();
+        let mut all: Vec<Vec<ContactIndex>> = (0..N_ORDERS).map(|k| order(MAX_ALL, k)).collect();
         all.sort();
         all.dedup();
         assert_eq!(all.len() as u64, N_ORDERS);

@@ -104,7 +104,7 @@ fn all_open(case: &Case<'_>) -> f64 {
             }
         }
         let Some(first) = group.first() else { continue };
-        let normal = &contacts.contacts()[*first].normal;
+        let normal = &contacts.contact(*first).normal;
         largest = largest.max(case.relative_rate(normal, opening.min(changed)));
     }
     largest

@@ -28,7 +28,7 @@ pub(super) fn known(case: &Case<'_>, tolerance: f64) -> Result<Exact, ImpactErro
     for members in &groups {
         let kept = with_copies(contacts, members);
         let kept = kept.iter().filter_map(|copies| copies.first());
-        let kept = kept.map(|i| contacts.contacts()[*i].clone());
+        let kept = kept.map(|i| contacts.contact(*i).clone());
         let forms = contacts.constraint_forms().to_vec();
         let set = ContactSet::constrained(contacts.metric(), kept.collect(), forms)?;
         let problem = ImpactProblem::reposed(&set, case.problem.velocity_minus().clone())?;
@@ -46,7 +46,7 @@ pub(super) fn known(case: &Case<'_>, tolerance: f64) -> Result<Exact, ImpactErro
             (2.., Some(first)) => {
                 let part = case
                     .parts
-                    .of_row(contacts.contacts()[*first].normal.0.as_slice());
+                    .of_row(contacts.contact(*first).normal.0.as_slice());
                 case.relative_of(part, &(&whitened - &case.after))
             }
             _ => case.distance(&velocity),

@@ -2,7 +2,7 @@
 
 use crate::parts::Parts;
 use crate::{Case, JudgeOptions};
-use carom_contact::{ContactSet, ImpactError, ImpactLaw, ImpactProblem};
+use carom_contact::{ContactIndex, ContactSet, ImpactError, ImpactLaw, ImpactProblem};
 use carom_impact::frictional::Sequential;
 use carom_metric::Tangent;
 use nalgebra::{DMatrix, DVector};
@@ -155,7 +155,10 @@ impl Witness {
             size += taken.made;
         }
         let (b, terms) = (&rows.jacobian * &velocity, rows.jacobian.abs() * &size);
-        let normals = (0..problem.contacts().len()).map(|i| problem.contacts().row(i).index());
+        let normals = problem
+            .contacts()
+            .indices()
+            .map(|i| problem.contacts().row(i).index());
         let approaching = normals.filter(|row| b[*row] < 0.0);
         Ok(Some(
             approaching
@@ -335,7 +338,7 @@ impl<'a> Rows<'a> {
             rules: Vec::new(),
             direction: 0.0,
         };
-        for contact in 0..self.contacts.len() {
+        for contact in self.contacts.indices() {
             self.measure(&mut taken, contact, cone, impulses, (&b, &terms));
         }
         *velocity = after;
@@ -348,12 +351,12 @@ impl<'a> Rows<'a> {
     fn measure(
         &self,
         taken: &mut Taken,
-        contact: usize,
+        contact: ContactIndex,
         cone: WitnessCone,
         impulses: &DVector<f64>,
         (b, terms): (&DVector<f64>, &DVector<f64>),
     ) {
-        let given = &self.contacts.contacts()[contact];
+        let given = self.contacts.contact(contact);
         let first = self.contacts.row(contact).index();
         let of_impulse = |r: usize| {
             let inverse_mass = self
@@ -369,7 +372,7 @@ impl<'a> Rows<'a> {
         };
         let mut obey = |name: &'static str, excess: f64, size: f64| {
             taken.rules.push(MeasuredRule {
-                contact,
+                contact: contact.index(),
                 name,
                 excess,
                 size,
@@ -416,11 +419,11 @@ impl<'a> Rows<'a> {
     fn check_open(&self, velocity: &DVector<f64>, size: &DVector<f64>) -> Result<(), WitnessFault> {
         let b = &self.jacobian * velocity;
         let terms = self.jacobian.abs() * size;
-        for contact in 0..self.contacts.len() {
+        for contact in self.contacts.indices() {
             let row = self.contacts.row(contact).index();
             if !(-b[row] <= END * terms[row]) {
                 return Err(WitnessFault::Approaching {
-                    contact,
+                    contact: contact.index(),
                     excess: -b[row] / terms[row],
                 });
             }

@@ -5,7 +5,8 @@ use super::event::{Event, Impact};
 use super::run::Run;
 use crate::tolerances::DEPENDENT_ROW;
 use carom_contact::{
-    Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, SetValuedLaw,
+    Contact, ContactIndex, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
+    SetValuedLaw,
 };
 use carom_impact::{Plastic, Propagative};
 use carom_mechanism::MechanicalSystem;
@@ -118,18 +119,18 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
         let longest = self.options.zeno_ratio * self.clock.length();
         let size = (2.0 * problem.energy_minus_j()).sqrt();
-        let accumulated = contacts.iter().enumerate().any(|(place, i)| {
+        let accumulated = set.indices().zip(&contacts).any(|(place, i)| {
             let rate = self.start.rates[*i] / set.normal_norm(place);
             rate < -STILL * size && self.is_accumulating(*i, longest)
         });
         let plastic = Plastic::default();
         let law: &dyn ImpactLaw = if accumulated { &plastic } else { self.law };
         let outcome = law.resolve(&problem).map_err(at)?;
-        let pushes = |place: usize| {
+        let pushes = |place: ContactIndex| {
             let impulse = outcome.impulses[set.row(place).index()];
             impulse * set.normal_norm(place) > STILL * size
         };
-        if !(0..set.len()).any(pushes) {
+        if !set.indices().any(pushes) {
             // The law finds no impact: the contact `trigger` approaches by little more than rounding error.
             self.establish(trigger);
             if self.is_bonded(trigger) {
@@ -175,11 +176,13 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         if accumulated {
             self.refuse("zeno");
         } else {
-            let struck = |place: usize| {
+            let struck = |place: ContactIndex| {
                 let (row, norm) = (set.row(place), set.normal_norm(place));
                 impact.outcome.impulses[row.index()] * norm > STILL * size
             };
-            let others = (0..set.len()).any(|i| struck(i) && impact.contacts[i] != trigger);
+            let others = set
+                .indices()
+                .any(|i| struck(i) && impact.contacts[i.index()] != trigger);
             let (outcome, contacts) = (&impact.outcome, &impact.contacts);
             self.follow_impact(&problem, outcome, contacts, trigger, others)
                 .map_err(at)?;
@@ -228,7 +231,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             .set_gaps(&mut self.start)
             .map_err(|_| IntegratorError::NonFinite { what: "gap" })?;
         self.last_step = 0.0;
-        for (place, &contact) in impact.contacts.iter().enumerate() {
+        for (place, &contact) in set.indices().zip(&impact.contacts) {
             let norm = set.normal_norm(place);
             let rate = self.start.rates[contact] / norm;
             let impulse = impulses[set.row(place).index()] * norm;

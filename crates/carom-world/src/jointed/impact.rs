@@ -137,7 +137,7 @@ impl Run<'_, '_> {
             }
         };
         let outcome = law.resolve(&problem).map_err(at)?;
-        for (place, index) in members.iter().enumerate() {
+        for (place, index) in set.indices().zip(members) {
             for (k, row) in set.row_range(place).enumerate() {
                 impulses[offsets[*index] + k] = outcome.impulses[row];
             }

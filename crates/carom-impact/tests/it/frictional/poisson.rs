@@ -307,7 +307,7 @@ fn violation(system: &System, outcome: &ImpactOutcome) -> f64 {
         let after = &middle + &g * &expansion;
         let mut worst = 0.0f64;
         let mut size = 0.0f64;
-        for (i, given) in contacts.contacts().iter().enumerate() {
+        for (i, given) in contacts.indexed() {
             let rows = contacts.row_range(i);
             let root = rows.clone().map(|r| g[(r, r)]).fold(0.0, f64::max).sqrt();
             let floor = told.scale * given.restitution * compression[rows.start].max(0.0) * root;

@@ -38,7 +38,7 @@ fn resolve(posed: &Posed, law: &dyn ImpactLaw) -> Result<Answer, ImpactError> {
     posed.pose(|problem: &ImpactProblem<'_>| {
         let outcome = law.resolve(problem)?;
         let still = DVector::zeros(posed.dim());
-        let contacts = posed.contacts.iter().enumerate().map(|(i, contact)| {
+        let contacts = problem.contacts().indexed().map(|(i, contact)| {
             let rows = std::iter::once(&contact.normal).chain(&contact.tangents);
             let rows = problem.contacts().row_range(i).zip(rows);
             rows.fold(still.clone(), |sum, (row, covector)| {
