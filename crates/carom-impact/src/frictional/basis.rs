@@ -53,7 +53,7 @@ impl Basis for LcpBasis<'_> {
         let width = self.space.width();
         let m = self.space.n_contacts;
         let missed = self.space.rows_of_slots(contacts).map(|(slot, row, _)| {
-            let contact = slot.contact(width);
+            let contact = slot.contact(width).index();
             if !(self.z[contact] > 0.0) {
                 return 0.0;
             }

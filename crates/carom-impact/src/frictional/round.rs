@@ -449,7 +449,10 @@ impl<'a> RoundBasis<'a> {
     ) -> Self {
         let width = space.width();
         let wanted = space.rows_of_slots(contacts).filter_map(|(slot, row, _)| {
-            match (modes.get(slot.contact(width))?, slot.is_normal(width)) {
+            match (
+                modes.get(slot.contact(width).index())?,
+                slot.is_normal(width),
+            ) {
                 (ConeMode::Open, _) => None,
                 (_, true) | (ConeMode::Stick, _) => Some((row, 0.0)),
                 (ConeMode::Slide, _) => None,
@@ -495,7 +498,7 @@ impl Basis for RoundBasis<'_> {
         // For each contact: normal impulse, work of friction, squared slip speed, and the squared size of its terms.
         let mut slips = vec![[0.0f64; 4]; self.space.n_contacts];
         for (slot, row, factor) in self.space.rows_of_slots(contacts) {
-            let [normal, work, slip, size] = &mut slips[slot.contact(width)];
+            let [normal, work, slip, size] = &mut slips[slot.contact(width).index()];
             if slot.is_normal(width) {
                 *normal = impulse[row.index()];
             } else {
@@ -545,7 +548,7 @@ impl Basis for RoundBasis<'_> {
         for (slot, row, factor) in space.rows_of_slots(contacts) {
             let is_open = self
                 .modes
-                .get(slot.contact(width))
+                .get(slot.contact(width).index())
                 .is_none_or(|mode| *mode == ConeMode::Open);
             if is_open || factor == 0.0 {
                 continue;

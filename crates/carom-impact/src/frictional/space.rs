@@ -27,8 +27,8 @@ impl Slot {
 
     /// Returns the index of the contact to which this normalized row belongs. `width` is the number of rows per contact,
     /// see [`ContactSpace::width`].
-    pub(crate) fn contact(self, width: usize) -> usize {
-        self.0 / width
+    pub(crate) fn contact(self, width: usize) -> ContactIndex {
+        ContactIndex::new(self.0 / width)
     }
 
     /// True if this normalized row is the normal of its contact, not a tangent. `width` is the number of rows per contact.
@@ -295,7 +295,7 @@ impl ContactSpace {
         // Coordinates in which a slot of a contact is not zero.
         let mut touched: Numbers = smallvec![0.0; n * self.n_contacts];
         for slot in self.slots() {
-            let first = slot.contact(self.width()) * n;
+            let first = slot.contact(self.width()).index() * n;
             for (touched, x) in touched[first..first + n].iter_mut().zip(self.column(slot)) {
                 *touched += x.abs();
             }
