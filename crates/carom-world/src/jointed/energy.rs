@@ -46,6 +46,9 @@ impl Run<'_, '_> {
         if size <= most + rounding || !size.is_finite() {
             return Ok(());
         }
+        if size <= most + rounding + self.force_rounding() {
+            return Ok(());
+        }
         let h = self.world.time_step;
         Err(MotionError::StepTooLarge {
             time: self.time,
@@ -58,5 +61,16 @@ impl Run<'_, '_> {
                 StepFault::Loss { energy: size, most }
             },
         })
+    }
+
+    /// Returns the work that the present forces along the coordinates do over the rounding of the coordinates (J). A system that
+    /// actuators load and friction or limits hold still has no other energy than this.
+    fn force_rounding(&self) -> f64 {
+        let forces = self.forces(self.time, &self.posture.q, &self.rates);
+        let all = forces.iter().zip(&self.holding).enumerate();
+        let works = all.map(|(k, (force, held))| {
+            (force.abs() + held.abs()) * (self.unit(k) + self.posture.q[k].abs())
+        });
+        ROUNDING * works.sum::<f64>()
     }
 }

@@ -4,6 +4,7 @@ use super::contact::{Change, LimitContact};
 use super::earliest::{Candidate, Gauge};
 use super::run::{INSTANT, Run};
 use super::touch::TouchPair;
+use super::trend::force_at_start;
 use crate::MotionError;
 use crate::pair::ContactPoint;
 use crate::search::Progress;
@@ -105,22 +106,26 @@ impl<'w> Run<'w, '_> {
         let mut farthest: Option<(f64, usize)> = None;
         let short = AT_ONCE * length;
         let mut start: Option<Option<Step>> = None;
+        // Feet that stick and slip make the force jump: its mean decides while contacts last.
+        let lasts = !self.pressing.is_empty();
         for k in 0..self.rates.len() {
             let friction = self.coordinate(k).0.friction;
             if self.modes.held[k].is_none() || self.at_limit(k).is_some() {
                 continue;
             }
-            let over = move |step: &Step, s: f64| {
-                let [first, second] = step.holding[k];
-                (first + second).abs() / s - friction
-            };
-            let beyond = over(step, length);
-            if beyond <= SLIPS * friction {
-                continue;
-            }
             // The direction of the force that friction can no longer balance.
             let [one, two] = step.holding[k];
-            self.holding[k] = (one + two) / length;
+            let mean = (one + two) / length;
+            let load = move |step: &Step, s: f64| {
+                let [first, second] = step.holding[k];
+                (first + second) / s * mean.signum()
+            };
+            let beyond = mean.abs() - friction;
+            let may_slip = || !lasts && self.may_fall(k, mean, -beyond, length);
+            if beyond <= SLIPS * friction && !may_slip() {
+                continue;
+            }
+            self.holding[k] = mean;
             if start.is_none() {
                 start = Some(match self.step_for(short) {
                     Ok(step) => Some(step),
@@ -129,16 +134,22 @@ impl<'w> Run<'w, '_> {
                     Err(error) => return Err(error),
                 });
             }
-            let holds = |step: &Step| over(step, short) <= SLIPS * friction;
-            if start
-                .as_ref()
-                .is_some_and(|s| s.as_ref().is_some_and(holds))
+            let most = friction * (1.0 + SLIPS);
+            let begin = start.as_ref().and_then(Option::as_ref);
+            let early = begin.map(|step| load(step, short));
+            if let Some(early) = early.filter(|early| *early <= most) {
+                let first = force_at_start((short, early), (length, mean.abs())).min(friction);
+                let (share, first) = if lasts { (1.0, 0.0) } else { (2.0, first) };
+                let reaches = move |step: &Step, s: f64| share * load(step, s) - first;
+                if reaches(step, length) > most {
+                    candidates.push(Candidate {
+                        gauge: Box::new(move |step, s| friction - reaches(step, s)),
+                        ..Candidate::new(Change::Slip(k), friction - first, length)
+                    });
+                }
+            } else if beyond > SLIPS * friction
+                && farthest.is_none_or(|(most, _)| beyond / friction > most)
             {
-                candidates.push(Candidate {
-                    gauge: Box::new(move |step, s| -over(step, s)),
-                    ..Candidate::new(Change::Slip(k), friction, length)
-                });
-            } else if farthest.is_none_or(|(most, _)| beyond / friction > most) {
                 farthest = Some((beyond / friction, k));
             }
         }

@@ -21,6 +21,7 @@ mod rubbing;
 mod run;
 mod single;
 mod touch;
+mod trend;
 mod world;
 
 pub use contact::{JointContact, JointImpact, LimitContact, LimitHit, Reaction, TouchHit};

@@ -1,13 +1,15 @@
 //! Opening of limits that would have to pull.
 //!
-//! A limit whose mean force over a step would pull opens. If the force pulls in a short first step already, the limit opens at
+//! A limit whose force would pull at the end of a step opens. If the force pulls in a short first step already, the limit opens at
 //! the start of the step; otherwise the step ends where the force changes its sign, and the limit opens there. Of several limits
 //! that pull, one opens at a time: the others may press again without it. This prevents limits that load each other, such as the
 //! joints of a finger, from opening and closing for ever.
+//! Forces at the end of a step: `trend.rs`.
 
 use super::contact::{JointContact, LimitContact};
 use super::events::AT_ONCE;
 use super::run::{INSTANT, Run};
+use super::trend::force_at_start;
 use super::world::JointEvent;
 use crate::MotionError;
 use carom_joints::step::Step;
@@ -41,7 +43,9 @@ impl Run<'_, '_> {
         let short = AT_ONCE * length;
         let mut opens: Option<(f64, Pull)> = None;
         for pull in pulls {
-            let at = self.opens_at(&pull, short, length)?;
+            let Some(at) = self.opens_at(&pull, short, length)? else {
+                continue;
+            };
             if opens.is_none_or(|(first, _)| at < first) {
                 opens = Some((at, pull));
             }
@@ -64,8 +68,8 @@ impl Run<'_, '_> {
         Ok(true)
     }
 
-    /// Returns the joint limits that would have to pull on their coordinates in the trial step `step` of `length` (s), the
-    /// strongest pull first.
+    /// Returns the joint limits that would have to pull on their coordinates in the trial step `step` of `length` (s), or at its
+    /// end according to the trend of their force; the strongest pull first.
     fn pulls(&self, step: &Step, length: f64) -> Vec<Pull> {
         let mut pulls = Vec::new();
         for k in 0..self.rates.len() {
@@ -79,7 +83,8 @@ impl Run<'_, '_> {
                 force: 0.0,
             };
             pull.force = pull.force(step, length);
-            if pull.force < 0.0 {
+            let load = pull.force - friction;
+            if pull.force < 0.0 || self.may_fall(k, contact.sign() * load, pull.force, length) {
                 pulls.push(pull);
             }
         }
@@ -89,19 +94,35 @@ impl Run<'_, '_> {
     }
 
     /// Returns the time from now at which the force of the joint limit `pull` changes from pressing to pulling (s), within a step
-    /// of `length` (s). Returns 0 if the limit pulls already in a step of the length `short` (s).
-    fn opens_at(&mut self, pull: &Pull, short: f64, length: f64) -> Result<f64, MotionError> {
+    /// of `length` (s), or `None` if the force presses to the end. Returns 0 if the limit pulls already in a step of the length
+    /// `short` (s).
+    fn opens_at(
+        &mut self,
+        pull: &Pull,
+        short: f64,
+        length: f64,
+    ) -> Result<Option<f64>, MotionError> {
+        // A force that rises from pulling to pressing within the step counts by its mean.
+        let at_once = (pull.force < 0.0).then_some(0.0);
         if short <= INSTANT {
-            return Ok(0.0);
+            return Ok(at_once);
         }
         let (results, pressing) = (self.results.clone(), self.pressing.clone());
-        let start = self.step_for(short).map(|step| pull.force(&step, short));
-        let at = match start {
+        let early = self.step_for(short).map(|step| pull.force(&step, short));
+        let at = match early {
             // If no impulses are found for so short a step, the limit opens at the start.
-            Err(MotionError::Joint(_)) => Ok(0.0),
+            Err(MotionError::Joint(_)) => Ok(at_once),
             Err(error) => Err(error),
-            Ok(start) if start <= 0.0 => Ok(0.0),
-            Ok(start) => self.root(&|step, s| pull.force(step, s), (start, 0.0), length),
+            Ok(early) if early <= 0.0 => Ok(at_once),
+            Ok(early) => {
+                let start = force_at_start((short, early), (length, pull.force)).max(0.0);
+                if 2.0 * pull.force >= start {
+                    Ok(None)
+                } else {
+                    let at_end = |step: &Step, s: f64| 2.0 * pull.force(step, s) - start;
+                    self.root(&at_end, (start, 0.0), length).map(Some)
+                }
+            }
         };
         (self.results, self.pressing) = (results, pressing);
         at

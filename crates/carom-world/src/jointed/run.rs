@@ -187,7 +187,7 @@ pub(super) struct Run<'w, 'o> {
     residual: f64,
     /// Mean force that kept each held coordinate in place in the last step (N or N m).
     pub(super) holding: Vec<f64>,
-    last: Option<(Vec<Load>, f64)>,
+    pub(super) last: Option<(Vec<Load>, f64)>,
 }
 
 impl Run<'_, '_> {
@@ -615,7 +615,7 @@ impl Run<'_, '_> {
 
     /// Returns the total force along each joint coordinate at the time `time` (s) (N or N m): spring, damper, friction, actuator
     /// and control. `q` holds the coordinates, `rates` their time derivatives.
-    fn forces(&self, time: f64, q: &[f64], rates: &[f64]) -> Vec<f64> {
+    pub(super) fn forces(&self, time: f64, q: &[f64], rates: &[f64]) -> Vec<f64> {
         let mb = self.world.multibody();
         let one = |(k, c): (usize, &CoordinateSpec)| {
             let friction = match (self.modes.held[k], self.at_limit(k)) {
