@@ -155,7 +155,9 @@ impl Run<'_, '_> {
                     (low, low_gap) = (middle, gap - zero);
                 }
             }
-            return Ok(Some(high));
+            // The gap jumps where the step, ended later, has other impulses: up to there the pair is apart.
+            let jumps = high_gap < -deep;
+            return Ok(Some(if jumps { low } else { high }));
         }
         Ok(None)
     }
@@ -397,7 +399,7 @@ impl Run<'_, '_> {
 
 /// Returns the time derivative of the gap between two bodies (m/s): the relative velocity, along `normal`, of their closest
 /// points. The `normal` points into the first body.
-fn rate(
+pub(crate) fn rate(
     body: &crate::body::Body,
     state: &State,
     other: &Other<'_>,

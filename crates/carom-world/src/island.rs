@@ -379,6 +379,17 @@ impl Run<'_, '_> {
         Some(self.islands.get(index)?.as_ref()?.end)
     }
 
+    /// Returns true if a body is in a step of lasting contact that is not split at contact events, because a pair of its island
+    /// touches too often.
+    pub(crate) fn in_held_step(&self, body: usize) -> bool {
+        let index = self.motions.get(body).and_then(|motion| motion.island);
+        let island = index.and_then(|index| self.islands.get(index)?.as_ref());
+        island.is_some_and(|island| {
+            let mut pairs = island.pairs.iter();
+            pairs.any(|pair| self.is_held(*pair, island.begin))
+        })
+    }
+
     /// Returns the magnitude of the velocity change (m/s) of a body's center by the impulses at the start of its step of lasting
     /// contact; 0 if the body is in free flight.
     pub(crate) fn kick_of_step(&self, body: usize) -> f64 {

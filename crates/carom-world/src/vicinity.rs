@@ -5,6 +5,7 @@
 //! longer box next time, so that isolated bodies cost nothing.
 
 use crate::MotionError;
+use crate::collision::rate;
 use crate::events::{Entry, Next};
 use crate::pair::{self, Other, PairMemory};
 use crate::pair_table::Pair;
@@ -45,6 +46,9 @@ const SHORTEST_BOX: f64 = 1e-4;
 
 /// Largest rotation of a tumbling body between two events (rad); beyond it the run fails with an error.
 const MOST_TUMBLED: f64 = 1e6;
+
+/// Number of parts of a step that is not split at contact events, between which a pair is examined for contact.
+const LOOKS_IN_STEP: usize = 8;
 
 impl Run<'_, '_> {
     /// Creates for each of `bodies` a new box that contains its path from the time `from` on (swept box), and searches for
@@ -269,10 +273,7 @@ impl Run<'_, '_> {
             return Ok(());
         }
         if let Some(found) = self.first_touch_of_balls(pair, from, whole) {
-            if let Some(time) = found {
-                self.close_in(pair, from.plus(time), from)?;
-            }
-            return Ok(());
+            return self.look_at_balls(pair, from, until, found);
         }
         if self.is_far(pair, from, whole) {
             return Ok(());
@@ -298,13 +299,39 @@ impl Run<'_, '_> {
         self.keep_memory(pair, memory);
         match found {
             Progress::Contact(time) => self.close_in(pair, from.plus(time), from)?,
-            Progress::Free(free) if self.sinks_in_steps(pair, from, from.plus(free))? => {
-                self.note_touch(pair, from.plus(free), from)?;
-            }
-            Progress::Free(free) if free < whole => self.look_later(pair, from.plus(free)),
-            Progress::Free(_) => (),
+            Progress::Free(free) => match self.sinks_in_steps(pair, from, from.plus(free))? {
+                Some(time) => self.note_touch(pair, time, from)?,
+                None if free < whole => self.look_later(pair, from.plus(free)),
+                None => (),
+            },
         }
         Ok(())
+    }
+
+    /// Schedules the first contact of two balls, or of a ball and a plane, between the times `from` and `until`. `found`: time from
+    /// `from` to the contact of the free flights (s), `None` if the flights do not touch. A step of lasting contact that is ended
+    /// early has another flight than the whole step, so the flights of its bodies may overlap or stay apart where the bodies touch.
+    fn look_at_balls(
+        &mut self,
+        pair: Pair,
+        from: Time,
+        until: Time,
+        found: Option<f64>,
+    ) -> Result<(), MotionError> {
+        if let Some(time) = found {
+            return self.close_in(pair, from.plus(time), from);
+        }
+        if self.is_hidden(pair, from)? {
+            return self.note_touch(pair, from, from);
+        }
+        let whole = until.since(from);
+        if self.is_far(pair, from, whole) {
+            return Ok(());
+        }
+        match self.sinks_in_steps(pair, from, until)? {
+            Some(time) => self.note_touch(pair, time, from),
+            None => Ok(()),
+        }
     }
 
     /// Schedules the continuation of a contact search for a pair at `time`. The event becomes void if the path of one of the two
@@ -362,26 +389,97 @@ impl Run<'_, '_> {
         BAND * scale > world.tolerance(i, j)
     }
 
-    /// Returns true if time steps of lasting contact bring a pair into contact before `until`, although the free flights within
-    /// these steps do not. The last impulses of a step act at its end, and can bring the bodies closer together than the flight
-    /// alone. This is tested only for bodies whose step ends after `until`. `from`: begin of the search.
-    fn sinks_in_steps(&self, (i, j): Pair, from: Time, until: Time) -> Result<bool, MotionError> {
-        let world = self.world;
-        let ends_later = |thing: usize| {
-            let end = self.end_of_step(thing);
-            end.is_some_and(|end| end.compare(&until).is_gt()) && self.resting(thing).is_none()
-        };
-        if !ends_later(i) && !ends_later(j) {
-            return Ok(false);
+    /// Returns a time, at most `until`, at which time steps of lasting contact have brought a pair into contact, although the free
+    /// flights within these steps do not touch. `None` if there is no such contact. `from`: begin of the search.
+    ///
+    /// The last impulses of a step act at its end, and can bring the bodies closer together than the flight alone. This is tested
+    /// only for bodies whose step ends after `until`.
+    fn sinks_in_steps(
+        &self,
+        pair: Pair,
+        from: Time,
+        until: Time,
+    ) -> Result<Option<Time>, MotionError> {
+        let ends = [pair.0, pair.1].map(|thing| self.end_of_moving_step(thing));
+        if ends == [None, None] {
+            return Ok(None);
         }
-        let gap = |time: Time| {
-            let (here, there) = (self.state_at(i, time)?, self.state_at(j, time)?);
-            let (body, other) = (&world.bodies[i], world.thing(j));
-            Ok(pair::gap(body, &here, &other, &there, &mut PairMemory::new()).value)
-        };
-        let deep = DEEP * world.tolerance(i, j);
-        let after = gap(until)?;
-        Ok(after < -deep && after < gap(from)?.min(0.0) - deep)
+        let deep = DEEP * self.world.tolerance(pair.0, pair.1);
+        let ends_later = |end: &Time| end.compare(&until).is_gt();
+        if ends.iter().flatten().any(ends_later) {
+            let after = self.gap_and_rate(pair, until)?.0;
+            if after < -deep && after < self.gap_and_rate(pair, from)?.0.min(0.0) - deep {
+                return Ok(Some(until));
+            }
+        }
+        self.dips_in_steps(pair, from, until)
+    }
+
+    /// Returns a time between `from` and `until` at which a pair is in contact if the time steps of its bodies are ended there,
+    /// although the flights of the whole steps do not touch. `None` if there is no such contact.
+    ///
+    /// The first impulses of a whole step act at its begin, and can separate bodies that approach each other until they touch in
+    /// a shorter step. In a step that is not split, contacts that close within the step act on the pair as well.
+    fn dips_in_steps(
+        &self,
+        (i, j): Pair,
+        from: Time,
+        until: Time,
+    ) -> Result<Option<Time>, MotionError> {
+        let world = self.world;
+        let time = until.since(from);
+        let (here, there) = (self.flight_at(i, from)?, self.flight_at(j, from)?);
+        let (body, other) = (&world.bodies[i], world.thing(j));
+        let between = pair::gap(body, &here, &other, &there, &mut PairMemory::new());
+        if !(between.value <= self.slack_of_step(i, from) + self.slack_of_step(j, from)
+            && time > 0.0)
+        {
+            return Ok(None);
+        }
+        // The gap as a parabola, through its value and rate at the begin and its value at the end.
+        let ((gap, rate), (end, _)) = (
+            self.gap_and_rate((i, j), from)?,
+            self.gap_and_rate((i, j), until)?,
+        );
+        let curvature = 2.0 * (end - gap - rate * time) / (time * time);
+        let lowest = -rate / curvature;
+        let contact = gap.min(0.0) - DEEP * world.tolerance(i, j);
+        let dips = rate < 0.0 && lowest < time && gap + 0.5 * rate * lowest < contact;
+        let is_held = self.in_held_step(i) || self.in_held_step(j);
+        let looks = (1..LOOKS_IN_STEP).filter(|_| is_held);
+        let looks = looks.map(|k| time * k as f64 / LOOKS_IN_STEP as f64);
+        for look in dips.then_some(lowest).into_iter().chain(looks) {
+            let at = from.plus(look);
+            if self.gap_and_rate((i, j), at)?.0 < contact {
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the gap of a pair (m) and its rate (m/s) at `time`. Steps of lasting contact are ended at that time.
+    fn gap_and_rate(&self, (i, j): Pair, time: Time) -> Result<(f64, f64), MotionError> {
+        let (body, other) = (&self.world.bodies[i], self.world.thing(j));
+        let (here, there) = (self.state_at(i, time)?, self.state_at(j, time)?);
+        let gap = pair::gap(body, &here, &other, &there, &mut PairMemory::new());
+        let rate = rate(body, &here, &other, &there, &gap.points, &gap.normal);
+        Ok((gap.value, rate))
+    }
+
+    /// Returns a bound of the distance (m) between the path of a body in its whole step of lasting contact and its path if the
+    /// step is ended early, from the time `from` on; 0 if the body is in no step.
+    fn slack_of_step(&self, body: usize, from: Time) -> f64 {
+        let length = self
+            .end_of_moving_step(body)
+            .map_or(0.0, |end| end.since(from));
+        (self.kick_of_step(body) + self.world.flights.gravity.norm() * length) * length
+    }
+
+    /// Returns the planned end of the time step of lasting contact in which a body moves; `None` if the body rests or is in free
+    /// flight.
+    fn end_of_moving_step(&self, body: usize) -> Option<Time> {
+        self.end_of_step(body)
+            .filter(|_| self.resting(body).is_none())
     }
 
     /// Returns true if the free flights of a pair overlap at the time `from` by more than the states that the bodies have if
@@ -515,7 +613,9 @@ impl Run<'_, '_> {
         } else {
             0.5 * g.norm() * horizon * horizon
         };
-        let reach = world.bodies[i].radius + second.radius + (v - w).norm() * horizon + fall;
+        let slack = self.slack_of_step(i, from) + self.slack_of_step(j, from);
+        let radii = world.bodies[i].radius + second.radius;
+        let reach = radii + (v - w).norm() * horizon + fall + slack;
         (x - y).norm() > reach * (1.0 + 1e-9)
     }
 

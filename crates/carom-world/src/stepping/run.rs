@@ -161,15 +161,14 @@ impl Hybrid for StepRun<'_, '_> {
             let tried = self.stepper.step(
                 &self.states,
                 self.time,
-                Phases::of_step(sample - self.time),
+                Phases::of_step(sample - self.time, sample - self.time),
                 true,
             )?;
             self.samples.pop();
             self.report_sample(sample, &tried.end)?;
         }
-        let taken = self
-            .stepper
-            .step(&self.states, self.time, Phases::of_step(h), false)?;
+        let phases = Phases::of_step(h, if is_last { h } else { step });
+        let taken = self.stepper.step(&self.states, self.time, phases, false)?;
         self.advance(taken, end, h)?;
         self.line += 1;
         Ok(is_last.then_some(Ending::Completed))
@@ -274,5 +273,67 @@ impl StepRun<'_, '_> {
         }
         (self.observe)(Event::Sample(Sample { time, states }));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::{BodySpec, FlightRule, PlaneSpec};
+    use crate::spec::{Surface, WorldSpec};
+    use crate::stepping::Serial;
+    use carom_geometry::{Ellipsoid, HalfSpace, Shape};
+    use carom_lie::{Se3, So3};
+
+    /// The first step after events ends on a grid time and is shorter than the next one: the ball may not reach the floor before
+    /// the middle of that next step.
+    #[test]
+    fn a_ball_stays_above_the_floor_until_the_middle_of_a_longer_step() {
+        let shape = Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros()).unwrap());
+        let ball = BodySpec {
+            name: "ball".to_owned(),
+            mass: Some(shape.mass_properties(1.0).unwrap()),
+            shape,
+            configuration: Se3::new(So3::identity(), Vector3::new(0.0, 0.0, 0.1 + 2.25e-4)),
+            velocity: Vector3::new(0.0, 0.0, -0.5),
+            angular_velocity: Vector3::zeros(),
+        };
+        let world = World::new(&WorldSpec {
+            bodies: vec![ball],
+            planes: vec![PlaneSpec {
+                name: "floor".to_owned(),
+                half_space: HalfSpace::new(Vector3::z(), 0.0).unwrap(),
+            }],
+            gravity: Vector3::new(0.0, 0.0, -9.81),
+            flight: FlightRule::Exact,
+            time_step: 2e-3,
+            surface: Surface {
+                friction: 0.5,
+                restitution: 0.0,
+                collide: true,
+            },
+            pairs: Vec::new(),
+        })
+        .unwrap();
+        let relay = Relay {
+            time: 1.5e-3,
+            states: world.initial_states().to_vec(),
+            samples: Vec::new(),
+            n_impacts: 0,
+            n_steps: 0,
+            balance: Balance {
+                supports: vec![Vector3::zeros(); world.n_things()],
+                ..Balance::default()
+            },
+            lowest_gap: f64::INFINITY,
+            lasting: Vec::new(),
+        };
+        let limits = Limits {
+            duration: 1e-2,
+            ..Limits::impacts(usize::MAX)
+        };
+        let end = world.step_from(relay, &limits, &Stepping::default(), &Serial, &mut |_| ());
+        assert_eq!(end.ending, Ending::Completed);
+        assert!(end.lowest_gap >= -1e-12, "{:e}", end.lowest_gap);
     }
 }

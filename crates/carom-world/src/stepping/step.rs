@@ -61,13 +61,14 @@ pub(super) struct Phases {
 
 impl Phases {
     /// Returns the durations of the phases of a regular step of length `h` (s): half a flight, impulses of contacts and gravity
-    /// at the middle, half a flight.
-    pub(super) fn of_step(h: f64) -> Self {
+    /// at the middle, half a flight. Gaps may close until the next impulses, at the middle of a step of length `next` (s).
+    pub(super) fn of_step(h: f64, next: f64) -> Self {
+        let half = 0.5 * h;
         Self {
-            before: 0.5 * h,
+            before: half,
             gravity: h,
-            closing: h,
-            after: 0.5 * h,
+            closing: half + 0.5 * next,
+            after: half,
         }
     }
 

@@ -482,3 +482,35 @@ fn a_rattling_stack_goes_on_in_steps() {
         end.balance.energy_error
     );
 }
+
+/// Balls that bounce on each other in a narrow box, from event to event. Some of them touch only because a step of lasting contact
+/// that is ended early has other impulses than the whole step: they must not reach into each other until the step ends.
+#[test]
+fn balls_that_touch_within_a_step_do_not_overlap() {
+    let laws = Laws {
+        single: SingleLaw::TwoBody(ImpactOptions::default()),
+        several: &|_| Box::new(Poisson::default()),
+        on_zeno: OnZeno::Rest,
+    };
+    for case in [1, 5] {
+        let at = |i: usize| {
+            let x = (i + 7 * case) as f64;
+            let height = 0.15 + 0.21 * i as f64;
+            v(0.1 * (1.7 * x).sin(), 0.1 * (2.9 * x).cos(), height)
+        };
+        let balls = (0..6).map(|i| ball(&format!("b{i}"), 0.1, 1.0, at(i)));
+        let spec = WorldSpec {
+            time_step: 2e-3,
+            ..spec(balls.collect(), box_of_planes(0.21), 0.5, 0.5)
+        };
+        let world = World::new(&spec).unwrap();
+        let stepping = (&Stepping::default(), &Serial as &dyn Executor);
+        let end = world.run_or_step(&laws, &limits(0.8), &[], stepping, &mut |_| ());
+        assert_eq!(end.ending, Ending::Completed, "case {case}");
+        assert!(
+            end.lowest_gap >= -1e-10,
+            "case {case}: {:e}",
+            end.lowest_gap
+        );
+    }
+}
