@@ -2,8 +2,10 @@
 //! that is selected.
 
 use super::answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
+use super::newton::largest;
 use super::problem::no_floors;
 use super::problem::{ConeProblem, WIDTH};
+use super::residual::{CONE_RESIDUAL, velocity_error_of};
 use super::solution_branch::SolutionBranch;
 use super::weak::solve_weak;
 use super::workspace::{ConeWorkspace, GOOD_RESIDUAL};
@@ -279,5 +281,45 @@ impl ConeWorkspace {
             }
         }
         false
+    }
+
+    /// Returns the velocity by which the impulses in `self.trial` violate the contact conditions, as a fraction of the largest
+    /// row velocity before or after the impact.
+    fn misses(&self, problem: &ConeProblem<'_>) -> f64 {
+        let error = velocity_error_of(problem, &self.trial, &self.trial_after, &self.terms);
+        let moved = largest(problem.velocity()).max(largest(&self.trial_after));
+        if error > 0.0 { error / moved } else { 0.0 }
+    }
+
+    /// Selects from a continuum of solutions the limit of the solutions for equally compliant contacts. The
+    /// extrapolation starts at `compliance`. On success the impulses in the workspace and the residual in `answer`
+    /// are replaced. Returns false if the limit is not found.
+    pub(super) fn select(
+        &mut self,
+        compliance: f64,
+        problem: &ConeProblem<'_>,
+        answer: &mut ConeAnswer,
+    ) -> bool {
+        let Self {
+            solution_branch,
+            system,
+            newton,
+            ..
+        } = self;
+        if !solution_branch.select(compliance, system, newton, &mut self.n_newton_steps) {
+            return false;
+        }
+        let residual = self.judge(problem);
+        // Newton's method stalls near a limit in which sliding contacts come to rest, so a larger residual is
+        // accepted, unless large impulses that cancel hide an error of the velocities.
+        let is_good = residual <= GOOD_RESIDUAL
+            || (residual <= CONE_RESIDUAL && self.misses(problem) <= CONE_RESIDUAL);
+        if is_good {
+            std::mem::swap(&mut self.impulse, &mut self.trial);
+            std::mem::swap(&mut self.after, &mut self.trial_after);
+            self.newton.modes(&mut self.modes);
+            answer.residual = residual;
+        }
+        is_good
     }
 }

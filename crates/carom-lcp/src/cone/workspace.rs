@@ -87,7 +87,7 @@ enum Polygonal {
 #[derive(Clone, Debug, Default)]
 pub struct ConeWorkspace {
     pub(super) impulse: Vec<f64>,
-    after: Vec<f64>,
+    pub(super) after: Vec<f64>,
     pub(super) modes: Vec<ConeMode>,
     pub(super) start: Vec<f64>,
     pub(super) trial: Vec<f64>,
@@ -365,7 +365,7 @@ impl ConeWorkspace {
     /// impulses in `self.trial`. The friction impulse is turned exactly against the sliding velocity if that lowers the
     /// residual: if friction impulses are a million times smaller than other impulses, its direction is known to a few
     /// digits only.
-    fn judge(&mut self, problem: &ConeProblem<'_>) -> f64 {
+    pub(super) fn judge(&mut self, problem: &ConeProblem<'_>) -> f64 {
         self.turn();
         let residual = self.try_impulses(problem, true);
         if residual <= GOOD_RESIDUAL {
@@ -665,36 +665,5 @@ impl ConeWorkspace {
         let differences = rows.map(|((left, kept), factor)| (left - kept).abs() * factor);
         let speed = self.system.speed();
         differences.fold(0.0, f64::max) > SAME_VELOCITIES * speed
-    }
-
-    /// Selects from a continuum of solutions the limit of the solutions for equally compliant contacts. The
-    /// extrapolation starts at `compliance`. On success the impulses in the workspace and the residual in `answer`
-    /// are replaced. Returns false if the limit is not found.
-    pub(super) fn select(
-        &mut self,
-        compliance: f64,
-        problem: &ConeProblem<'_>,
-        answer: &mut ConeAnswer,
-    ) -> bool {
-        let Self {
-            solution_branch,
-            system,
-            newton,
-            ..
-        } = self;
-        if !solution_branch.select(compliance, system, newton, &mut self.n_newton_steps) {
-            return false;
-        }
-        let residual = self.judge(problem);
-        // Newton's method stalls near a limit in which sliding contacts come to rest, so a larger residual is
-        // accepted.
-        let is_good = residual <= CONE_RESIDUAL;
-        if is_good {
-            std::mem::swap(&mut self.impulse, &mut self.trial);
-            std::mem::swap(&mut self.after, &mut self.trial_after);
-            self.newton.modes(&mut self.modes);
-            answer.residual = residual;
-        }
-        is_good
     }
 }
