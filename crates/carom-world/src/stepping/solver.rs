@@ -241,14 +241,18 @@ impl Solver {
 
     /// Marks further contacts of the island in `task` (bodies connected by contacts) that rebound: those with
     /// restitution that approach faster than the impact threshold and are pressed. Returns true if a contact was added.
+    ///
+    /// An impulse is compared with the one that would stop its contact alone: other contacts of the island may have impulses of
+    /// any size.
     fn grow(&mut self, task: &Task<'_>) -> bool {
-        let impulses = &self.found.impulse;
-        let largest = impulses.iter().fold(0.0, |s: f64, l| s.max(l.abs()));
+        let Found { impulse, modes, .. } = &self.found;
         let mut grows = false;
         for (k, &c) in task.island.contacts.iter().enumerate() {
             let still = task.contacts[c].tolerance / task.h;
-            let is_fast = -task.before[3 * c] > task.threshold.max(still);
-            let is_pressed = impulses[3 * k] > PRESSED * largest;
+            let approach = -task.before[3 * c];
+            let is_fast = approach > task.threshold.max(still);
+            let stopped = task.rows.mobility_entry(3 * c, 3 * c) * impulse[3 * k];
+            let is_pressed = modes[k] != ConeMode::Open && stopped > PRESSED * approach;
             let restitutes = &mut self.starts[k].restitutes;
             if !*restitutes && task.contacts[c].restitution > 0.0 && is_fast && is_pressed {
                 *restitutes = true;

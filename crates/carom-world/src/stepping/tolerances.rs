@@ -18,8 +18,8 @@ pub(super) const ROUNDS: usize = 12;
 /// Largest number of times that the set of restituting contacts may grow within a step.
 pub(super) const GROWTHS: usize = 3;
 
-/// Fraction of the largest impulse component of an island below which a normal impulse counts as rounding error: such a contact
-/// does not restitute.
+/// Fraction of the approach speed of a contact below which the change of its normal velocity by its own normal impulse counts as
+/// rounding error: such a contact does not restitute.
 pub(super) const PRESSED: f64 = 1e-9;
 
 /// Positive work of an impact that counts as rounding, as a fraction of the sum of the absolute values of its terms.

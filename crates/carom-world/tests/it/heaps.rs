@@ -188,6 +188,31 @@ fn a_ball_bounces_with_its_restitution() {
     assert_eq!(end.n_impacts, 1);
 }
 
+/// The floor carries the heavy ball with impulses of up to 1e10 times the impulse that stops the light one: the light ball
+/// rebounds as from a fixed one.
+#[test]
+fn a_light_ball_rebounds_whatever_other_contacts_carry() {
+    for heavy in [1.0, 1e4, 1e8, 1e11] {
+        let light = ball("light", 0.1, 1.0, v(0.0, 0.0, 0.3 + 5e-3));
+        let spec = WorldSpec {
+            time_step: 2e-3,
+            ..spec(
+                vec![
+                    ball("heavy", 0.1, heavy, v(0.0, 0.0, 0.1)),
+                    moving(light, v(0.0, 0.0, -2.0), Vector3::zeros()),
+                ],
+                vec![floor()],
+                0.0,
+                0.5,
+            )
+        };
+        let (world, end, _) = run(&spec, 0.01, &Serial);
+        assert_eq!(end.n_impacts, 1, "{heavy:e}");
+        let speed = world.velocity(1, &end.states[1]).0.z;
+        assert!(speed > 0.5, "{heavy:e}: {speed}");
+    }
+}
+
 /// Both walls push: what one gives the other takes, and the ball stops for any restitution.
 #[test]
 fn a_ball_between_two_walls_stops_and_presses_both() {
