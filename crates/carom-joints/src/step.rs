@@ -51,6 +51,9 @@ pub const YOSHIDA_6: [f64; 7] = [
 pub struct Modes {
     /// Value at which a coordinate is held because it sticks or rests at a limit; `None` if the coordinate moves.
     pub held: Vec<Option<f64>>,
+    /// True for a held coordinate that leaves its limit at the end of the step: impulses at the start hold it, those at the end do
+    /// not. A coordinate that leaves from rest under a force that grows from zero moves by less than the error of the step.
+    pub leaves: Vec<bool>,
     /// Dry friction of each coordinate, divided by minus its largest value. A coordinate that slides has 1 or −1, the sign of its
     /// rate; one without friction has 0. Where friction is implicit, values between −1 and 1 are possible.
     pub slides: Vec<f64>,
@@ -71,11 +74,17 @@ impl Modes {
         let n = multibody.n_coordinates();
         Self {
             held: vec![None; n],
+            leaves: vec![false; n],
             slides: vec![0.0; n],
             implicit: vec![false; n],
             slid: vec![0.0; n],
             control: vec![0.0; n],
         }
+    }
+
+    /// Returns the value at which the impulses at the end of the step hold joint coordinate `k`; `None` if they do not hold it.
+    fn held_at_end(&self, k: usize) -> Option<f64> {
+        self.held[k].filter(|_| !self.leaves[k])
     }
 }
 
@@ -481,7 +490,7 @@ impl<'m> Stepper<'m> {
     /// the inertia of the rotor, $d$ the damping, and $h$ the time `half` (s) for which the damper acts, 0 if damping
     /// is explicit. All other rows have infinite compliance, which leaves them out of the equations. `modes`: state of
     /// each coordinate (held, sliding or free).
-    fn compliances(&mut self, half: f64, modes: &Modes) {
+    fn compliances(&mut self, half: f64, held: impl Fn(usize) -> bool) {
         let mb = self.multibody;
         self.compliance.fill(f64::INFINITY);
         for (j, joint) in mb.joints().iter().enumerate() {
@@ -498,10 +507,12 @@ impl<'m> Stepper<'m> {
         self.each_coordinate(|this, _, row, k, c| {
             let gain = c.actuator.as_ref().map_or(0.0, Actuator::derivative);
             let stiff = c.armature + half * (c.damping + gain);
-            this.compliance[row] = match modes.held[k] {
-                Some(_) => 0.0,
-                None if stiff > 0.0 => 1.0 / stiff,
-                None => f64::INFINITY,
+            this.compliance[row] = if held(k) {
+                0.0
+            } else if stiff > 0.0 {
+                1.0 / stiff
+            } else {
+                f64::INFINITY
             };
         });
     }

@@ -58,7 +58,7 @@ impl Stepper<'_> {
         step: &mut Step,
     ) -> Result<(), JointError> {
         let mb = self.multibody;
-        self.compliances(0.0, modes);
+        self.compliances(0.0, |k| modes.held[k].is_some());
         self.factor_start(start, time)?;
         let mut multipliers = self.guess(length);
         let rounding = self.rounding(start);
@@ -122,7 +122,7 @@ impl Stepper<'_> {
         contacts: &mut dyn Contacts,
     ) -> Result<(), JointError> {
         let mb = self.multibody;
-        self.compliances(0.0, modes);
+        self.compliances(0.0, |k| modes.held[k].is_some());
         self.factor_start(start, time)?;
         let mut multipliers = self.guess(length);
         let rounding = self.rounding(start);

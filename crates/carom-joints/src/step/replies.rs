@@ -123,7 +123,7 @@ impl Stepper<'_> {
         time: f64,
     ) -> Result<(Vec<Vector6<f64>>, Vec<f64>), JointError> {
         let mb = self.multibody;
-        self.compliances(0.0, &Modes::free(mb));
+        self.compliances(0.0, |_| false);
         self.kept.forget();
         let (elimination, states) = (&mut self.elimination, &posture.states);
         mb.factor(elimination, states, rows, &self.compliance, time)?;

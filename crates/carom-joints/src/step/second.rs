@@ -32,7 +32,7 @@ impl Stepper<'_> {
         let mb = self.multibody;
         let half = 0.5 * length;
         mb.rows_at(&self.frames, &step.end.q, &mut self.end_rows);
-        self.compliances(half, modes);
+        self.compliances(half, |k| modes.held_at_end(k).is_some());
         let n = mb.n_coordinates();
         self.clamped.clear();
         self.clamped.resize(n, None);
@@ -92,9 +92,9 @@ impl Stepper<'_> {
             }
             p.book(half, 0.5 * (earlier + now), &mut step.works);
             // The rotor moves with its coordinate.
-            let spins = c.armature > 0.0 && modes.held[k].is_none();
+            let spins = c.armature > 0.0 && modes.held_at_end(k).is_none();
             step.end.rotors[k][1] = if spins { now } else { 0.0 };
-            if modes.held[k].is_some() {
+            if modes.held_at_end(k).is_some() {
                 step.holding[k][1] = multipliers[row] - c.armature * turning;
             }
         });
@@ -250,7 +250,7 @@ impl Stepper<'_> {
             let sticks = modes.implicit[k] && this.rubbed[k].is_none();
             if sticks {
                 this.compliance[row] = 0.0;
-            } else if modes.held[k].is_none() {
+            } else if modes.held_at_end(k).is_none() {
                 this.compliance[row] = if stiff > 0.0 {
                     1.0 / stiff
                 } else {
@@ -277,12 +277,14 @@ impl Stepper<'_> {
 }
 
 /// Sets each joint coordinate that friction or a limit holds in this step exactly to its held value in `modes`, with
-/// rate 0, because the computed values in `step` have rounding errors.
+/// rate 0 unless it leaves at the end, because the computed values in `step` have rounding errors.
 fn hold(modes: &Modes, step: &mut Step) {
     for (k, held) in modes.held.iter().enumerate() {
         if let Some(place) = held {
             step.end.q[k] = *place;
-            step.rates[k] = 0.0;
+            if !modes.leaves[k] {
+                step.rates[k] = 0.0;
+            }
         }
     }
 }

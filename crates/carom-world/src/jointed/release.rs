@@ -73,7 +73,8 @@ impl Run<'_, '_> {
     fn pulls(&self, step: &Step, length: f64) -> Vec<Pull> {
         let mut pulls = Vec::new();
         for k in 0..self.rates.len() {
-            let Some(contact) = self.at_limit(k).filter(|_| !self.kept_limits.contains(&k)) else {
+            let counts = !self.kept_limits.contains(&k) && !self.modes.leaves[k];
+            let Some(contact) = self.at_limit(k).filter(|_| counts) else {
                 continue;
             };
             let friction = self.coordinate(k).0.friction;
@@ -94,7 +95,7 @@ impl Run<'_, '_> {
     }
 
     /// Returns the time from now at which the force of the joint limit `pull` changes from pressing to pulling (s), within a step
-    /// of `length` (s), or `None` if the force presses to the end. Returns 0 if the limit pulls already in a step of the length
+    /// of `length` (s), or `None` if the force presses to the end. The time is 0 if the limit pulls already in a step of the length
     /// `short` (s).
     fn opens_at(
         &mut self,
@@ -128,11 +129,60 @@ impl Run<'_, '_> {
         at
     }
 
+    /// Returns the step of `length` (s) from the time at which limits have opened, for which `step` is a trial. A coordinate that
+    /// leaves its limit from rest, under a force that grows from zero, moves by less than the error of the step. If it would end
+    /// beyond the limit, the impulses at the start hold it there, as for contacts between bodies, and those at the end let it go.
+    pub(super) fn leave(&mut self, step: Step, length: f64) -> Result<Step, MotionError> {
+        let mut back = Vec::new();
+        for contact in std::mem::take(&mut self.leaving) {
+            let (k, sign) = (contact.coordinate, contact.sign());
+            let (c, _) = self.coordinate(k);
+            let bound = if contact.upper { c.upper } else { c.lower };
+            if sign * (step.end.q[k] - bound) < 0.0 && sign * step.rates[k] >= 0.0 {
+                self.modes.held[k] = Some(bound);
+                self.modes.leaves[k] = true;
+                back.push((k, sign));
+            }
+        }
+        if back.is_empty() {
+            return Ok(step);
+        }
+        let results = self.results.clone();
+        match self.make(length) {
+            Ok(held)
+                if { back.iter() }.all(|(k, sign)| {
+                    sign * held.holding[*k][0] >= 0.0 && sign * held.rates[*k] >= 0.0
+                }) =>
+            {
+                Ok(held)
+            }
+            Ok(_) | Err(MotionError::Joint(_)) => {
+                self.let_go();
+                self.results = results;
+                Ok(step)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Releases the coordinates that have left their limits at the end of a step.
+    pub(super) fn let_go(&mut self) {
+        self.leaving.clear();
+        for (held, leaves) in self.modes.held.iter_mut().zip(&mut self.modes.leaves) {
+            if std::mem::take(leaves) {
+                *held = None;
+                // The impulse that held the coordinate is no guess for a step in which it is free.
+                self.stepper.forget();
+            }
+        }
+    }
+
     fn open_limit(&mut self, pull: &Pull) {
         let (k, sign) = (pull.contact.coordinate, pull.contact.sign());
         self.modes.held[k] = None;
         self.modes.slides[k] = if pull.friction > 0.0 { sign } else { 0.0 };
         self.modes.implicit[k] = self.is_rubbing(k);
+        self.leaving.push(pull.contact);
         (self.observe)(JointEvent::Released {
             time: self.time,
             contact: JointContact::Limit(pull.contact),

@@ -104,6 +104,7 @@ impl JointedWorld {
             lowest_gap: self.touch.lowest_gap(&self.start.states, f64::INFINITY),
             residual: 0.0,
             holding: vec![0.0; mb.n_coordinates()],
+            leaving: Vec::new(),
             last: None,
         };
         let ending = match run.go() {
@@ -187,6 +188,8 @@ pub(super) struct Run<'w, 'o> {
     residual: f64,
     /// Mean force that kept each held coordinate in place in the last step (N or N m).
     pub(super) holding: Vec<f64>,
+    /// Limits that have opened at the current time.
+    pub(super) leaving: Vec<LimitContact>,
     pub(super) last: Option<(Vec<Load>, f64)>,
 }
 
@@ -437,6 +440,7 @@ impl Run<'_, '_> {
             return self.accept(step, length, target);
         }
         let step = self.make(length)?;
+        let step = self.leave(step, length)?;
         if self.release(&step, length)? {
             return Ok(());
         }
@@ -459,6 +463,7 @@ impl Run<'_, '_> {
             let part = self.make(first)?;
             self.accept(part, first, self.time + first)?;
         }
+        self.let_go();
         self.splits += 1;
         self.stepper.forget();
         self.previewed = None;
@@ -507,6 +512,7 @@ impl Run<'_, '_> {
             self.pressing.accept(&step, length);
         }
         (self.posture, self.rates) = (step.end, step.rates);
+        self.let_go();
         self.previewed = None;
         self.last = Some((step.loads, length));
         let begin = self.time;
