@@ -390,10 +390,12 @@ impl Multibody {
                     None
                 };
                 if let Some(allowed) = outside {
+                    // The number of the file where there is one: the measured coordinate has rounding.
+                    let measured = if q.abs() <= LIMIT_SLACK { 0.0 } else { *q };
                     return Err(JointError::InvalidValue {
                         joint: joint.name.clone(),
                         what: "position",
-                        value: *q,
+                        value: c.position.unwrap_or(measured),
                         allowed,
                     });
                 }

@@ -151,6 +151,9 @@ pub struct Step {
     /// Largest residual of a joint condition at the end of the step; a residual that is a length is divided by the size of the
     /// system.
     pub residual: f64,
+    /// True if no set of sticking and sliding coordinates was found that fits the implicit dry friction at the end of the step.
+    /// Coordinates that would slide against their friction stick there, with a larger friction than they have.
+    pub friction_exceeded: bool,
     /// Number of iterations for the impulses at the start of the step.
     pub iterations: usize,
     /// Impulses of the contact rows (N s), in two lists: at the start of the step for all contact points, and at the end for the
@@ -174,6 +177,7 @@ impl Step {
         self.holding.resize(multibody.n_coordinates(), [0.0; 2]);
         self.rates.clear();
         (self.residual, self.iterations) = (0.0, 0);
+        self.friction_exceeded = false;
         self.touching[0].clear();
         self.touching[1].clear();
         self.contact_rates.clear();

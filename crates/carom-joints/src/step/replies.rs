@@ -51,6 +51,7 @@ impl Stepper<'_> {
             }
             (whole.end, whole.rates) = (next.end, next.rates);
             whole.residual = whole.residual.max(next.residual);
+            whole.friction_exceeded |= next.friction_exceeded;
             whole.iterations += next.iterations;
         }
         Ok(whole)

@@ -5,7 +5,9 @@ use super::{Modes, Push, Step, Stepper};
 use crate::JointError;
 use crate::elimination::{push, rate};
 
-/// Largest number of changes, within the kick, of the set of actuators at their limits and of the set of sticking coordinates.
+/// Number of changes, within the kick, of the set of actuators at their limits and of the set of sticking coordinates after which
+/// coordinates only stop and actuators stay as they are. A quadruped with strong dry friction that falls on four feet needs up to
+/// 27; sets that have not settled by then alternate for ever.
 const MOST_CHANGES: usize = 32;
 
 /// Number of changes after which only one coordinate at a time changes between sticking and sliding: sets that change as a whole
@@ -15,6 +17,17 @@ const AT_ONCE: usize = 8;
 /// With implicit dry friction a coordinate slips when the impulse exceeds the maximum by more than this fraction, which covers
 /// rounding.
 const HOLDS: f64 = 1e-9;
+
+/// Changes of coordinates between sticking and sliding in one round of the second kick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turns {
+    /// Every coordinate may change.
+    All,
+    /// The first coordinate that would change does.
+    First,
+    /// Sliding coordinates may stop; those that stick stay.
+    Stops,
+}
 
 impl Stepper<'_> {
     /// Computes the impulses at the end of a step (second kick). These impulses give all joint conditions the rate
@@ -44,7 +57,8 @@ impl Stepper<'_> {
         let mut multipliers = std::mem::take(&mut self.multipliers);
         multipliers.clear();
         multipliers.resize(mb.n_rows(), 0.0);
-        for change in 0..MOST_CHANGES {
+        let mut change = 0;
+        loop {
             let mut rates = std::mem::take(&mut step.rates);
             self.solve_second(time, half, modes, &mut pushes, &mut multipliers, step)?;
             if let Some(it) = &mut contacts
@@ -55,11 +69,18 @@ impl Stepper<'_> {
             self.check_forces(&pushes, time)?;
             mb.coordinate_rates(&self.end_rows, &self.after, &mut rates);
             step.rates = rates;
-            let clamps = self.clamp(time, step);
-            let rubs = self.turn_rubbing(half, change >= AT_ONCE, modes, &multipliers, step);
+            let turns = match change {
+                0..AT_ONCE => Turns::All,
+                AT_ONCE..MOST_CHANGES => Turns::First,
+                _ => Turns::Stops,
+            };
+            step.friction_exceeded = turns == Turns::Stops;
+            let clamps = !step.friction_exceeded && self.clamp(time, step);
+            let rubs = self.turn_rubbing(half, turns, modes, &multipliers, step);
             if !clamps && !rubs {
                 break;
             }
+            change += 1;
         }
         hold(modes, step);
         mb.set_velocities(&self.after, &mut step.end.states);
@@ -154,23 +175,24 @@ impl Stepper<'_> {
 
     /// Updates which joint coordinates with implicit dry friction slide. A sticking coordinate begins to slide if its
     /// impulse (in `multipliers`) exceeds the friction; a sliding one sticks if its rate has reversed. Returns true if
-    /// any coordinate changed. If `first` is true, at most one coordinate changes. `half`: half the length of the step
-    /// (s); `modes`: coordinates with implicit dry friction.
+    /// any coordinate changed. `half`: half the length of the step (s); `turns`: coordinates that may change; `modes`:
+    /// coordinates with implicit dry friction.
     fn turn_rubbing(
         &mut self,
         half: f64,
-        first: bool,
+        turns: Turns,
         modes: &Modes,
         multipliers: &[f64],
         step: &Step,
     ) -> bool {
         let mut changed = false;
         self.each_coordinate(|this, _, row, k, c| {
-            if !modes.implicit[k] || (first && changed) {
+            if !modes.implicit[k] || (turns == Turns::First && changed) {
                 return;
             }
             let next = match this.rubbed[k] {
                 Some(direction) => (step.rates[k] * direction >= 0.0).then_some(direction),
+                None if turns == Turns::Stops => None,
                 None => {
                     let impulse = multipliers[row] - c.armature * step.end.rotors[k][1];
                     let most = c.friction * half.abs() * (1.0 + HOLDS);

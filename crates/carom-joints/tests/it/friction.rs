@@ -2,8 +2,11 @@
 
 use crate::robots::{joint, rigid, spec, unplaced};
 use carom_joints::coordinates::CoordinateSpec;
+use carom_joints::frames::{Row, stack};
 use carom_joints::nalgebra::Vector3;
+use carom_joints::step::contacts::{Change, ContactRow, Contacts, FirstKick};
 use carom_joints::step::{Modes, Stepper};
+use carom_joints::variational::State;
 use carom_joints::{Multibody, Posture};
 
 /// A block of 2 kg on a slide along z against gravity 10 m/s^2, 20 N of weight.
@@ -98,4 +101,61 @@ fn a_load_beyond_the_friction_slides() {
     );
     assert!((force - 5.0).abs() <= 1e-9, "{force}");
     assert!((loss - 5.0 * fall).abs() <= 2e-3 * loss, "{loss}");
+}
+
+/// A contact that pushes the block up and down in turn, with more than its friction.
+struct Hammer(usize);
+
+impl Contacts for Hammer {
+    fn start(&mut self, _: &[State], _: &mut Vec<ContactRow>) {}
+    fn guess(&mut self, _: f64, _: &mut [f64]) {}
+    fn moved(&mut self, _: &[State], _: &mut Vec<ContactRow>) {}
+    fn first(&mut self, _: &FirstKick<'_>, _: &mut [f64]) -> Option<Change> {
+        Some(Change {
+            size: 0.0,
+            settled: true,
+            tolerable: true,
+        })
+    }
+    fn closed(&mut self, _: &[State], _: &[f64], rows: &mut Vec<ContactRow>) {
+        for axis in [Vector3::z(), Vector3::x(), Vector3::y()] {
+            let row = Row {
+                parent: stack(&Vector3::zeros(), &Vector3::zeros()),
+                child: stack(&axis, &Vector3::zeros()),
+                force: axis,
+                couple: Vector3::zeros(),
+            };
+            let ends = [None, Some(0)];
+            rows.push(ContactRow { row, ends });
+        }
+    }
+    fn second(&mut self, _: &[f64], _: &[f64], impulses: &mut [f64]) -> bool {
+        self.0 += 1;
+        impulses.fill(0.0);
+        impulses[0] = if self.0 % 2 == 1 { 1.0 } else { -1.0 };
+        true
+    }
+}
+
+/// Neither sticking nor sliding fits a contact that answers each with the opposite push: the block sticks, and the step says that
+/// friction did more than it can.
+#[test]
+fn friction_that_fits_no_contact_impulse_holds_and_is_counted() {
+    let (multibody, posture, modes) = block(CoordinateSpec {
+        friction: 25.0,
+        ..CoordinateSpec::default()
+    });
+    let mut stepper = Stepper::new(&multibody);
+    let step = |stepper: &mut Stepper<'_>, contacts: Option<&mut Hammer>| match contacts {
+        Some(it) => stepper.step_with(&posture, 0.0, 1e-3, &modes, it),
+        None => stepper.step(&posture, 0.0, 1e-3, &modes),
+    };
+    let free = step(&mut stepper, None).unwrap();
+    assert!(!free.friction_exceeded);
+    let mut hammer = Hammer(0);
+    let struck = step(&mut stepper, Some(&mut hammer)).unwrap();
+    assert!(struck.friction_exceeded);
+    assert!(struck.rates[0].abs() <= 1e-15, "{}", struck.rates[0]);
+    assert!(struck.holding[0][1].abs() > 0.5 * 25.0 * 1e-3);
+    assert!(hammer.0 <= 40, "{}", hammer.0);
 }

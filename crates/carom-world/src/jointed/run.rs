@@ -103,6 +103,7 @@ impl JointedWorld {
             ended: None,
             lowest_gap: self.touch.lowest_gap(&self.start.states, f64::INFINITY),
             residual: 0.0,
+            friction_exceeded: 0,
             holding: vec![0.0; mb.n_coordinates()],
             leaving: Vec::new(),
             last: None,
@@ -127,6 +128,7 @@ impl JointedWorld {
             supports: run.supports,
             lowest_gap: run.lowest_gap,
             residual: run.residual * mb.size(),
+            friction_exceeded: run.friction_exceeded,
         }
     }
 }
@@ -186,6 +188,7 @@ pub(super) struct Run<'w, 'o> {
     pub(super) ended: Option<Ending<MotionError>>,
     pub(super) lowest_gap: f64,
     residual: f64,
+    friction_exceeded: usize,
     /// Mean force that kept each held coordinate in place in the last step (N or N m).
     pub(super) holding: Vec<f64>,
     /// Limits that have opened at the current time.
@@ -501,6 +504,7 @@ impl Run<'_, '_> {
         let mb = self.world.multibody();
         self.works.add(&step.works);
         self.residual = self.residual.max(step.residual);
+        self.friction_exceeded += usize::from(step.friction_exceeded);
         for (j, load) in step.loads.iter().enumerate() {
             self.support(j, &load.total);
         }

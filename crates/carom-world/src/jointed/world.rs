@@ -154,6 +154,9 @@ pub struct JointedEnd {
     pub lowest_gap: f64,
     /// Largest residual of a joint condition during the run, as a length (m).
     pub residual: f64,
+    /// Number of steps in which coordinates were held by more than their dry friction, because no set of sticking and sliding
+    /// coordinates was found.
+    pub friction_exceeded: usize,
 }
 
 /// Control function that the caller gives to a run of jointed bodies. The arguments are the time (s), the joint coordinates

@@ -484,6 +484,21 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
             json!({"moved_m": assembly.moved, "residual_m": assembly.residual}),
         ),
     ];
+    remarks(jointed, end, &mut results);
+    let ignored = jointed.setup.ignored();
+    if !ignored.is_empty() {
+        results.push(("ignored", json!(ignored)));
+    }
+    for (key, value) in results {
+        record.results.insert(key.to_owned(), value);
+    }
+    quantities(end, [initial, last], momentum_error, record);
+    figures(jointed, log, record);
+}
+
+/// Appends the entries of the record that only some runs have: the reason of an early end, and the number of steps in which dry
+/// friction was exceeded.
+fn remarks(jointed: &Jointed, end: &JointedEnd, results: &mut Vec<(&'static str, Value)>) {
     if let (Ending::Zeno { accumulation }, true) = (&end.ending, jointed.setup.zeno_is_error) {
         let message = format!("impacts accumulate at time {accumulation}");
         results.push(("error", json!({"kind": "zeno", "message": message})));
@@ -494,15 +509,9 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
             json!({"kind": error.kind(), "message": error.to_string()}),
         ));
     }
-    let ignored = jointed.setup.ignored();
-    if !ignored.is_empty() {
-        results.push(("ignored", json!(ignored)));
+    if end.friction_exceeded > 0 {
+        results.push(("friction_exceeded_steps", json!(end.friction_exceeded)));
     }
-    for (key, value) in results {
-        record.results.insert(key.to_owned(), value);
-    }
-    quantities(end, [initial, last], momentum_error, record);
-    figures(jointed, log, record);
 }
 
 fn quantities(
