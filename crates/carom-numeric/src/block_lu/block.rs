@@ -177,23 +177,31 @@ impl<const N: usize> Factored<N> {
     /// Overwrites the block $A$ = `a` by the product $AD^{-1}$, with $D$ the block that these LU factors belong to.
     #[inline]
     pub fn divide(&self, a: &mut Block<N>) {
-        for row in a.iter_mut() {
-            let mut y = [0.0; N];
-            for j in 0..N {
-                let mut value = row[j];
-                for i in 0..j {
-                    value -= y[i] * self.lu[i][j];
+        // All rows at once, column by column.
+        let mut columns: Block<N> = std::array::from_fn(|j| std::array::from_fn(|r| a[r][j]));
+        for j in 0..N {
+            let mut column = columns[j];
+            for i in 0..j {
+                let factor = self.lu[i][j];
+                for (value, y) in column.iter_mut().zip(&columns[i]) {
+                    *value -= y * factor;
                 }
-                y[j] = value * self.lu[j][j];
             }
-            for j in (0..N).rev() {
-                let mut value = y[j];
-                for i in j + 1..N {
-                    value -= y[i] * self.lu[i][j];
+            let pivot = self.lu[j][j];
+            columns[j] = column.map(|value| value * pivot);
+        }
+        for j in (0..N).rev() {
+            let mut column = columns[j];
+            for i in j + 1..N {
+                let factor = self.lu[i][j];
+                for (value, y) in column.iter_mut().zip(&columns[i]) {
+                    *value -= y * factor;
                 }
-                y[j] = value;
             }
-            for (value, place) in y.iter().zip(&self.rows) {
+            columns[j] = column;
+        }
+        for (column, place) in columns.iter().zip(&self.rows) {
+            for (row, value) in a.iter_mut().zip(column) {
                 row[usize::from(*place)] = *value;
             }
         }

@@ -20,7 +20,8 @@ pub(super) struct Ordering {
     mark: Vec<u32>,
     outside: Vec<u32>,
     stamp: Vec<u32>,
-    queue: BinaryHeap<std::cmp::Reverse<(u32, u32)>>,
+    /// Degree and index of variables, one in each half of the number: the least number is the next pivot.
+    queue: BinaryHeap<std::cmp::Reverse<u64>>,
     /// Variables in elimination order.
     pub(super) order: Vec<u32>,
 }
@@ -38,11 +39,10 @@ impl Ordering {
             list.sort_unstable();
             list.dedup();
             self.degree[i] = list.len() as u32;
-            self.queue
-                .push(std::cmp::Reverse((self.degree[i], i as u32)));
+            self.queue.push(entry(self.degree[i], i as u32));
         }
-        while let Some(std::cmp::Reverse((degree, pivot))) = self.queue.pop() {
-            let p = pivot as usize;
+        while let Some(std::cmp::Reverse(next)) = self.queue.pop() {
+            let (degree, p) = ((next >> 32) as u32, next as u32 as usize);
             if self.is_eliminated[p] || self.degree[p] != degree {
                 continue;
             }
@@ -133,8 +133,13 @@ impl Ordering {
             // Without a change the entry of the queue stands.
             if self.degree[place] != degree {
                 self.degree[place] = degree;
-                self.queue.push(std::cmp::Reverse((degree, *i)));
+                self.queue.push(entry(degree, *i));
             }
         }
     }
+}
+
+/// Returns the entry of the queue for a variable of a degree.
+fn entry(degree: u32, variable: u32) -> std::cmp::Reverse<u64> {
+    std::cmp::Reverse(u64::from(degree) << 32 | u64::from(variable))
 }
