@@ -6,13 +6,13 @@ use crate::gate::{
 };
 use crate::index::{ContactIndex, RowIndex};
 use crate::numbers::Numbers;
+use crate::prescribed::{Missed, distance, largest_missed, reach};
 use crate::residual_scale::{divisor, dot_and_size, worst};
 use crate::twice::{Twice, dot_of_sum};
 use crate::{
     ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, audit,
 };
 use carom_metric::{Tangent, kernel};
-use carom_numeric::svd::Svd;
 use nalgebra::DVector;
 use smallvec::{SmallVec, smallvec};
 
@@ -27,8 +27,10 @@ const REFINEMENTS: usize = 4;
 /// larger one is a property of the answer.
 const SMALL_BREACH: f64 = 1e-6;
 
-/// Singular values of unit rows below this fraction of the largest count as zero: the rows are linearly dependent.
-const FLAT: f64 = 1e-11;
+/// Ratio of the rounding scale of a pushing row to the velocities of its bodies above which the impulses are computed again in
+/// twice the precision. They amplify rounding by at least this ratio, and by its square if they follow from a Delassus matrix:
+/// to less than 1e-11 of the velocities.
+const CANCELLING: f64 = 256.0;
 
 /// A constraint velocity below this fraction of the terms that it is the sum of is a rounding error.
 const ADMISSIBLE: f64 = 4.0 * f64::EPSILON;
@@ -63,17 +65,12 @@ pub trait Basis {
         !breach.is_feasibility || breach.measure <= SMALL_BREACH
     }
 
-    /// Returns the largest velocity error over the rows that push or stick: the difference of the velocity after the impact
-    /// from the prescribed one, divided by the row's entry of `terms`. `None` if the law prescribes no velocities. `after`
-    /// holds the velocities of all contact rows after the impact, multiplied by the scale of the problem, for rows of unit
-    /// kinetic length. `terms` holds for each row the sum of the magnitudes of the terms of its velocity.
-    fn velocity_residual(
-        &self,
-        _contacts: &ContactSet<'_>,
-        _after: &[f64],
-        _terms: &[f64],
-    ) -> Option<f64> {
-        None
+    /// Returns the rows whose velocity after the impact the law prescribes (those that push or stick), each with the
+    /// difference of its velocity from the prescribed one. Empty if the law prescribes no velocities. `after` holds the
+    /// velocities of all contact rows after the impact, multiplied by the scale of the problem, for rows of unit kinetic
+    /// length.
+    fn missed(&self, _contacts: &ContactSet<'_>, _after: &[f64]) -> Missed {
+        Missed::new()
     }
 
     /// Returns the largest residual of the condition that friction opposes the slip after the impact. The residual of a
@@ -188,15 +185,10 @@ impl Basis for Targets {
         true
     }
 
-    fn velocity_residual(
-        &self,
-        _contacts: &ContactSet<'_>,
-        after: &[f64],
-        terms: &[f64],
-    ) -> Option<f64> {
-        Some(worst(self.rows.iter().map(|&(row, target)| {
-            (after[row.index()] - target).abs() / divisor(terms[row.index()])
-        })))
+    fn missed(&self, _contacts: &ContactSet<'_>, after: &[f64]) -> Missed {
+        let rows = self.rows.iter();
+        rows.map(|&(row, target)| (row, after[row.index()] - target))
+            .collect()
     }
 
     fn correct(
@@ -207,31 +199,6 @@ impl Basis for Targets {
         impulse: &mut [f64],
     ) {
         reach(contacts, &self.rows, after, impulse);
-    }
-}
-
-/// Adds impulses of least norm that bring some contact rows of unit kinetic length to prescribed velocities. `wanted` lists
-/// the index of each row and its velocity; `after` are the present velocities of all rows.
-fn reach(
-    contacts: &ContactSet<'_>,
-    wanted: &[(RowIndex, f64)],
-    after: &[f64],
-    impulse: &mut [f64],
-) {
-    if wanted.is_empty() {
-        return;
-    }
-    let rows = wanted.iter();
-    let columns: Vec<f64> = rows
-        .clone()
-        .flat_map(|&(row, _)| contacts.unit_row(row).iter().copied())
-        .collect();
-    let missing: Vec<f64> = rows
-        .map(|&(row, target)| target - after[row.index()])
-        .collect();
-    let correction = Svd::new(&columns, contacts.metric().dim()).least_norm_gram(&missing, FLAT);
-    for (&(row, _), l) in wanted.iter().zip(&correction) {
-        impulse[row.index()] += l;
     }
 }
 
@@ -327,19 +294,22 @@ impl Candidate {
         }
         let mut built = self.built_on_constraints(problem);
         let mut found = judge(problem, &built, rules, basis);
+        let mut is_refined = false;
         for _ in 0..REFINEMENTS {
             let corrects = match &found.breach {
                 Some(breach) => basis.can_correct(breach),
-                None if found.hidden > REFINED => true,
+                None if found.hidden > REFINED || found.distance.is_some() && !is_refined => true,
                 None => break,
             };
             let refined = self.refine(problem, basis, corrects);
             let next = judge(problem, &refined, rules, basis);
             // An accepted answer is kept unless the refined one is accepted and better.
-            if found.breach.is_none() && !(next.breach.is_none() && next.hidden < found.hidden) {
+            let is_nearer = matches!((next.distance, found.distance), (Some(next), Some(found)) if next < found);
+            let is_better = next.hidden < found.hidden || is_nearer;
+            if found.breach.is_none() && !(next.breach.is_none() && is_better) {
                 break;
             }
-            (built, found) = (refined, next);
+            (built, found, is_refined) = (refined, next, true);
             if !corrects {
                 break;
             }
@@ -386,8 +356,12 @@ impl Candidate {
     fn built_on_constraints(&mut self, problem: &ImpactProblem<'_>) -> Built {
         let mut built = self.build(problem);
         if !built.constraint_impulses.is_empty() {
-            let velocity = built.velocity_plus.0.as_mut_slice();
-            built.constraint_impulses += restore_constraints(problem, velocity);
+            let mut plus = scaled(built.velocity_plus.0.as_slice(), problem.scale());
+            let still: Numbers = smallvec![0.0; plus.len()];
+            built.constraint_impulses += restore_constraints(problem, &still, &mut plus);
+            let unscale = 1.0 / problem.scale();
+            let restored = plus.iter().map(|v| v * unscale);
+            built.velocity_plus = Tangent(DVector::from_iterator(plus.len(), restored));
         }
         built
     }
@@ -407,23 +381,18 @@ impl Candidate {
         let minus: Numbers = scaled(problem.velocity_minus().0.as_slice(), scale);
         let still: Numbers = smallvec![0.0; minus.len()];
         let before = rates(contacts, &minus, &still);
-        let mut response = Response::new(problem, &self.impulse);
+        let mut response = Response::new(problem, &minus, &self.impulse);
         for _ in 0..if corrects { CORRECTIONS } else { 0 } {
             let after = rates(contacts, &minus, &response.change);
             basis.correct(contacts, &before, &after, &mut self.impulse);
-            response = Response::new(problem, &self.impulse);
+            response = Response::new(problem, &minus, &self.impulse);
         }
         let sums = minus.iter().zip(&response.change);
         let velocity_plus = sums.map(|(minus, change)| (minus + change) / scale);
-        let mut velocity_plus = DVector::from_iterator(minus.len(), velocity_plus);
-        let mut constraint_impulses = response.multipliers;
-        if !constraint_impulses.is_empty() {
-            constraint_impulses += restore_constraints(problem, velocity_plus.as_mut_slice());
-        }
         Built {
-            velocity_plus: Tangent(velocity_plus),
+            velocity_plus: Tangent(DVector::from_iterator(minus.len(), velocity_plus)),
             impulses: response.impulses,
-            constraint_impulses,
+            constraint_impulses: response.multipliers,
         }
     }
 }
@@ -435,6 +404,9 @@ struct Found {
     own_residual: f64,
     /// Largest velocity that a row misses behind impulses that cancel, as a fraction of the row's reference velocity.
     hidden: f64,
+    /// Kinetic distance to the nearest velocity that has all prescribed row velocities, scaled. Given if most of the impulses
+    /// at some row cancel: rows that nearly depend on each other then miss little although the velocity is far off.
+    distance: Option<f64>,
 }
 
 fn judge(
@@ -450,6 +422,7 @@ fn judge(
         velocity_residual: None,
         own_residual: 0.0,
         hidden: 0.0,
+        distance: None,
     };
     let is_asked = basis.has_residual() || (inspection.is_suspect && !rules.may_approach);
     // An infeasible answer (contacts approach or pull) is reported as such only if it is accurate otherwise.
@@ -472,9 +445,15 @@ fn judge(
     let still: Numbers = smallvec![0.0; plus.len()];
     let after = rates(contacts, &plus, &still);
     let units = on_units(problem, built);
+    let alone = own.moved_by_unit_rows(contacts);
+    let asked = basis.missed(contacts, &after);
     if basis.has_residual() {
         let terms = own.of_unit_rows(contacts);
-        found.velocity_residual = basis.velocity_residual(contacts, &after, &terms);
+        let mut sizes = alone.iter().zip(&terms).zip(&units);
+        if sizes.any(|((own, all), l)| *l != 0.0 && *all > CANCELLING * own) {
+            found.distance = Some(distance(contacts, &asked));
+        }
+        found.velocity_residual = Some(largest_missed(&asked, &terms));
         if let Some(residual) = found.velocity_residual
             && !(residual <= GATE_TOLERANCE)
         {
@@ -500,11 +479,10 @@ fn judge(
             let hidden = problem.rounding(i) / REFINED;
             approach.max(0.0) / divisor(sizes[row] + wall.abs() + hidden)
         });
-        let required = basis.velocity_residual(contacts, &after, sizes);
+        let required = largest_missed(&asked, sizes);
         let slip = basis.slip_residual(contacts, &after, &units, sizes);
-        worst(approach.chain(required).chain([slip]))
+        worst(approach.chain([required, slip]))
     };
-    let alone = own.moved_by_unit_rows(contacts);
     found.hidden = missed(&alone);
     if found.hidden <= REFINED {
         return found;
@@ -548,23 +526,26 @@ fn explains_nothing(
         .then(|| Breach::of(GateRule::Cancellation, largest))
 }
 
-/// Corrects a velocity (n entries) so that it satisfies the constraints, and returns the constraint impulses that do so,
-/// one per constraint.
+/// Corrects the change of a velocity so that the velocity after it, `minus` + `change`, satisfies the constraints. Both parts
+/// have n entries and are scaled. Returns the constraint impulses that do so, one per constraint.
 ///
 /// This matters if an impact leaves only a small part of a velocity: the rounding error of the velocity before is then no
 /// small part of the velocity after.
-fn restore_constraints(problem: &ImpactProblem<'_>, velocity: &mut [f64]) -> DVector<f64> {
+fn restore_constraints(
+    problem: &ImpactProblem<'_>,
+    minus: &[f64],
+    change: &mut [f64],
+) -> DVector<f64> {
     let contacts = problem.contacts();
     let (metric, forms) = (contacts.metric(), contacts.constraint_forms());
-    let (n, scale) = (velocity.len(), problem.scale());
-    let still: Numbers = smallvec![0.0; n];
+    let scale = problem.scale();
     let mut total = DVector::zeros(forms.len());
     for _ in 0..CORRECTIONS {
-        let after = scaled(velocity, scale);
+        let after: Numbers = minus.iter().zip(&*change).map(|(v, d)| v + d).collect();
         let mut is_missed = false;
         let missed = forms.iter().map(|form| {
             let row = form.0.as_slice();
-            let missed = dot_of_sum(row, &after, &still);
+            let missed = dot_of_sum(row, minus, change);
             is_missed |= missed.abs() > ADMISSIBLE * dot_and_size(row, &after).1;
             missed
         });
@@ -573,13 +554,13 @@ fn restore_constraints(problem: &ImpactProblem<'_>, velocity: &mut [f64]) -> DVe
             break;
         }
         let multipliers = contacts.stop_constraints(missed);
-        let mut change: Numbers = smallvec![0.0; n];
+        let mut correction: Numbers = smallvec![0.0; change.len()];
         for (form, multiplier) in forms.iter().zip(&multipliers) {
-            kernel::add_scaled(&mut change, *multiplier, form.0.as_slice());
+            kernel::add_scaled(&mut correction, *multiplier, form.0.as_slice());
         }
-        metric.whiten_in_place(&mut change);
-        metric.unwhiten_velocity_in_place(&mut change);
-        kernel::add_scaled(velocity, 1.0 / scale, &change);
+        metric.whiten_in_place(&mut correction);
+        metric.unwhiten_velocity_in_place(&mut correction);
+        kernel::add_scaled(change, 1.0, &correction);
         total += multipliers / scale;
     }
     total
@@ -608,7 +589,7 @@ struct Response {
 }
 
 impl Response {
-    fn new(problem: &ImpactProblem<'_>, impulse: &[f64]) -> Self {
+    fn new(problem: &ImpactProblem<'_>, minus: &[f64], impulse: &[f64]) -> Self {
         let contacts = problem.contacts();
         let impulses = given(problem, impulse);
         let mut multipliers = contacts.constraint_impulses(&impulses);
@@ -620,6 +601,8 @@ impl Response {
             let left = DVector::from_iterator(multipliers.len(), left);
             multipliers += contacts.stop_constraints(left) / problem.scale();
             change = solve(problem, &impulses, &multipliers);
+            // Huge multipliers are rounded: contact rows that nearly depend on the constraints would amplify what is missed.
+            multipliers += restore_constraints(problem, minus, &mut change);
         }
         Self {
             change,

@@ -73,6 +73,7 @@ pub mod momentum_change;
 pub mod nnls;
 mod numbers;
 mod outcome;
+pub mod prescribed;
 mod problem;
 pub mod residual_scale;
 mod tolerances;

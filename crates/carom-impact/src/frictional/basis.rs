@@ -6,7 +6,8 @@ use super::stepper::{StepProblem, StepWorkspace};
 use carom_contact::ContactSet;
 use carom_contact::candidate::Basis;
 use carom_contact::gate::Breach;
-use carom_contact::residual_scale::{divisor, worst};
+use carom_contact::prescribed::Missed;
+use carom_contact::residual_scale::worst;
 use nalgebra::{DMatrix, DVector};
 
 /// Contact modes, in the form of the solution and basis of the complementarity problem.
@@ -44,27 +45,17 @@ impl Basis for LcpBasis<'_> {
         true
     }
 
-    fn velocity_residual(
-        &self,
-        contacts: &ContactSet<'_>,
-        after: &[f64],
-        terms: &[f64],
-    ) -> Option<f64> {
+    fn missed(&self, contacts: &ContactSet<'_>, after: &[f64]) -> Missed {
         let width = self.space.width();
         let m = self.space.n_contacts;
-        let missed = self.space.rows_of_slots(contacts).map(|(slot, row, _)| {
+        let rows = self.space.rows_of_slots(contacts);
+        let asked = rows.filter(|(slot, ..)| {
             let contact = slot.contact(width).index();
-            if !(self.z[contact] > 0.0) {
-                return 0.0;
-            }
             let gamma = self.z.get(m * (1 + self.problem.n_directions) + contact);
             let slides = !slot.is_normal(width) && gamma.is_some_and(|gamma| *gamma > 0.0);
-            if slides {
-                return 0.0;
-            }
-            after[row.index()].abs() / divisor(terms[row.index()])
+            self.z[contact] > 0.0 && !slides
         });
-        Some(worst(missed))
+        asked.map(|(_, row, _)| (row, after[row.index()])).collect()
     }
 
     fn slip_residual(
@@ -112,7 +103,17 @@ impl Basis for LcpBasis<'_> {
             slots[slot.index()] = after[row.index()] * factor;
         }
         let w = self.problem.rows(&slots, &self.z);
-        let basic: Vec<usize> = (0..self.z.len()).filter(|i| self.is_basic[*i]).collect();
+        let (m, k) = (self.space.n_contacts, self.problem.n_directions);
+        // The cone of a contact without impulses gives no equation for its multiplier.
+        let has_equation = |i: &usize| {
+            let contact = i.checked_sub(m * (1 + k));
+            contact.is_none_or(|contact| {
+                let mut directions = m + contact * k..m + (contact + 1) * k;
+                self.is_basic[contact] || directions.any(|j| self.is_basic[j])
+            })
+        };
+        let basic = (0..self.z.len()).filter(|i| self.is_basic[*i]);
+        let basic: Vec<usize> = basic.filter(has_equation).collect();
         let matrix = self.problem.scaled_matrix();
         let block = DMatrix::from_fn(basic.len(), basic.len(), |i, j| {
             matrix[(basic[i], basic[j])]

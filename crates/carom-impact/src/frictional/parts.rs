@@ -5,6 +5,7 @@ use super::space::{ContactSpace, Slot};
 use carom_contact::ContactSet;
 use carom_contact::candidate::Basis;
 use carom_contact::gate::Breach;
+use carom_contact::prescribed::Missed;
 use carom_contact::residual_scale::worst;
 use std::borrow::Cow;
 
@@ -94,14 +95,9 @@ impl Basis for Shifted<'_> {
         self.basis.can_correct(breach)
     }
 
-    fn velocity_residual(
-        &self,
-        contacts: &ContactSet<'_>,
-        after: &[f64],
-        terms: &[f64],
-    ) -> Option<f64> {
+    fn missed(&self, contacts: &ContactSet<'_>, after: &[f64]) -> Missed {
         let after = self.shifted(contacts, after);
-        self.basis.velocity_residual(contacts, &after, terms)
+        self.basis.missed(contacts, &after)
     }
 
     fn slip_residual(
@@ -187,13 +183,8 @@ impl Basis for OfPart<'_> {
         self.basis.can_correct(breach)
     }
 
-    fn velocity_residual(
-        &self,
-        contacts: &ContactSet<'_>,
-        after: &[f64],
-        terms: &[f64],
-    ) -> Option<f64> {
-        self.basis.velocity_residual(contacts, after, terms)
+    fn missed(&self, contacts: &ContactSet<'_>, after: &[f64]) -> Missed {
+        self.basis.missed(contacts, after)
     }
 
     fn slip_residual(
@@ -250,15 +241,11 @@ impl Basis for Apart<'_> {
         self.0.iter().all(|basis| basis.can_correct(breach))
     }
 
-    fn velocity_residual(
-        &self,
-        contacts: &ContactSet<'_>,
-        after: &[f64],
-        terms: &[f64],
-    ) -> Option<f64> {
-        let residuals = self.0.iter();
-        let residuals = residuals.filter_map(|b| b.velocity_residual(contacts, after, terms));
-        Some(worst(residuals))
+    fn missed(&self, contacts: &ContactSet<'_>, after: &[f64]) -> Missed {
+        let parts = self.0.iter();
+        parts
+            .flat_map(|basis| basis.missed(contacts, after))
+            .collect()
     }
 
     fn slip_residual(

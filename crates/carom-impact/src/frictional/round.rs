@@ -4,6 +4,7 @@ use super::own::own_residual;
 use super::space::ContactSpace;
 use carom_contact::candidate::{Basis, Targets};
 use carom_contact::gate::Breach;
+use carom_contact::prescribed::Missed;
 use carom_contact::residual_scale::{divisor, worst};
 use carom_contact::{ContactSet, FrictionCone, ImpactError, ImpactProblem, PolygonDiagnostics};
 use carom_lcp::LcpStatus;
@@ -478,13 +479,8 @@ impl Basis for RoundBasis<'_> {
         true
     }
 
-    fn velocity_residual(
-        &self,
-        contacts: &ContactSet<'_>,
-        after: &[f64],
-        terms: &[f64],
-    ) -> Option<f64> {
-        self.targets.velocity_residual(contacts, after, terms)
+    fn missed(&self, contacts: &ContactSet<'_>, after: &[f64]) -> Missed {
+        self.targets.missed(contacts, after)
     }
 
     fn slip_residual(

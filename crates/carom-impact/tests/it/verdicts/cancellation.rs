@@ -1,7 +1,7 @@
 //! If a law has no answer, solvers may find huge impulses that cancel: none of them is an answer.
 
 use super::{Case, Random};
-use carom_contact::{Contact, ImpactError};
+use carom_contact::{Contact, FrictionCone, ImpactError};
 use carom_impact::frictional::{AnitescuPotra, MoreauNewton};
 use carom_metric::Covector;
 use nalgebra::{DMatrix, dmatrix};
@@ -103,6 +103,81 @@ fn inelastic_impacts_have_an_answer_whatever_rounding_makes_of_dependent_rows() 
     // and the slope of the walls to each other, 4e-6, a thousandth of the velocity.
     assert!(
         outcome.velocity_plus.0.amax() < 1e-3,
+        "{}",
+        outcome.velocity_plus.0
+    );
+}
+
+/// A point between two almost parallel walls, of which the one that it hits asks for all of its speed back: with normals (1, s)
+/// and (-1, s) it leaves with (1, 1/s)/2. Rounding of the Delassus matrix, amplified by 1/s squared, was in the ninth digit.
+#[test]
+fn a_wedge_is_left_as_its_walls_ask() {
+    let wall = |normal: &[f64], restitution| Contact {
+        restitution,
+        ..Contact::frictionless(Covector::from_slice(normal))
+    };
+    for slope in [1e-3, 3e-4, 1.7e-4] {
+        let case = Case {
+            mass: DMatrix::identity(2, 2),
+            velocity: vec![-1.0, 0.0],
+            contacts: vec![wall(&[1.0, slope], 1.0), wall(&[-1.0, slope], 0.0)],
+        };
+        let outcome = case.resolve(&MoreauNewton::default()).unwrap();
+        let expected = [0.5, 0.5 / slope];
+        for (x, y) in outcome.velocity_plus.0.iter().zip(expected) {
+            assert!((x - y).abs() < 1e-9, "{slope}: {x} instead of {y}");
+        }
+    }
+}
+
+/// Two walls that oppose each other within 1e-7 in the metric (masses 9e13 and 2) stop a body. The correction took a friction
+/// impulse at an open contact, and the body kept a five-thousandth of its momentum.
+#[test]
+fn a_correction_keeps_friction_within_the_cones_of_open_contacts() {
+    let contact = |normal: [f64; 2], tangents: [[f64; 2]; 2], friction| Contact {
+        normal: Covector::from_slice(&normal),
+        tangents: tangents.map(|t| Covector::from_slice(&t)).to_vec(),
+        friction,
+        restitution: 0.0,
+    };
+    let case = Case {
+        mass: dmatrix![91_520_665_362_736.98, 203_327.981_629_209_16;
+            203_327.981_629_209_16, 1.923_595_142_833_936_4],
+        velocity: vec![-0.578_289_912_505_825_7, 0.554_376_830_763_541_4],
+        contacts: vec![
+            contact(
+                [-0.631_403_164_444_184_1, -0.000_212_532_531_620_983_35],
+                [
+                    [-0.353_875_410_075_331_35, -5.251_310_094_079_995e-6],
+                    [-0.578_918_415_461_037_6, 0.115_591_446_317_415_77],
+                ],
+                0.707_776_341_570_098_8,
+            ),
+            contact(
+                [-0.972_683_459_653_758_8, 2.0],
+                [
+                    [-0.646_733_656_991_370_3, 0.712_589_322_725_813_1],
+                    [-0.565_817_422_054_466_2, 0.247_334_797_976_619_7],
+                ],
+                0.0,
+            ),
+            contact(
+                [2.0, -1.0],
+                [
+                    [3.0, -0.327_496_982_301_637_5],
+                    [0.384_350_550_094_742, -0.175_258_909_940_003_95],
+                ],
+                0.268_480_941_291_601_5,
+            ),
+        ],
+    };
+    let law = AnitescuPotra {
+        friction_cone: FrictionCone::Polygon(6),
+        ..AnitescuPotra::default()
+    };
+    let outcome = case.resolve(&law).unwrap();
+    assert!(
+        outcome.velocity_plus.0[0].abs() < 1e-9,
         "{}",
         outcome.velocity_plus.0
     );

@@ -1,0 +1,58 @@
+//! Rows of which a law prescribes the velocity after the impact: how far an answer misses them, and impulses that reach them.
+
+use crate::ContactSet;
+use crate::index::RowIndex;
+use crate::residual_scale::{divisor, worst};
+use carom_metric::kernel;
+use carom_numeric::svd::Svd;
+use smallvec::SmallVec;
+
+/// Singular values of unit rows below this fraction of the largest count as zero: the rows are linearly dependent.
+const FLAT: f64 = 1e-11;
+
+/// Contact rows and the velocities by which they miss the prescribed ones, scaled, for rows of unit kinetic length.
+pub type Missed = SmallVec<[(RowIndex, f64); 8]>;
+
+/// Returns the largest velocity that a row misses, divided by the row's entry of `sizes`.
+pub(crate) fn largest_missed(missed: &[(RowIndex, f64)], sizes: &[f64]) -> f64 {
+    let missed = missed.iter();
+    worst(missed.map(|(row, missed)| missed.abs() / divisor(sizes[row.index()])))
+}
+
+/// Computes the kinetic length of the least change of the velocity that gives all rows in `missed` their prescribed
+/// velocities: $\lVert(U^T)^+m\rVert$ for the rows of unit kinetic length as columns of $U$ and the missed velocities $m$.
+#[cold]
+pub(crate) fn distance(contacts: &ContactSet<'_>, missed: &[(RowIndex, f64)]) -> f64 {
+    let columns: Vec<f64> = missed
+        .iter()
+        .flat_map(|&(row, _)| contacts.unit_row(row).iter().copied())
+        .collect();
+    let missed: Vec<f64> = missed.iter().map(|(_, missed)| *missed).collect();
+    let impulses = Svd::new(&columns, contacts.metric().dim()).least_norm_gram(&missed, FLAT);
+    kernel::dot(&impulses, &missed).max(0.0).sqrt()
+}
+
+/// Adds impulses of least norm that bring some contact rows of unit kinetic length to prescribed velocities. `wanted` lists
+/// the index of each row and its velocity; `after` are the present velocities of all rows.
+pub(crate) fn reach(
+    contacts: &ContactSet<'_>,
+    wanted: &[(RowIndex, f64)],
+    after: &[f64],
+    impulse: &mut [f64],
+) {
+    if wanted.is_empty() {
+        return;
+    }
+    let rows = wanted.iter();
+    let columns: Vec<f64> = rows
+        .clone()
+        .flat_map(|&(row, _)| contacts.unit_row(row).iter().copied())
+        .collect();
+    let missing: Vec<f64> = rows
+        .map(|&(row, target)| target - after[row.index()])
+        .collect();
+    let correction = Svd::new(&columns, contacts.metric().dim()).least_norm_gram(&missing, FLAT);
+    for (&(row, _), l) in wanted.iter().zip(&correction) {
+        impulse[row.index()] += l;
+    }
+}
