@@ -3,11 +3,9 @@
 use super::space::ContactSpace;
 use carom_contact::ContactIndex;
 use carom_contact::nnls::nonnegative_least_squares;
+use carom_contact::residual_scale::dot_and_size;
+use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
-use std::f64::consts::TAU;
-
-/// Directions of friction by which a round cone is replaced.
-const DIRECTIONS: usize = 16;
 
 /// Residual, as a fraction of the rebounds, below which a contradiction is certain: any velocity with these rebounds would
 /// have to be larger by the reciprocal.
@@ -16,6 +14,10 @@ const CONTRADICTION: f64 = 1e-8;
 /// Fraction of its terms below which a gradient of the least-squares problem is a rounding error.
 const ROUNDING: f64 = 1e-13;
 
+/// Largest number of times that directions of friction are added: the residual of impulses inside the cones is zero after a
+/// few.
+const ROUNDS: usize = 64;
+
 /// Returns the indices of contacts that cannot all rebound with the prescribed speeds `rebounds` (one per contact).
 /// Admissible impulses of these contacts balance each other, although one of them must separate with positive speed. In
 /// formulas, $\sum_i J_i^T\lambda_i = 0$ with impulses $\lambda_i$ in the friction cones, Jacobian rows $J_i$ and
@@ -23,61 +25,108 @@ const ROUNDING: f64 = 1e-13;
 ///
 /// Without friction such impulses prove (Farkas' lemma) that no velocity has $J_nv \ge r$. With friction an answer may still
 /// exist; if the cones are pointed, an answer always exists (copositive matrices, Anitescu & Potra 1997).
+///
+/// Round cones are spanned by few directions of friction at first; those along which the residual falls most are added until none
+/// is left, so the result does not depend on the tangent axes.
 pub(super) fn contradiction(space: &ContactSpace, rebounds: &[f64]) -> Option<Vec<usize>> {
     let largest = rebounds.iter().copied().fold(0.0, f64::max);
     if largest <= 0.0 {
         return None;
     }
     let n = space.column(space.normal_slot(ContactIndex::new(0))).len();
-    let mut owners = Vec::new();
-    let mut columns: Vec<f64> = Vec::new();
-    for (contact, rebound) in rebounds.iter().enumerate() {
-        let friction = space.friction.get(contact).copied().unwrap_or(0.0);
-        for direction in directions(space.n_tangents, friction) {
-            let scale = 1.0 / friction.max(1.0);
-            let mut slots = space.slots_at(ContactIndex::new(contact));
-            let normal = slots.next().map(|slot| space.column(slot));
-            let mut column: Vec<f64> = normal.unwrap_or_default().to_vec();
-            for (tangent, c) in slots.zip(&direction) {
-                for (x, u) in column.iter_mut().zip(space.column(tangent)) {
-                    *x += friction * c * u;
-                }
-            }
-            columns.extend(column.iter().map(|x| x * scale));
-            columns.push(rebound / largest * scale);
-            owners.push(contact);
+    let edge = |contact: ContactIndex, direction: &[f64]| -> Vec<f64> {
+        let friction = friction(space, contact);
+        let scale = 1.0 / friction.max(1.0);
+        let mut slots = space.slots_at(contact);
+        let normal = slots.next().map(|slot| space.column(slot));
+        let mut column: Vec<f64> = normal.unwrap_or_default().to_vec();
+        for (tangent, c) in slots.zip(direction) {
+            kernel::add_scaled(&mut column, friction * c, space.column(tangent));
+        }
+        column.push(rebounds[contact.index()] / largest);
+        column.iter_mut().for_each(|x| *x *= scale);
+        column
+    };
+    let mut edges: Vec<(ContactIndex, Vec<f64>)> = Vec::new();
+    for contact in ContactIndex::all(rebounds.len()) {
+        for direction in first_directions(space, contact) {
+            edges.push((contact, edge(contact, &direction)));
         }
     }
-    let cones = DMatrix::from_column_slice(n + 1, owners.len(), &columns);
     let mut wanted = DVector::zeros(n + 1);
     wanted[n] = -1.0;
-    let impulses = nonnegative_least_squares(&cones, &wanted, ROUNDING).ok()?;
-    let left = (&cones * &impulses + &wanted).norm();
-    if !(left <= CONTRADICTION) {
-        return None;
+    for _ in 0..ROUNDS {
+        let columns: Vec<f64> = edges.iter().flat_map(|(_, edge)| edge.clone()).collect();
+        let cones = DMatrix::from_vec(n + 1, edges.len(), columns);
+        let impulses = nonnegative_least_squares(&cones, &wanted, ROUNDING).ok()?;
+        let left = &cones * &impulses + &wanted;
+        let pushes = edges.into_iter().zip(impulses.iter());
+        edges = pushes
+            .filter_map(|(edge, l)| (*l > 0.0).then_some(edge))
+            .collect();
+        if left.norm() <= CONTRADICTION {
+            let mut contacts: Vec<usize> = edges
+                .into_iter()
+                .map(|(contact, _)| contact.index())
+                .collect();
+            contacts.sort_unstable();
+            contacts.dedup();
+            return Some(contacts);
+        }
+        let steepest = ContactIndex::all(rebounds.len()).map(|contact| {
+            let direction = against(space, contact, left.as_slice());
+            (contact, edge(contact, &direction))
+        });
+        let before = edges.len();
+        edges.extend(steepest.filter(|(_, edge)| {
+            let (slope, size) = dot_and_size(edge, left.as_slice());
+            slope < -ROUNDING * size
+        }));
+        if edges.len() == before {
+            return None;
+        }
     }
-    let mut contacts: Vec<usize> = owners
-        .into_iter()
-        .zip(impulses.iter())
-        .filter(|(_, l)| **l > 0.0)
-        .map(|(contact, _)| contact)
-        .collect();
-    contacts.dedup();
-    Some(contacts)
+    None
 }
 
-/// Returns unit directions in the tangent plane in which friction may act at a contact. Without friction, the zero vector
-/// is the only entry.
-fn directions(n_tangents: usize, friction: f64) -> Vec<[f64; 2]> {
-    match n_tangents {
-        0 => vec![[0.0, 0.0]],
-        _ if friction == 0.0 => vec![[0.0, 0.0]],
-        1 => vec![[1.0, 0.0], [-1.0, 0.0]],
-        _ => (0..DIRECTIONS)
-            .map(|k| {
-                let (y, x) = libm::sincos(TAU * k as f64 / DIRECTIONS as f64);
-                [x, y]
-            })
-            .collect(),
+/// Coefficient of friction of a contact; 0 for contacts without tangents.
+fn friction(space: &ContactSpace, contact: ContactIndex) -> f64 {
+    space.friction.get(contact).copied().unwrap_or(0.0)
+}
+
+/// Returns unit directions of friction from which the search starts: along and against the principal axes of the tangents. Without
+/// friction, the zero vector is the only entry.
+fn first_directions(space: &ContactSpace, contact: ContactIndex) -> Vec<Vec<f64>> {
+    let still = vec![0.0; space.n_tangents];
+    let tangents = space.slots_at(contact).skip(1);
+    let tangents: Vec<&[f64]> = tangents.map(|slot| space.column(slot)).collect();
+    if friction(space, contact) == 0.0 {
+        return vec![still];
     }
+    match tangents.as_slice() {
+        [t, u] => {
+            let twist = 2.0 * kernel::dot(t, u);
+            let angle = 0.5 * libm::atan2(twist, kernel::dot(t, t) - kernel::dot(u, u));
+            let (y, x) = libm::sincos(angle);
+            vec![vec![x, y], vec![-y, x], vec![-x, -y], vec![y, -x]]
+        }
+        [_] => vec![vec![1.0], vec![-1.0]],
+        _ => vec![still],
+    }
+}
+
+/// Returns the unit direction in the tangent plane of a contact along which friction reduces the residual `left` most; empty
+/// without friction.
+fn against(space: &ContactSpace, contact: ContactIndex, left: &[f64]) -> Vec<f64> {
+    if friction(space, contact) == 0.0 {
+        return Vec::new();
+    }
+    let tangents = space.slots_at(contact).skip(1);
+    let slopes = tangents.map(|slot| -dot_and_size(space.column(slot), left).0);
+    let mut direction: Vec<f64> = slopes.collect();
+    let length = kernel::norm(&direction);
+    if length > 0.0 {
+        direction.iter_mut().for_each(|x| *x /= length);
+    }
+    direction
 }

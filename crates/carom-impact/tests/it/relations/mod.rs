@@ -287,6 +287,13 @@ fn rounding_of_impulses_that_cancel_does_not_reach_the_velocity() {
     check(50_010, 573..574);
 }
 
+/// Contacts in space that press against each other just within their cones: sixteen directions of friction, fixed to the tangent
+/// axes, balanced them with some axes and not with others.
+#[test]
+fn rebounds_contradict_each_other_with_any_tangents() {
+    check(50_009, 1766..1767);
+}
+
 /// Ten thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.
 #[test]
 #[ignore = "minutes: the scheduled job runs it"]
