@@ -152,7 +152,7 @@ fn difference(
     (!(off <= limit)).then(|| format!("impulses are {:e} of the motion off", off / sizes.rho))
 }
 
-/// Relations under which a law answers otherwise, and the difference in words.
+/// Relations under which a law answers otherwise, and the difference in words with the problem as it was told.
 fn failures(posed: &Posed, retold: &[Retold], law: &Law) -> Vec<(&'static str, String)> {
     let info = law.info();
     let first = resolve(posed, law.as_law());
@@ -171,7 +171,8 @@ fn failures(posed: &Posed, retold: &[Retold], law: &Law) -> Vec<(&'static str, S
             (Err(a), Ok(_)) => Some(format!("{} became resolved ({a})", a.kind())),
             (Err(a), Err(b)) => Some(format!("{} became {} ({a}; {b})", a.kind(), b.kind())),
         };
-        failures.extend(what.map(|what| (other.name, what)));
+        let line = || other.posed.line();
+        failures.extend(what.map(|what| (other.name, format!("{what}\n    {}", line()))));
     }
     failures
 }
