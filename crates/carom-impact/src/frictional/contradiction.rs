@@ -91,7 +91,7 @@ pub(super) fn contradiction(space: &ContactSpace, rebounds: &[f64]) -> Option<Ve
 
 /// Coefficient of friction of a contact; 0 for contacts without tangents.
 fn friction(space: &ContactSpace, contact: ContactIndex) -> f64 {
-    space.friction.get(contact).copied().unwrap_or(0.0)
+    space.friction.get(contact.index()).copied().unwrap_or(0.0)
 }
 
 /// Returns unit directions of friction from which the search starts: along and against the principal axes of the tangents. Without
