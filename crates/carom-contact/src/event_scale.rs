@@ -34,6 +34,9 @@ pub const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// Rounding error of a row's velocity, as a fraction of the terms of the sum: a few units in the last place of each number.
 const ROW_ROUNDING: f64 = 64.0 * f64::EPSILON;
 
+/// Changes of a normal velocity that make its rounding error: one by the reduction, as much again by a law.
+const CHANGES: f64 = 2.0;
+
 /// Ratio of the momentum to the largest velocity of a unit normal above which the part in the span of the rows is
 /// computed. Below it, tolerances of laws (at most 1e-9 of the momentum) are less than 1e-6 of the motion in the span
 /// of the contact rows.
@@ -160,15 +163,25 @@ fn missed_rates(problem: &ImpactProblem<'_>, momentum: &[f64]) -> Numbers {
     rates(contacts, &given, &made)
 }
 
-/// Returns the rounding error of the normal velocity of `contact`, for a generalized `velocity` (n entries). It belongs to
-/// the unit normal and is multiplied by `scale`.
+/// Returns the rounding error of the normal velocity of `contact` if the generalized velocity `given` (n entries) was reduced to
+/// its part `seen` in the span of the rows: the rounding of `given`, and the change of the normal velocity, which would be
+/// zero without rounding. The result belongs to the unit normal and is multiplied by `scale`.
 pub(crate) fn rounding_of_normal(
     contacts: &ContactSet<'_>,
     contact: ContactIndex,
-    velocity: &[f64],
+    given: &[f64],
+    seen: &[f64],
     scale: f64,
 ) -> f64 {
-    ROW_ROUNDING * contacts.normal_velocity(contact, velocity, scale).size
+    let row = contacts.row(contact);
+    let row_scale = contacts.row_scale(row);
+    let normal = &contacts.contact(contact).normal.0;
+    let entries: Numbers = normal.iter().map(|a| a * row_scale).collect();
+    let given_here: Numbers = given.iter().map(|v| v * scale).collect();
+    let removed: Numbers = seen.iter().map(|v| -v * scale).collect();
+    let change = dot_of_sum(&entries, &given_here, &removed);
+    let change = change / (contacts.row_norm(row) * row_scale);
+    ROW_ROUNDING * contacts.normal_velocity(contact, given, scale).size + CHANGES * change.abs()
 }
 
 /// Computes the velocities of the contact rows of unit kinetic length (unit rows) for the generalized velocity `x + y` (n

@@ -214,14 +214,14 @@ impl<'a> ImpactProblem<'a> {
             .transpose()
     }
 
-    /// Size of the rounding error of the full velocity before the impact, measured along the unit normal of `contact` and
-    /// multiplied by [`scale`](Self::scale). It is 0 unless this problem was reduced to the part of the velocity in the span
+    /// Size of the rounding error of the full velocity before the impact and of its reduction to the span of the contact rows,
+    /// measured along the unit normal of `contact` and multiplied by [`scale`](Self::scale). It is 0 unless this problem was reduced to the part of the velocity in the span
     /// of the contact rows.
     #[inline]
     pub fn rounding(&self, contact: ContactIndex) -> f64 {
         self.given.as_ref().map_or(0.0, |given| {
-            let given = given.0.as_slice();
-            event_scale::rounding_of_normal(self.contacts, contact, given, self.scale)
+            let (given, seen) = (given.0.as_slice(), self.velocity.0.as_slice());
+            event_scale::rounding_of_normal(self.contacts, contact, given, seen, self.scale)
         })
     }
 

@@ -290,6 +290,14 @@ fn rounding_in_a_single_impact_is_no_error_of_the_derivative() {
     check(904, 227..228);
 }
 
+/// A contact at rest beside a far body a thousand times as fast: the velocity was reduced to what the contacts see, and the rounding of
+/// that counted as an approach (`nonholonomic-rough` was infeasible or not as the far body had it).
+#[test]
+fn rounding_of_the_part_that_contacts_see_is_no_approach() {
+    check(904, 128..129);
+    check(904, 464..465);
+}
+
 /// A thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.
 #[test]
 #[ignore = "minutes: the scheduled job runs it"]
