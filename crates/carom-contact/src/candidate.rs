@@ -32,6 +32,10 @@ const SMALL_BREACH: f64 = 1e-6;
 /// to less than 1e-11 of the velocities.
 const CANCELLING: f64 = 256.0;
 
+/// Distance from the prescribed velocities, as a fraction of the velocities around these rows, up to which an answer is not
+/// computed again: it may be rounding of the velocities themselves.
+const NEAR: f64 = 64.0 * f64::EPSILON;
+
 /// A constraint velocity below this fraction of the terms that it is the sum of is a rounding error.
 const ADMISSIBLE: f64 = 4.0 * f64::EPSILON;
 
@@ -304,7 +308,11 @@ impl Candidate {
             let refined = self.refine(problem, basis, corrects);
             let next = judge(problem, &refined, rules, basis);
             // An accepted answer is kept unless the refined one is accepted and better.
-            let is_nearer = matches!((next.distance, found.distance), (Some(next), Some(found)) if next < found);
+            let is_nearer = found.distance.is_some_and(|far| {
+                // Rows that nearly depend on each other would turn rounding of the rows into velocities.
+                next.distance.is_none_or(|near| near < far)
+                    && change(problem, &built, &refined) <= 2.0 * far
+            });
             let is_better = next.hidden < found.hidden || is_nearer;
             if found.breach.is_none() && !(next.breach.is_none() && is_better) {
                 break;
@@ -397,6 +405,16 @@ impl Candidate {
     }
 }
 
+/// Returns the kinetic length of the difference of the velocities of two answers, scaled.
+#[cold]
+fn change(problem: &ImpactProblem<'_>, one: &Built, other: &Built) -> f64 {
+    let difference = &one.velocity_plus.0 - &other.velocity_plus.0;
+    let mut whitened: Numbers = smallvec![0.0; difference.len()];
+    let metric = problem.contacts().metric();
+    metric.whiten_velocity_into(difference.as_slice(), &mut whitened);
+    kernel::norm(&whitened) * problem.scale()
+}
+
 /// Result of the checks of the gate.
 struct Found {
     breach: Option<Breach>,
@@ -451,7 +469,9 @@ fn judge(
         let terms = own.of_unit_rows(contacts);
         let mut sizes = alone.iter().zip(&terms).zip(&units);
         if sizes.any(|((own, all), l)| *l != 0.0 && *all > CANCELLING * own) {
-            found.distance = Some(distance(contacts, &asked));
+            let speeds = asked.iter().map(|(row, _)| alone[row.index()]);
+            let near = NEAR * speeds.fold(0.0, f64::max);
+            found.distance = Some(distance(contacts, &asked)).filter(|far| *far > near);
         }
         found.velocity_residual = Some(largest_missed(&asked, &terms));
         if let Some(residual) = found.velocity_residual

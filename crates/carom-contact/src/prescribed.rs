@@ -10,6 +10,10 @@ use smallvec::SmallVec;
 /// Singular values of unit rows below this fraction of the largest count as zero: the rows are linearly dependent.
 const FLAT: f64 = 1e-11;
 
+/// Singular values of unit rows below this fraction of the largest are left out of a distance: along them the rounding of the
+/// rows, $10^{-16}$, makes more than $10^{-9}$ of the velocities.
+const NEARLY_FLAT: f64 = 1e-7;
+
 /// Contact rows and the velocities by which they miss the prescribed ones, scaled, for rows of unit kinetic length.
 pub type Missed = SmallVec<[(RowIndex, f64); 8]>;
 
@@ -28,7 +32,8 @@ pub(crate) fn distance(contacts: &ContactSet<'_>, missed: &[(RowIndex, f64)]) ->
         .flat_map(|&(row, _)| contacts.unit_row(row).iter().copied())
         .collect();
     let missed: Vec<f64> = missed.iter().map(|(_, missed)| *missed).collect();
-    let impulses = Svd::new(&columns, contacts.metric().dim()).least_norm_gram(&missed, FLAT);
+    let rows = Svd::new(&columns, contacts.metric().dim());
+    let impulses = rows.least_norm_gram(&missed, NEARLY_FLAT);
     kernel::dot(&impulses, &missed).max(0.0).sqrt()
 }
 
