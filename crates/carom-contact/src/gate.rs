@@ -20,7 +20,8 @@
 //! $\max\bigl(\sum_k|a_k|(|v_k^-| + |v_k^+|),\ \lVert a\rVert p\bigr)$, where $p$ is the norm of the momenta before and
 //! after of all bodies that pushing rows connect with the row $a$. Rule 6 repeats rule 3, and the check of the
 //! velocities that a law prescribes, with the limit $10^{-4}$ of the reference velocity, or $10^{-8}$ of it if the impulses are
-//! more than $10^8$ times as large. An answer that misses more than $10^{-8}$ is refined. Impulses whose own rounding
+//! more than $10^8$ times as large. An answer that misses more than $10^{-8}$ is refined, and so is one of a law that prescribes
+//! velocities if most of its impulses cancel at some row: the answer nearer to these velocities is kept. Impulses whose own rounding
 //! error is more than $10^{-4}$ of the reference velocity are rejected: rule 2 would pass for any velocity.
 //!
 //! Velocities are rounded numbers. In a gentle impact the last digit of $v^+$ can exceed
