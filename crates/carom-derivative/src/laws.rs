@@ -128,14 +128,14 @@ fn plastic_branches(
         return stop_all(frame, ties);
     }
     let contacts = problem.contacts();
-    let jump = plastic_change(problem, rule)?;
-    let unit = contacts.impulses_on_unit_rows(&jump.impulse);
+    let momentum_change = plastic_change(problem, rule)?;
+    let unit = contacts.impulses_on_unit_rows(&momentum_change.impulse);
     let given = contacts
         .all_rows()
         .zip(&unit)
         .map(|(row, l)| l / (contacts.row_norm(row) * problem.scale()));
     let given = DVector::from_iterator(unit.len(), given);
-    let change = DVector::from_column_slice(&jump.change);
+    let change = DVector::from_column_slice(&momentum_change.change);
     let event = Event {
         after: &frame.before + change,
         before: frame.before.clone(),

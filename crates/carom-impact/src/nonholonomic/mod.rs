@@ -259,8 +259,8 @@ impl Nonholonomic {
         }
         let name = |j: &UnitRow| contacts.contact_at(*j).index();
         diagnostics.sequence = struck.iter().map(name).collect();
-        let jump = MomentumChange { impulse, change };
-        let outcome = self.outcome(problem, rates, jump, diagnostics)?;
+        let momentum_change = MomentumChange { impulse, change };
+        let outcome = self.outcome(problem, rates, momentum_change, diagnostics)?;
         // The gate compares with the impulses that cancel, which are large if constraints are nearly linearly
         // dependent: it does not detect this approach.
         match left {
@@ -277,18 +277,18 @@ impl Nonholonomic {
     }
 
     /// Converts the result of a sequence of single impacts to an outcome, if it passes the final checks. `rates`: scaled
-    /// velocities of the walls; `jump`: total impulses and momentum change.
+    /// velocities of the walls; `momentum_change`: total impulses and momentum change.
     fn outcome(
         &self,
         problem: &ImpactProblem<'_>,
         rates: &[f64],
-        jump: MomentumChange,
+        momentum_change: MomentumChange,
         diagnostics: NonholonomicDiagnostics,
     ) -> Result<ImpactOutcome, ImpactError> {
         let contacts = problem.contacts();
         let n = contacts.n_distinct();
         let at_rest = rates.iter().all(|&r| r == 0.0);
-        let MomentumChange { impulse, change } = jump;
+        let MomentumChange { impulse, change } = momentum_change;
         let mut struck = Targets {
             rows: SmallVec::new(),
             are_required: false,
@@ -298,14 +298,14 @@ impl Nonholonomic {
             let before = problem.unit_velocity().first().copied().unwrap_or(0.0);
             struck.rows.push((row, -e * (before + rate) - rate));
         }
-        let (jump, basis): (_, &mut dyn Basis) = if n == 1 {
-            let jump = match self.restitution {
+        let (momentum_change, basis): (_, &mut dyn Basis) = if n == 1 {
+            let momentum_change = match self.restitution {
                 Restitution::Elastic if at_rest => {
                     MomentumChange::elastic(problem, impulse, change)
                 }
                 _ => MomentumChange { impulse, change },
             };
-            (jump, &mut struck)
+            (momentum_change, &mut struck)
         } else if self.restitution == Restitution::Elastic && at_rest {
             (
                 MomentumChange::elastic(problem, impulse, change),
@@ -319,7 +319,7 @@ impl Nonholonomic {
             wall_rates: if at_rest { &[] } else { rates },
             ..Rules::FRICTIONLESS
         };
-        jump.outcome(
+        momentum_change.outcome(
             problem,
             &rules,
             basis,

@@ -45,7 +45,7 @@ pub(super) fn follow(
     }
     kernel::add_scaled(&mut momentum, -1.0, problem.momentum());
     Ok(Elastic {
-        jump: MomentumChange::elastic(problem, impulse, momentum),
+        momentum_change: MomentumChange::elastic(problem, impulse, momentum),
         sequence: (impacts <= SEQUENCE_LIMIT).then_some(sequence),
         impacts,
         n_sequences: 1,

@@ -9,16 +9,16 @@
 
 mod chain;
 mod collapse;
-mod drawn;
 mod minimal;
+mod random_orders;
 mod selection;
 mod spread;
 mod tree;
 mod unfold;
 
 pub use collapse::collapse_restitution;
-pub use drawn::{MAX_ORDERS, OrderSample};
 pub use minimal::{MINIMALITY_LIMIT, is_minimal};
+pub use random_orders::{MAX_ORDERS, OrderSample};
 pub use selection::Selection;
 pub use selection::by_priority;
 pub use tree::SequenceFilter;
@@ -123,7 +123,7 @@ impl Default for Propagative {
 /// An elastic outcome before restitution, with the sequences that lead to it.
 #[derive(Clone, Debug)]
 struct Elastic {
-    jump: MomentumChange,
+    momentum_change: MomentumChange,
     /// Distinct normals in order; `None` if too many.
     sequence: Option<Vec<UnitRow>>,
     impacts: u64,
@@ -154,11 +154,11 @@ impl Propagative {
         plastic: Option<&MomentumChange>,
         elastic: Elastic,
     ) -> Result<ImpactOutcome, ImpactError> {
-        let (alpha, jump) = match plastic {
-            None => (1.0, elastic.jump),
+        let (alpha, momentum_change) = match plastic {
+            None => (1.0, elastic.momentum_change),
             Some(plastic) => {
-                let alpha = blend(problem, plastic, &elastic.jump, self.restitution);
-                (alpha, plastic.towards(&elastic.jump, alpha))
+                let alpha = blend(problem, plastic, &elastic.momentum_change, self.restitution);
+                (alpha, plastic.towards(&elastic.momentum_change, alpha))
             }
         };
         let contacts = problem.contacts();
@@ -172,7 +172,7 @@ impl Propagative {
             n_sequences: elastic.n_sequences,
             lengths: elastic.lengths,
             alpha,
-            adhesive: jump.adhesive(problem),
+            adhesive: momentum_change.adhesive(problem),
         };
         let rules = match plastic {
             None => Rules::FRICTIONLESS,
@@ -182,7 +182,7 @@ impl Propagative {
             None => &mut candidate::Elastic::default(),
             Some(_) => &mut Opening::default(),
         };
-        jump.outcome(
+        momentum_change.outcome(
             problem,
             &rules,
             basis,
@@ -255,7 +255,7 @@ impl SetValuedLaw for Propagative {
                 orders: self.samples,
                 seed: self.seed,
             };
-            Some(drawn::draw(problem, self, sample, &mut found)?)
+            Some(random_orders::draw(problem, self, sample, &mut found)?)
         };
         self.collect(problem, found, drawn)
     }
@@ -285,7 +285,7 @@ impl Propagative {
             return self.collect(problem, pair.all(problem, self)?, None);
         }
         let mut found = tree::Found::default();
-        let drawn = drawn::draw(problem, self, sample, &mut found)?;
+        let drawn = random_orders::draw(problem, self, sample, &mut found)?;
         self.collect(problem, found, Some(drawn))
     }
 
@@ -311,32 +311,35 @@ impl Propagative {
         let plastic = self.plastic(problem)?;
         let mut own = self.elastic(problem)?;
         let preferred = if found.exhausted {
-            nearest(&own.jump, &found.leaves)
+            nearest(&own.momentum_change, &found.leaves)
         } else {
             // The order of the selection rule is one more order, drawn or not.
             own.n_sequences = 0;
             Some(found.push(own, &merge_tolerances(problem)))
         };
         let blended = |leaf: &Elastic| match &plastic {
-            None => leaf.jump.clone(),
-            Some(p) => p.towards(&leaf.jump, blend(problem, p, &leaf.jump, self.restitution)),
+            None => leaf.momentum_change.clone(),
+            Some(p) => p.towards(
+                &leaf.momentum_change,
+                blend(problem, p, &leaf.momentum_change, self.restitution),
+            ),
         };
-        let jumps: Vec<MomentumChange> = found.leaves.iter().map(blended).collect();
+        let changes: Vec<MomentumChange> = found.leaves.iter().map(blended).collect();
         let complete = found.exhausted;
-        let (a, b, mut diameter) = farthest_pair(&jumps, complete);
-        let is_whole = complete && jumps.len() <= MAX_OUTCOMES;
+        let (a, b, mut diameter) = farthest_pair(&changes, complete);
+        let is_whole = complete && changes.len() <= MAX_OUTCOMES;
         let listed: Vec<usize> = if is_whole {
-            (0..jumps.len()).collect()
+            (0..changes.len()).collect()
         } else {
             let mut first = vec![a, b];
             first.extend(preferred);
-            farthest_first(&jumps, &first, MAX_OUTCOMES)
+            farthest_first(&changes, &first, MAX_OUTCOMES)
         };
         if !complete {
-            let listed: Vec<MomentumChange> = listed.iter().map(|i| jumps[*i].clone()).collect();
+            let listed: Vec<MomentumChange> = listed.iter().map(|i| changes[*i].clone()).collect();
             diameter = f64::max(diameter, farthest_pair(&listed, true).2);
         }
-        let omitted = jumps.len() - listed.len();
+        let omitted = changes.len() - listed.len();
         let preferred = preferred.and_then(|i| listed.iter().position(|j| *j == i));
         let mut leaves: Vec<Option<Elastic>> = found.leaves.into_iter().map(Some).collect();
         let outcomes = listed
@@ -355,7 +358,7 @@ impl Propagative {
     }
 }
 
-fn nearest(jump: &MomentumChange, leaves: &[Elastic]) -> Option<usize> {
-    let distance = |i: &usize| leaves[*i].jump.distance(jump);
+fn nearest(momentum_change: &MomentumChange, leaves: &[Elastic]) -> Option<usize> {
+    let distance = |i: &usize| leaves[*i].momentum_change.distance(momentum_change);
     (0..leaves.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }

@@ -11,12 +11,12 @@ const SWEEPS: usize = 8;
 /// Finds the two momentum changes farthest apart. Returns their indices and their distance. The result is exact if
 /// `is_exact` or if there are few changes. Otherwise a few searches, each for the change farthest from the last one found,
 /// give a large distance.
-pub(super) fn farthest_pair(jumps: &[MomentumChange], is_exact: bool) -> (usize, usize, f64) {
-    let n = jumps.len();
+pub(super) fn farthest_pair(changes: &[MomentumChange], is_exact: bool) -> (usize, usize, f64) {
+    let n = changes.len();
     if is_exact || n.saturating_mul(n) / 2 <= MAX_PAIRS {
         let mut best = (0, 0, 0.0);
-        for (i, a) in jumps.iter().enumerate() {
-            for (j, b) in jumps.iter().enumerate().skip(i + 1) {
+        for (i, a) in changes.iter().enumerate() {
+            for (j, b) in changes.iter().enumerate().skip(i + 1) {
                 let distance = a.distance(b);
                 if distance > best.2 {
                     best = (i, j, distance);
@@ -28,7 +28,9 @@ pub(super) fn farthest_pair(jumps: &[MomentumChange], is_exact: bool) -> (usize,
     let mut best = (0, 0, 0.0);
     for _ in 0..SWEEPS {
         let from = best.1;
-        let distances = jumps.iter().map(|jump| jumps[from].distance(jump));
+        let distances = changes
+            .iter()
+            .map(|momentum_change| changes[from].distance(momentum_change));
         let (to, distance) = largest(distances);
         if distance <= best.2 {
             break;
@@ -41,13 +43,13 @@ pub(super) fn farthest_pair(jumps: &[MomentumChange], is_exact: bool) -> (usize,
 /// Selects at most `limit` of the momentum changes and returns their indices. First come those listed in `first`, then
 /// repeatedly the one farthest from those already selected (Gonzalez 1985). Ties go to the lower index.
 pub(super) fn farthest_first(
-    jumps: &[MomentumChange],
+    changes: &[MomentumChange],
     first: &[usize],
     limit: usize,
 ) -> Vec<usize> {
-    let limit = limit.min(jumps.len());
+    let limit = limit.min(changes.len());
     let mut taken: Vec<usize> = Vec::with_capacity(limit);
-    let mut nearest = vec![f64::INFINITY; jumps.len()];
+    let mut nearest = vec![f64::INFINITY; changes.len()];
     let mut wanted = first.iter().copied();
     while taken.len() < limit {
         let next = match wanted.next() {
@@ -57,8 +59,8 @@ pub(super) fn farthest_first(
         if nearest[next] == f64::NEG_INFINITY {
             continue;
         }
-        for (nearest, jump) in nearest.iter_mut().zip(jumps) {
-            *nearest = f64::min(*nearest, jumps[next].distance(jump));
+        for (nearest, momentum_change) in nearest.iter_mut().zip(changes) {
+            *nearest = f64::min(*nearest, changes[next].distance(momentum_change));
         }
         // A selected change is excluded from now on, even if others are equal to it.
         nearest[next] = f64::NEG_INFINITY;
@@ -92,9 +94,9 @@ mod tests {
 
     #[test]
     fn the_ends_come_before_the_middle() {
-        let jumps: Vec<MomentumChange> = [0.5, 0.0, 0.6, 1.0, 0.25].map(at).to_vec();
-        assert_eq!(farthest_pair(&jumps, false), (1, 3, 1.0));
-        assert_eq!(farthest_first(&jumps, &[1, 3], 4), [1, 3, 0, 4]);
-        assert_eq!(farthest_first(&jumps, &[1, 1], 9).len(), 5);
+        let changes: Vec<MomentumChange> = [0.5, 0.0, 0.6, 1.0, 0.25].map(at).to_vec();
+        assert_eq!(farthest_pair(&changes, false), (1, 3, 1.0));
+        assert_eq!(farthest_first(&changes, &[1, 3], 4), [1, 3, 0, 4]);
+        assert_eq!(farthest_first(&changes, &[1, 1], 9).len(), 5);
     }
 }

@@ -52,9 +52,15 @@ impl Found {
         if leaf.lengths.is_empty() {
             leaf.lengths.push(leaf.impacts);
         }
-        let cell = cell(&leaf.jump.change, tolerances);
+        let cell = cell(&leaf.momentum_change.change, tolerances);
         let near = (-1..=1).filter_map(|d| self.hash.get(&cell.saturating_add(d)));
-        let same = |i: &usize| is_same(&self.leaves[*i].jump.change, &leaf.jump.change, tolerances);
+        let same = |i: &usize| {
+            is_same(
+                &self.leaves[*i].momentum_change.change,
+                &leaf.momentum_change.change,
+                tolerances,
+            )
+        };
         let place = near.flatten().copied().filter(same).min();
         let Some(place) = place else {
             self.hash.entry(cell).or_default().push(self.leaves.len());
@@ -69,7 +75,7 @@ impl Found {
         if leaf.impacts < other.impacts {
             other.impacts = leaf.impacts;
             other.sequence = leaf.sequence;
-            other.jump = leaf.jump;
+            other.momentum_change = leaf.momentum_change;
         }
         place
     }
@@ -359,7 +365,7 @@ pub(super) fn leaf(
     kernel::add_scaled(&mut change, -1.0, problem.momentum());
     let impulse = Numbers::from_slice(state.impulse);
     Elastic {
-        jump: MomentumChange::elastic(problem, impulse, change),
+        momentum_change: MomentumChange::elastic(problem, impulse, change),
         sequence,
         impacts,
         n_sequences,

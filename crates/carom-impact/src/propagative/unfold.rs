@@ -149,7 +149,7 @@ impl TwoContacts {
             indices.map(UnitRow::new).collect()
         };
         Elastic {
-            jump: MomentumChange::elastic(problem, impulse, change),
+            momentum_change: MomentumChange::elastic(problem, impulse, change),
             sequence: (end.impacts <= SEQUENCE_LIMIT).then(|| alternate(end.impacts)),
             impacts: end.impacts,
             n_sequences: 1,
