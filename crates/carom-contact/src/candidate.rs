@@ -473,17 +473,27 @@ fn judge(
             let near = NEAR * speeds.fold(0.0, f64::max);
             found.distance = Some(distance(contacts, &asked)).filter(|far| *far > near);
         }
-        found.velocity_residual = Some(largest_missed(&asked, &terms));
-        if let Some(residual) = found.velocity_residual
-            && !(residual <= GATE_TOLERANCE)
+        let residuals = |terms: &[f64]| {
+            let own = basis.own_residual(contacts, &after, &units, terms);
+            [largest_missed(&asked, terms), own]
+        };
+        let mut residual = residuals(&terms);
+        if residual
+            .iter()
+            .any(|residual| !(*residual <= GATE_TOLERANCE))
         {
-            found.breach = Some(Breach::of(GateRule::Velocity, residual));
-            return found;
+            residual = residuals(&above(&terms, &hidden_velocities(problem), GATE_TOLERANCE));
         }
-        found.own_residual = basis.own_residual(contacts, &after, &units, &terms);
-        if !(found.own_residual <= GATE_TOLERANCE) {
-            found.breach = Some(Breach::of(GateRule::Sliding, found.own_residual));
-            return found;
+        found.velocity_residual = Some(residual[0]);
+        found.own_residual = residual[1];
+        for (rule, residual) in [GateRule::Velocity, GateRule::Sliding]
+            .into_iter()
+            .zip(residual)
+        {
+            if !(residual <= GATE_TOLERANCE) {
+                found.breach = Some(Breach::of(rule, residual));
+                return found;
+            }
         }
     }
     // Largest velocity that a contact misses, divided by the given size of its row.
@@ -496,8 +506,7 @@ fn judge(
             } else {
                 -(after[row] + wall)
             };
-            let hidden = problem.rounding(i) / REFINED;
-            approach.max(0.0) / divisor(sizes[row] + wall.abs() + hidden)
+            approach.max(0.0) / divisor(sizes[row] + wall.abs())
         });
         let required = largest_missed(&asked, sizes);
         let slip = basis.slip_residual(contacts, &after, &units, sizes);
@@ -507,16 +516,36 @@ fn judge(
     if found.hidden <= REFINED {
         return found;
     }
+    let hidden = hidden_velocities(problem);
     let moved = own.moved_around_unit_rows(problem, &units, &alone);
     let velocities: Vec<f64> = moved.iter().map(|row| row.velocity).collect();
-    found.hidden = missed(&velocities);
+    found.hidden = missed(&above(&velocities, &hidden, REFINED));
     if !(found.hidden <= REFINED) {
         let limits: Vec<f64> = moved.iter().map(Moved::limit).collect();
-        if !(missed(&limits) <= 1.0) {
+        if !(missed(&above(&limits, &hidden, 1.0)) <= 1.0) {
             found.breach = Some(Breach::of(GateRule::Cancellation, found.hidden));
         }
     }
     found
+}
+
+/// Velocity of each contact row that the rounding of the velocities of all connected bodies hides, for rows of unit kinetic
+/// length (unit rows), scaled.
+#[cold]
+fn hidden_velocities(problem: &ImpactProblem<'_>) -> Vec<f64> {
+    let contacts = problem.contacts();
+    let of = |i| f64::max(problem.rounding(i), problem.hidden_velocity(i));
+    let rows = contacts
+        .indices()
+        .flat_map(|i| contacts.rows_at(i).map(move |_| of(i)));
+    rows.collect()
+}
+
+/// Returns sizes of velocities, one for each row, so large that `hidden` velocities are at most the fraction `tolerance` of them.
+fn above(sizes: &[f64], hidden: &[f64], tolerance: f64) -> Vec<f64> {
+    let rows = sizes.iter().zip(hidden);
+    rows.map(|(size, hidden)| f64::max(*size, hidden / tolerance))
+        .collect()
 }
 
 /// Converts the physical impulses on the caller's rows to scaled impulses on the contact rows of unit kinetic length (unit

@@ -7,7 +7,8 @@
 //! 1. every number is finite;
 //! 2. momentum: $|M(v^+-v^-) - J^T\lambda - A^T\nu|_k$ against
 //!    $(|M||v^+-v^-| + |J|^T|\lambda| + |A|^T|\nu|)_k$, for every coordinate $k$;
-//! 3. no contact approaches: $b_i^+ \ge -10^{-9}S_i$, and no constraint is violated more than before the impact;
+//! 3. no contact approaches: $b_i^+ \ge -10^{-9}S_i - 10^{-15}p_i$ with the momentum $p_i$ before the impact of all bodies
+//!    connected with the contact, and no constraint is violated more than before the impact;
 //! 4. no contact pulls, $\lambda_i \ge -10^{-9}S_i/\lVert n_i\rVert^2$, and friction stays in its cone;
 //! 5. no energy is gained: $\sum_r\lambda_r(b_r^-+b_r^+)/2$ against $\sum_r|\lambda_r|(|b_r^-|+|b_r^+|)/2$. Laws with
 //!    Newton's restitution may gain energy. They satisfy $0 \le b_i^+ - r_i \perp \lambda_i \ge 0$ with the rebound
@@ -598,9 +599,10 @@ impl ResidualScales {
             let wall = wall.unwrap_or(0.0) * contacts.row_norm(first) * row_scale;
             let approach = after + wall;
             if !(approach >= 0.0) && !rules.may_approach {
-                // Approaches below this are hidden by the rounding of the full velocity.
+                // Approaches below this are hidden by the rounding of the full velocity and of the connected bodies.
                 let unit = contacts.row_norm(first) * row_scale;
-                let hidden = problem.rounding(i) * unit / GATE_TOLERANCE;
+                let hidden = f64::max(problem.rounding(i), problem.hidden_velocity(i));
+                let hidden = hidden * unit / GATE_TOLERANCE;
                 let size = size + wall.abs() + hidden;
                 raise(GateRule::Approach, i, -approach / size);
             }

@@ -1,6 +1,7 @@
 //! Nonnegative least squares by an active-set method, used for plastic impacts and for the detection of jams.
 
 use crate::ImpactError;
+use crate::event_scale::ROUNDING;
 use crate::tolerances::DEPENDENT_COLUMN;
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
@@ -10,7 +11,8 @@ use nalgebra::{DMatrix, DVector};
 /// Uses Lawson and Hanson's method. The passive columns stay linearly independent, so $Y$ may have dependent columns. Each
 /// inner solve is a QR factorization of the columns themselves, never of their Gram matrix. The residual $z + Yx$ is unique;
 /// $x$ is one minimizer. A gradient $y_j\cdot(z + Yx)$ counts as zero if its magnitude is less than `tolerance` times the
-/// sum of the magnitudes of its terms, $\sum_k|y_{jk}|(|z_k| + \sum_i|y_{ik}x_i|)$.
+/// sum of the magnitudes of its terms, $\sum_k|y_{jk}|(|z_k| + \sum_i|y_{ik}x_i|)$, or within the rounding error that an
+/// orthogonal change of coordinates leaves, $2^{-50}\lVert y_j\rVert\lVert z\rVert$.
 ///
 /// # Errors
 ///
@@ -25,6 +27,7 @@ pub fn nonnegative_least_squares(
     let mut passive: Vec<usize> = Vec::with_capacity(m);
     let mut refused = vec![false; m];
     let limit = 10 * m + 10;
+    let rounding = ROUNDING * z.norm();
     for iteration in 0..limit {
         let mut residual = z.clone();
         let mut terms = z.abs();
@@ -35,7 +38,10 @@ pub fn nonnegative_least_squares(
             }
         }
         let is_free = |j: usize| !refused[j] && !passive.contains(&j);
-        let Some(entering) = most_violated(y, &residual, &terms, is_free, tolerance) else {
+        let is_rounding = |j: usize, gradient: f64, size: f64| {
+            gradient.abs() <= f64::max(tolerance * size, rounding * y.column(j).norm())
+        };
+        let Some(entering) = most_violated(y, &residual, &terms, is_free, is_rounding) else {
             return Ok(x);
         };
         let before = (x.clone(), passive.clone());
@@ -53,12 +59,14 @@ pub fn nonnegative_least_squares(
     Err(ImpactError::NotConverged { iterations: limit })
 }
 
+/// Returns the free column with the most negative gradient. `is_rounding` decides from the column, its gradient and the sum of
+/// the magnitudes of the gradient's terms if the gradient counts as zero.
 fn most_violated(
     y: &DMatrix<f64>,
     residual: &DVector<f64>,
     terms: &DVector<f64>,
     is_free: impl Fn(usize) -> bool,
-    tolerance: f64,
+    is_rounding: impl Fn(usize, f64, f64) -> bool,
 ) -> Option<usize> {
     let mut worst = 0.0;
     let mut entering = None;
@@ -70,7 +78,7 @@ fn most_violated(
             .zip(terms)
             .map(|(y, t)| y.abs() * t)
             .sum();
-        if b < worst && b < -tolerance * size {
+        if b < worst && !is_rounding(j, b, size) {
             worst = b;
             entering = Some(j);
         }

@@ -141,7 +141,7 @@ impl<'a> ImpactProblem<'a> {
             velocities.any(|(rate, grazing)| {
                 let contact = given.next();
                 let around = || contact.map_or(0.0, |contact| problem.around(contact));
-                residual_scale::approaches(*rate, *grazing, norm, around)
+                residual_scale::approaches(*rate, *grazing, problem.total(), around)
             })
         } else {
             contacts.indices().any(|i| problem.approaches(i))
@@ -249,8 +249,8 @@ impl<'a> ImpactProblem<'a> {
 
     /// True if the contact with this index approaches faster than rounding explains. The normal velocity $\sum_kn_kv_k$ of
     /// the contact normal $n$ and the velocity $v$ must be negative. Its magnitude must exceed $10^{-12}\sum_k|n_kv_k|$.
-    /// Divided by the kinetic length of the normal, the magnitude must also exceed $10^{-15}$ of the momentum of the bodies
-    /// connected to the contact. If most of the velocity is orthogonal to all contact rows, only the remaining velocity is
+    /// Divided by the kinetic length of the normal, the magnitude must also exceed $10^{-15}$ of the momentum of all bodies
+    /// connected to the contact, directly or through other contacts and constraints. If most of the velocity is orthogonal to all contact rows, only the remaining velocity is
     /// compared, and the rounding error of the full velocity is added to the threshold. False for an index out of range.
     pub fn approaches(&self, contact: ContactIndex) -> bool {
         let Some(given) = self.contacts.contacts().get(contact.index()) else {
@@ -262,14 +262,43 @@ impl<'a> ImpactProblem<'a> {
         let entries = self.velocity.0.as_slice();
         let velocity = self.contacts.normal_velocity(contact, entries, self.scale);
         let grazing = GRAZING_TOLERANCE * velocity.size + self.rounding(contact);
-        residual_scale::approaches(velocity.rate, grazing, self.norm, || self.around(given))
+        residual_scale::approaches(velocity.rate, grazing, self.total(), || self.around(given))
     }
 
-    /// Returns the norm of the scaled momentum of the bodies connected to a contact.
+    /// Upper bound of the momentum around any contact, scaled: infinite if this problem was reduced to a part of a velocity.
+    fn total(&self) -> f64 {
+        if self.given.is_some() {
+            f64::INFINITY
+        } else {
+            self.norm
+        }
+    }
+
+    /// Returns the norm of the scaled momentum of all bodies connected to a contact, directly or through other contacts and
+    /// constraints. If this problem was reduced to the part of the velocity in the span of the contact rows, the momentum of
+    /// the full velocity counts.
     #[cold]
     fn around(&self, contact: &Contact) -> f64 {
         let normal = contact.normal.0.as_slice();
-        residual_scale::momentum_around(self.contacts.metric(), normal, &self.momentum)
+        let rows = self.contacts.jacobian_rows();
+        let links = rows.chain(self.contacts.constraint_forms());
+        let links = links.map(|row| row.0.as_slice());
+        let metric = self.contacts.metric();
+        let touched = residual_scale::linked(metric, normal, links);
+        let own = residual_scale::momentum_of(&touched, &self.momentum);
+        self.given.as_ref().map_or(own, |given| {
+            let mut momentum: Numbers = smallvec![0.0; self.momentum.len()];
+            metric.whiten_velocity_into(given.0.as_slice(), &mut momentum);
+            let given = residual_scale::momentum_of(&touched, &momentum) * self.scale;
+            f64::max(own, given)
+        })
+    }
+
+    /// Normal velocity of a contact that the rounding of the velocities of all connected bodies hides: $10^{-15}$ of their
+    /// momentum, measured along the unit normal and multiplied by [`scale`](Self::scale).
+    #[cold]
+    pub(crate) fn hidden_velocity(&self, contact: ContactIndex) -> f64 {
+        residual_scale::ROUNDING_TOLERANCE * self.around(self.contacts.contact(contact))
     }
 
     /// Momentum before the impact (n entries) in whitened coordinates, in which the kinetic metric is Euclidean, multiplied

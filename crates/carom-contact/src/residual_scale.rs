@@ -8,8 +8,8 @@
 //! | $\sigma(a, v)$ | $\sum_k \lvert a_k v_k\rvert$ |
 //! | $S(a)$ | $\sum_k \lvert a_k\rvert\bigl(\lvert v_k^-\rvert + \lvert v_k^+\rvert + \sum_r
 //! \lvert(M^{-1}a_r^T)_k\lambda_r\rvert\bigr)$: includes the effect of impulses that cancel each other |
-//! | $p_c$ | norm of the momentum of the bodies that the row touches, that is, of all degrees of freedom connected
-//! with the row through nonzero entries of the mass matrix |
+//! | $p_c$ | norm of the momentum of all degrees of freedom connected with the row through nonzero entries of the mass
+//! matrix, of contact rows and of constraints |
 
 use carom_metric::{KineticMetric, kernel};
 use nalgebra::DMatrix;
@@ -21,8 +21,9 @@ use nalgebra::DMatrix;
 /// $2\cdot10^{-13}\sigma$ instead of 0.
 pub const GRAZING_TOLERANCE: f64 = 1e-12;
 
-/// Fraction of the momentum $p_c$ around a contact below which the contact velocity is a rounding error.
-const ROUNDING_TOLERANCE: f64 = 1e-15;
+/// Fraction of the momentum of all bodies connected to a contact, directly or through other contacts, below which the contact
+/// velocity is a rounding error.
+pub(crate) const ROUNDING_TOLERANCE: f64 = 1e-15;
 
 /// Fraction of $\sigma$ above which a constraint velocity violates the constraint.
 const CONSTRAINT_TOLERANCE: f64 = 1e-9;
@@ -91,7 +92,7 @@ pub fn row_velocity(row: &[f64], velocity: &[f64], norm: f64, scale: f64) -> Row
 }
 
 /// True if a contact approaches faster than rounding explains. Its normal velocity `rate` must be below minus the threshold
-/// `grazing`, and its speed must exceed the rounding of the momentum of the bodies connected to the contact. The closure
+/// `grazing`, and its speed must exceed the rounding of the momentum of all bodies connected to the contact. The closure
 /// `around` returns that momentum; it is called only if the larger momentum `total` of the whole system does not decide.
 #[inline]
 pub(crate) fn approaches(
@@ -110,18 +111,11 @@ pub(crate) fn violates(velocity: RowVelocity, around: impl FnOnce() -> f64) -> b
     rate.abs() > CONSTRAINT_TOLERANCE * size && rate.abs() > CONSTRAINT_ROUNDING * around()
 }
 
-/// Returns the norm $p_c$ of the momentum of the bodies that a row touches or that the mass matrix connects with them.
-/// `row` and `momentum` have n entries each; the momentum is whitened (in coordinates with a Euclidean kinetic metric).
+/// Marks the degrees of freedom that are connected with `row` (n entries) through nonzero entries of the mass matrix and of
+/// the rows `links` (n entries each). The result has n entries, true for connected ones.
 ///
 /// The Cholesky factor of a mass matrix has no entry between unconnected bodies, so the whitened momentum of a body
 /// depends on that body alone.
-#[cold]
-pub(crate) fn momentum_around(metric: &KineticMetric, row: &[f64], momentum: &[f64]) -> f64 {
-    momentum_of(&linked(metric, row, std::iter::empty()), momentum)
-}
-
-/// Marks the degrees of freedom that are connected with `row` (n entries) through nonzero entries of the mass matrix and of
-/// the rows `links` (n entries each). The result has n entries, true for connected ones.
 #[cold]
 pub fn linked<'r>(
     metric: &KineticMetric,

@@ -1,6 +1,7 @@
 //! Contact rows normalized for the solvers of frictional laws.
 
 use carom_contact::candidate::{Candidate, Opening};
+use carom_contact::event_scale::ROUNDING;
 use carom_contact::gate::Rules;
 use carom_contact::residual_scale::{GRAZING_TOLERANCE, dot_and_size, groups};
 use carom_contact::{
@@ -211,13 +212,38 @@ impl ContactSpace {
         primal
     }
 
-    /// Velocities of the normalized contact rows, one per row (slot), for a scaled whitened `momentum` (n entries).
+    /// Velocities of the normalized contact rows, one per row (slot), for a scaled whitened `momentum` (n entries). A velocity
+    /// that the rounding of the momentum of the connected bodies explains is zero.
     pub fn velocity(&self, momentum: &[f64]) -> DVector<f64> {
         let slots = self.columns.column_iter();
-        DVector::from_iterator(
+        let mut velocity = DVector::from_iterator(
             self.n_slots(),
             slots.map(|column| kernel::dot(column.as_slice(), momentum)),
-        )
+        );
+        let doubtful = ROUNDING * kernel::norm(momentum);
+        if velocity.iter().any(|b| *b != 0.0 && b.abs() <= doubtful) {
+            self.remove_rounding(momentum, &mut velocity);
+        }
+        velocity
+    }
+
+    /// Sets velocities of normalized contact rows to zero that are at most $2^{-50}$ of the momentum of the bodies that contact
+    /// rows connect with the row. The given velocity is rounded, so such a velocity says nothing. `momentum` is whitened and
+    /// scaled (n entries).
+    #[cold]
+    fn remove_rounding(&self, momentum: &[f64], velocity: &mut DVector<f64>) {
+        let n = self.columns.nrows();
+        let columns = self.columns.as_slice().chunks_exact(n);
+        let (of, of_slots) = groups(n, columns);
+        let mut norms = vec![0.0f64; n];
+        for (group, p) in of.iter().zip(momentum) {
+            norms[*group] = libm::hypot(norms[*group], *p);
+        }
+        for (b, group) in velocity.iter_mut().zip(&of_slots) {
+            if b.abs() <= ROUNDING * norms[*group] {
+                *b = 0.0;
+            }
+        }
     }
 
     /// Returns for each normalized row the sum of the magnitudes of the terms of its velocity, from which the rounding error

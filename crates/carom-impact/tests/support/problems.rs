@@ -381,3 +381,45 @@ pub fn number(name: &str, default: u64) -> u64 {
     let given = std::env::var(name);
     given.map_or(default, |text| text.parse().unwrap())
 }
+
+/// Balls in the plane that touch each other, some of them the floor. One contact is at rest: its normal velocity is zero, or the
+/// rounding error of the velocities.
+pub fn balls_with_one_at_rest(random: &mut Random) -> Posed {
+    let bodies = 2 + random.below(3);
+    let n = 3 * bodies;
+    let masses: Vec<f64> = (0..bodies).map(|_| random.decades(-1.0, 1.0)).collect();
+    let radii: Vec<f64> = (0..bodies).map(|_| random.decades(-1.3, -0.7)).collect();
+    let mut contacts = Vec::new();
+    for ball in 1..bodies {
+        let (other, angle) = (random.below(ball), std::f64::consts::TAU * random.unit());
+        let (s, c) = angle.sin_cos();
+        let (mut normal, mut tangent) = (vec![0.0; n], vec![0.0; n]);
+        for (body, sign) in [(ball, 1.0), (other, -1.0)] {
+            normal[3 * body..3 * body + 2].copy_from_slice(&[sign * c, sign * s]);
+            let arm = -radii[body];
+            tangent[3 * body..3 * body + 3].copy_from_slice(&[-sign * s, sign * c, arm]);
+        }
+        contacts.push(contact(random, &normal, &[tangent]));
+    }
+    for ball in 0..bodies {
+        if random.below(2) == 0 {
+            let (mut normal, mut tangent) = (vec![0.0; n], vec![0.0; n]);
+            normal[3 * ball + 1] = 1.0;
+            (tangent[3 * ball], tangent[3 * ball + 2]) = (1.0, radii[ball]);
+            contacts.push(contact(random, &normal, &[tangent]));
+        }
+    }
+    let inertias = masses.iter().zip(&radii);
+    let inertias = inertias.flat_map(|(m, r)| [*m, *m, 0.5 * m * r * r]);
+    let mass = DMatrix::from_diagonal(&DVector::from_iterator(n, inertias));
+    let mut velocity = DVector::from_vec(random.vector(n));
+    let normal = &contacts[random.below(contacts.len())].normal.0;
+    let change = normal.component_div(&mass.diagonal());
+    velocity.axpy(-normal.dot(&velocity) / normal.dot(&change), &change, 1.0);
+    Posed {
+        mass,
+        velocity,
+        contacts,
+        constraints: Vec::new(),
+    }
+}
