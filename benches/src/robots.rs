@@ -60,6 +60,7 @@ impl Robot {
             parent_frame: frame(from),
             child_frame: frame(to),
             axes: vec![axis],
+            anchors: Vec::new(),
             length: None,
             coordinates: vec![coordinate],
             ball: BallSpec::default(),

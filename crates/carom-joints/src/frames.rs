@@ -157,6 +157,16 @@ impl Row {
         }
     }
 
+    /// Returns this Jacobian row with a further couple about the vector `couple` (world axes), which acts on the child, and the
+    /// opposite couple on the parent.
+    pub fn with_couple(mut self, frames: &Frames, couple: Vector3<f64>) -> Self {
+        let more = Self::couple(frames, couple);
+        self.parent += more.parent;
+        self.child += more.child;
+        self.couple += couple;
+        self
+    }
+
     /// Returns the rate of this Jacobian row, its product with the velocities of parent and child: each the velocity of the
     /// center of mass in space, then the angular velocity in body axes.
     #[inline]

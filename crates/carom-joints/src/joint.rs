@@ -3,13 +3,17 @@
 use crate::JointError;
 use crate::coordinates::{CoordinateSpec, wrap};
 use crate::frames::{Frame, Frames, Row, Side};
-use crate::kinds::{Axes, Geometry, Kind, Rows, ball_rotation};
+use crate::kinds::{Axes, Geometry, Kind, Rows, ball_rotation, branch};
 use carom_lie::So3;
 use carom_variational::State;
 use nalgebra::{Matrix3, Vector3};
 
 /// Largest cosine between axes that count as orthogonal.
 const ORTHOGONAL: f64 = 1e-9;
+
+/// Smallest sine of the angle between neighboring oblique axes. Forces between the bodies grow with its inverse; digits of
+/// positions along nearly parallel slides are lost in the same ratio.
+const OBLIQUE: f64 = 1e-6;
 
 /// Specification of a joint between two bodies, or a body and the ground: type, bodies, frames, axes, and parameters of its
 /// coordinates.
@@ -30,6 +34,7 @@ const ORTHOGONAL: f64 = 1e-9;
 ///     parent_frame: Frame::identity(),
 ///     child_frame: Frame { position: Vector3::new(0.0, 0.0, 0.2), ..Frame::identity() },
 ///     axes: vec![Vector3::y()],
+///     anchors: Vec::new(),
 ///     length: None,
 ///     coordinates: vec![CoordinateSpec::default()],
 ///     ball: BallSpec::default(),
@@ -54,6 +59,9 @@ pub struct JointSpec {
     pub child_frame: Frame,
     /// Directions of the joint's axes in its frames, as many as the type requires; empty for the default axes of the type.
     pub axes: Vec<Vector3<f64>>,
+    /// Point on each axis of a `biaxial` or `triaxial` joint at coordinates 0, in the joint's frames (m), one per axis; empty if all
+    /// axes pass through the origin, and for other types.
+    pub anchors: Vec<Vector3<f64>>,
     /// Distance (m) between the origins of the frames of a `distance` joint; `None` for other types.
     pub length: Option<f64>,
     /// Limits, springs, friction and actuators of the joint coordinates: one entry per coordinate of the type.
@@ -122,9 +130,10 @@ impl Joint {
     pub fn new(spec: &JointSpec) -> Result<Self, JointError> {
         let geometry = Geometry {
             length: length(spec)?,
-            third: 0.0,
+            ..Geometry::default()
         };
         let (turned, geometry) = axes(spec, geometry)?;
+        let geometry = anchors(spec, &turned, geometry)?;
         if spec.coordinates.len() != spec.kind.coordinates.len() {
             return Err(fault(
                 spec,
@@ -164,11 +173,16 @@ impl Joint {
     /// Returns the largest distance of the joint's frames from the centers of mass of the mobile bodies that it connects (m).
     /// `is_mobile` tells whether the body with a given index can move.
     pub fn reach(&self, is_mobile: impl Fn(usize) -> bool) -> f64 {
+        let [first, _, last] = self.geometry.anchors;
+        let distance = |frame: &Frame, anchor: Vector3<f64>| {
+            let axis = frame.position + frame.axes * anchor;
+            frame.position.norm().max(axis.norm())
+        };
         let parent = match self.parent {
-            Some(body) if is_mobile(body) => self.frames[0].position.norm(),
+            Some(body) if is_mobile(body) => distance(&self.frames[0], first),
             _ => 0.0,
         };
-        parent.max(self.frames[1].position.norm())
+        parent.max(distance(&self.frames[1], last))
     }
 
     /// Returns the joint's two frames in space, at given states of all bodies.
@@ -193,7 +207,8 @@ impl Joint {
     /// time, as linear functions of the velocities of parent and child.
     pub fn rows(&self, frames: &Frames) -> Rows {
         let all = self.kind.conditions.iter();
-        all.map(|condition| condition.row(frames)).collect()
+        all.map(|condition| condition.row(&self.geometry, frames))
+            .collect()
     }
 
     /// Returns the Jacobian rows whose rates are the rates of the joint coordinates `q` (rad or m), as linear functions of
@@ -207,7 +222,8 @@ impl Joint {
     /// Appends the Jacobian rows of this joint to `out`: first the rows of the joint conditions, then one row per joint
     /// coordinate, whose product with the velocities is the rate of the coordinate. `q` are the values of the coordinates.
     pub(crate) fn add_rows(&self, frames: &Frames, q: &[f64], out: &mut Rows) {
-        out.extend(self.kind.conditions.iter().map(|it| it.row(frames)));
+        let all = self.kind.conditions.iter();
+        out.extend(all.map(|it| it.row(&self.geometry, frames)));
         (self.kind.rates)(&self.geometry, frames, q, out);
     }
 
@@ -244,6 +260,28 @@ impl Joint {
         match self.ball.position {
             Some(attitude) if self.kind.is_spherical() => (Vector3::zeros(), attitude.matrix()),
             _ => (self.kind.place)(&self.geometry, q),
+        }
+    }
+
+    /// Returns the places where the joint holds parent and child, in space (m): the origins of its frames, or a point of the first
+    /// and of the last axis of hinges in series.
+    pub fn ends(&self, frames: &Frames) -> [Vector3<f64>; 2] {
+        let [first, _, last] = self.geometry.anchors;
+        let at = |side: &Side, anchor: Vector3<f64>| side.origin + side.axes * anchor;
+        [at(&frames.parent, first), at(&frames.child, last)]
+    }
+
+    /// Returns the unit vector in space of the joint's axis that is fixed in the child; `None` if the joint has no such axis. A
+    /// gimbal joint counts as a joint without axes.
+    pub fn child_axis(&self, frames: &Frames) -> Option<Vector3<f64>> {
+        match self.kind.axes {
+            Axes::One => Some(frames.child.axis(2)),
+            Axes::Two => Some(frames.child.axis(1)),
+            Axes::Oblique(n) if self.kind.has_anchors() => {
+                Some(frames.child.axes * self.geometry.axes[n - 1])
+            }
+            _ if self.kind.name == "planar" => Some(frames.child.axis(2)),
+            _ => None,
         }
     }
 
@@ -359,6 +397,9 @@ fn axes(spec: &JointSpec, geometry: Geometry) -> Result<(Matrix3<f64>, Geometry)
         ))
     };
     let given = spec.axes.as_slice();
+    if let Axes::Oblique(n) = spec.kind.axes {
+        return oblique(spec, n, geometry, unit);
+    }
     match (spec.kind.axes, given) {
         (_, []) if spec.kind.axes != Axes::Three => Ok((Matrix3::identity(), geometry)),
         (Axes::One, [axis]) => {
@@ -395,6 +436,78 @@ fn axes(spec: &JointSpec, geometry: Geometry) -> Result<(Matrix3<f64>, Geometry)
             format!("does not fit a `{}` joint", spec.kind.name),
         )),
     }
+}
+
+/// Returns the rotation to the frames of a type with `n` oblique axes, and the geometric constants with the axes filled in. `unit`:
+/// normalizes an axis. Fails if neighboring axes are parallel.
+fn oblique(
+    spec: &JointSpec,
+    n: usize,
+    geometry: Geometry,
+    unit: impl Fn(&Vector3<f64>, &'static str) -> Result<Vector3<f64>, JointError>,
+) -> Result<(Matrix3<f64>, Geometry), JointError> {
+    let key = if n == 3 { "axes" } else { "axis2" };
+    let mut axes = [0, 1, 2].map(|k| Vector3::ith(k, if k < n { 1.0 } else { 0.0 }));
+    if !spec.axes.is_empty() {
+        if spec.axes.len() != n {
+            let problem = format!(
+                "{} for the {n} axes of a `{}` joint",
+                spec.axes.len(),
+                spec.kind.name
+            );
+            return Err(fault(spec, key, problem));
+        }
+        for (k, axis) in spec.axes.iter().enumerate() {
+            let key = if n == 2 && k == 0 { "axis" } else { key };
+            axes[k] = unit(axis, key)?;
+        }
+    }
+    for pair in axes[..n].windows(2) {
+        let sine = pair[0].cross(&pair[1]).norm();
+        if !(sine >= OBLIQUE) {
+            let problem = format!("is parallel to the axis before it: sine {sine:e}");
+            return Err(fault(spec, key, problem));
+        }
+    }
+    let z = axes[0].cross(&axes[1]).normalize();
+    let turned = Matrix3::from_columns(&[axes[0], z.cross(&axes[0]), z]);
+    let axes = axes.map(|axis| turned.tr_mul(&axis));
+    Ok((turned, Geometry { axes, ..geometry }))
+}
+
+/// Returns the geometric constants with the points of the axes of hinges in series filled in, in the frames that are `turned`
+/// against the specified ones.
+fn anchors(
+    spec: &JointSpec,
+    turned: &Matrix3<f64>,
+    geometry: Geometry,
+) -> Result<Geometry, JointError> {
+    let n = spec.kind.coordinates.len();
+    if !spec.kind.has_anchors() {
+        if spec.anchors.is_empty() {
+            return Ok(geometry);
+        }
+        let problem = format!("is no key of a `{}` joint", spec.kind.name);
+        return Err(fault(spec, "anchors", problem));
+    }
+    if !spec.anchors.is_empty() && spec.anchors.len() != n {
+        let problem = format!("has {} points for {n} axes", spec.anchors.len());
+        return Err(fault(spec, "anchors", problem));
+    }
+    if let Some(x) = spec.anchors.iter().flatten().find(|x| !x.is_finite()) {
+        return Err(value(spec, "anchors", *x, "finite"));
+    }
+    let anchors = [0, 1, 2].map(|k| {
+        let point = spec.anchors.get(k).or(spec.anchors.last());
+        point.map_or_else(Vector3::zeros, |point| turned.tr_mul(point))
+    });
+    let second = spec.coordinates.get(1).and_then(|c| c.position);
+    Ok(Geometry {
+        anchors,
+        is_biaxial: n == 2,
+        branch: branch(&geometry.axes, second.unwrap_or(0.0)),
+        ..geometry
+    })
 }
 
 fn check(spec: &JointSpec, c: &CoordinateSpec) -> Result<(), JointError> {

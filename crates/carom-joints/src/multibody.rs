@@ -59,6 +59,7 @@ pub(crate) struct Part {
 /// #     parent_frame: Frame::identity(),
 /// #     child_frame: Frame { position: Vector3::new(0.0, 0.0, 0.5), ..Frame::identity() },
 /// #     axes: vec![Vector3::y()],
+/// #     anchors: Vec::new(),
 /// #     length: None,
 /// #     coordinates: vec![CoordinateSpec { position: Some(1.0), ..CoordinateSpec::default() }],
 /// #     ball: BallSpec::default(),

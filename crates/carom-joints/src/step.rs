@@ -205,6 +205,7 @@ impl Step {
 /// #     parent_frame: Frame::identity(),
 /// #     child_frame: Frame { position: Vector3::new(0.0, 0.0, 0.5), ..Frame::identity() },
 /// #     axes: vec![Vector3::y()],
+/// #     anchors: Vec::new(),
 /// #     length: None,
 /// #     coordinates: vec![CoordinateSpec { position: Some(1.0), ..CoordinateSpec::default() }],
 /// #     ball: BallSpec::default(),
@@ -385,7 +386,7 @@ impl<'m> Stepper<'m> {
         let mb = self.multibody;
         let half = 0.5 * length;
         self.begin_rows(start);
-        check_gimbals(mb, &self.rows, modes, time)?;
+        check_axes(mb, &self.rows, modes, time)?;
         mb.velocities(&start.states, &mut self.velocities);
         step.begin(start, mb);
         // Forces at the start of the step.
@@ -538,15 +539,16 @@ fn explicit(c: &CoordinateSpec, q: f64, rate: f64, time: f64, modes: &Modes, k: 
     }
 }
 
-/// Checks that the three axes of each gimbal joint are not almost coplanar. Joints on whose coordinates no forces or
-/// limits act are not checked; `modes` holds the coordinates that are held and the caller's forces. `time` (s) is
+/// Checks that the three axes of each gimbal and triaxial joint are not almost coplanar. Gimbal joints on whose coordinates no
+/// forces or limits act are not checked; `modes` holds the coordinates that are held and the caller's forces. `time` (s) is
 /// reported in the error. `rows`: Jacobian rows of all joints.
-fn check_gimbals(mb: &Multibody, rows: &[Row], modes: &Modes, time: f64) -> Result<(), JointError> {
+fn check_axes(mb: &Multibody, rows: &[Row], modes: &Modes, time: f64) -> Result<(), JointError> {
     for (j, joint) in mb.joints().iter().enumerate() {
-        if joint.kind.name != "gimbal" {
+        if !matches!(joint.kind.name, "gimbal" | "triaxial") {
             continue;
         }
         let (_, first) = mb.rows_of(j);
+        let is_triaxial = joint.kind.has_anchors();
         let acts = joint
             .coordinates
             .iter()
@@ -561,7 +563,7 @@ fn check_gimbals(mb: &Multibody, rows: &[Row], modes: &Modes, time: f64) -> Resu
             });
         // The dual couple of the first axis has a length of 1/det along the normal of the two others.
         let most = rows[first].couple.norm().max(rows[first + 2].couple.norm());
-        if acts && !(most > 0.0 && most < 1e6) {
+        if (acts || is_triaxial) && !(most > 0.0 && most < 1e6) {
             return Err(JointError::SingularJoints {
                 joint: joint.name.clone(),
                 time,

@@ -18,6 +18,9 @@ from ._arrays import Floats
 #: Axes are orthogonal or parallel up to this sine, and lines meet up to this many meters per meter.
 ALIGNED = 1e-9
 
+#: Sine between axes up to which they count as parallel where the joint needs axes that are not.
+OBLIQUE = 1e-3
+
 #: Mass and inertia of links between joints of one body, against those of the body.
 SPLIT = 1e-3
 
@@ -127,12 +130,23 @@ class Stack:
         if all(kind == HINGE for kind in kinds) and at_right_angles:
             anchor = self._meeting(own)
             if anchor is None:
-                return None
+                return self._series(own, axes, before, after)
             if length == 2:
                 keys = {"axis": axes[0].tolist(), "axis2": axes[1].tolist()}
                 return _placed("universal", own, anchor, before, after, np.eye(3), keys)
             keys = {"axes": [axis.tolist() for axis in axes]}
             return _placed("gimbal", own, anchor, before, after, np.eye(3), keys)
+        if all(kind == HINGE for kind in kinds):
+            return self._series(own, axes, before, after)
+        if kinds == [SLIDE, SLIDE]:
+            if _parallel(axes):
+                return None
+            keys = {"axis": axes[0].tolist(), "axis2": axes[1].tolist()}
+            return _placed("cross-slide", own, np.zeros(3), before, after, np.eye(3), keys)
+        if kinds == [SLIDE, HINGE] and at_right_angles:
+            arm = self.model.jnt_pos[own[1]]
+            keys = {"axis": axes[0].tolist(), "axis2": axes[1].tolist()}
+            return _placed("pin-slot", own, arm, before, after, np.eye(3), keys)
         if sorted(kinds) == sorted([SLIDE, HINGE]) and np.linalg.norm(axes[0] - axes[1]) <= ALIGNED:
             hinge, slide = own[kinds.index(HINGE)], own[kinds.index(SLIDE)]
             arm = self.model.jnt_pos[hinge]
@@ -141,6 +155,18 @@ class Stack:
         if kinds == [SLIDE, SLIDE, HINGE]:
             return self._planar(own, axes, before, after)
         return None
+
+    def _series(self, own: list[int], axes: list[Floats], before: Pose, after: Pose) -> Joint | None:
+        """Hinges whose axes need not meet, in the order from the parent."""
+        if _parallel(axes):
+            return None
+        points = [self.model.jnt_pos[j] for j in own]
+        keys: dict[str, Any] = {"anchors": [(point - points[-1]).tolist() for point in points]}
+        if len(own) == 2:
+            keys |= {"axis": axes[0].tolist(), "axis2": axes[1].tolist()}
+            return _placed("biaxial", own, points[-1], before, after, np.eye(3), keys)
+        keys["axes"] = [axis.tolist() for axis in axes]
+        return _placed("triaxial", own, points[-1], before, after, np.eye(3), keys)
 
     def _planar(self, own: list[int], axes: list[Floats], before: Pose, after: Pose) -> Joint | None:
         first, second, hinge = own
@@ -178,6 +204,11 @@ class Stack:
         if kind == BALL:
             return _placed("spherical", [j], arm, before, after, np.eye(3), {})
         return _placed("revolute", [j], arm, before, after, np.eye(3), {"axis": axis.tolist()})
+
+
+def _parallel(axes: list[Floats]) -> bool:
+    """True if an axis is parallel, or nearly so, to the next."""
+    return any(np.linalg.norm(np.cross(a, b)) <= OBLIQUE for a, b in zip(axes, axes[1:], strict=False))
 
 
 def _placed(

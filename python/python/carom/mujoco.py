@@ -68,8 +68,9 @@ def world(model: Any, data: Any, *, restitution: float = 0.0, **world_keys: Any)
 
     A body is MuJoCo's with all that is welded to it, about its center of mass in the axes of ``ximat``. Coordinates keep
     the names of MuJoCo's joints and are ``qpos - qpos0``. Hinges that cross at right angles are one ``universal`` or
-    ``gimbal`` joint, two slides and a hinge about their normal one ``planar``, slide and hinge on one axis one
-    ``cylindrical``; joints of one body that are none of these get light links in between.
+    ``gimbal`` joint, two or three others one ``biaxial`` or ``triaxial``, two slides one ``cross-slide``, two slides and a
+    hinge about their normal one ``planar``, slide and hinge on one axis one ``cylindrical``, a hinge across the slide
+    before it one ``pin-slot``; other joints of one body get light links in between.
 
     Parameters
     ----------

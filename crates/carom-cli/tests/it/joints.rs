@@ -144,6 +144,24 @@ fn a_fault_beside_a_joint_is_named_with_its_key() {
             "joints[1].axes",
         ),
         (
+            more("type = \"biaxial\"\nchild = \"rod\"\naxis = [1, 0, 0]\naxis2 = [-2, 0, 0]"),
+            "`joints[1].axis2`: invalid-key: joint `more`: axis2 is parallel to the axis before it",
+        ),
+        (
+            more("type = \"triaxial\"\nchild = \"rod\"\nanchors = [[0, 0, 0], [0, 0, 0.1]]"),
+            "`joints[1].anchors`: `more`: 2 points for 3 axes",
+        ),
+        (
+            more("type = \"pin-slot\"\nchild = \"rod\"\nanchors = [[0, 0, 0], [0, 0, 0.1]]"),
+            "`joints[1].anchors`: `more`: is no key of a `pin-slot` joint",
+        ),
+        (
+            more(
+                "type = \"cross-slide\"\nchild = \"rod\"\naxes = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]",
+            ),
+            "joints[1].axes",
+        ),
+        (
             more("type = \"distance\"\nchild = \"rod\""),
             "joints[1].length",
         ),

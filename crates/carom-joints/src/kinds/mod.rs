@@ -1,14 +1,19 @@
 //! Types of joints: one file each, and one line in [`KINDS`].
 
+mod biaxial;
+mod cross_slide;
 mod cylindrical;
 mod distance;
 mod fixed;
 mod free;
 mod gimbal;
+mod pin_slot;
 mod planar;
 mod prismatic;
 mod revolute;
+mod series;
 mod spherical;
+mod triaxial;
 mod universal;
 
 use crate::frames::{Frames, Row};
@@ -24,6 +29,10 @@ pub static KINDS: &[&Kind] = &[
     &gimbal::KIND,
     &spherical::KIND,
     &planar::KIND,
+    &cross_slide::KIND,
+    &pin_slot::KIND,
+    &biaxial::KIND,
+    &triaxial::KIND,
     &distance::KIND,
     &free::KIND,
 ];
@@ -65,6 +74,11 @@ pub enum Condition {
     Across(usize),
     /// $c_{1k}\cdot c_{2l} = 0$: axis $k$ of the parent's frame and axis $l$ of the child's stay orthogonal.
     Orthogonal(usize, usize),
+    /// Links between hinges in series end at the child: component along the axis $e_k$ of space of the gap between the links, which
+    /// the relative attitude of the frames places, and the child's last axis.
+    Linked(usize),
+    /// $a_1\cdot a_2 = \cos\delta$: an axis of the parent and one of the child keep their angle $\delta$.
+    Inclined,
     /// $\lvert d\rvert = \ell$: the origins of the two frames keep the distance $\ell$ (m).
     Distance,
 }
@@ -103,24 +117,47 @@ pub enum Axes {
     One,
     /// Two axes (keys `axis` and `axis2`), which become the x and y axes of the frames.
     Two,
-    /// Three axes (key `axes`), of which the first two become the x and y axes of the frames.
+    /// Three axes (key `axes`), each orthogonal to the next. The first two become the x and y axes of the frames.
     Three,
+    /// Two axes (keys `axis` and `axis2`) or three (key `axes`) at any angles; neighbors are not parallel. The first one becomes
+    /// the x axis of the frames, the normal of the first two the z axis.
+    Oblique(usize),
 }
 
-/// Geometric constants of a joint that its type needs: the length of a distance joint, an angle between the axes of a gimbal
-/// joint.
+impl Axes {
+    /// Returns the number of axes.
+    pub fn count(self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::One => 1,
+            Self::Two => 2,
+            Self::Three => 3,
+            Self::Oblique(n) => n,
+        }
+    }
+}
+
+/// Geometric constants of a joint that its type needs, such as the length of a distance joint or the axes of hinges in series.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Geometry {
     /// Distance between the frame origins of a `distance` joint (m).
     pub length: f64,
     /// Angle $\delta$ (rad) from the first to the third axis of a `gimbal` joint at coordinates 0, positive from x towards z.
     pub third: f64,
+    /// Unit vectors of the axes of a type with [`Axes::Oblique`], in the frames; zero if there are fewer than three.
+    pub axes: [Vector3<f64>; 3],
+    /// Point on each axis of hinges in series at coordinates 0, in the frames (m). With two hinges the last one is repeated.
+    pub anchors: [Vector3<f64>; 3],
+    /// True for a `biaxial` joint.
+    pub is_biaxial: bool,
+    /// Sign of the determinant of the axes of a `triaxial` joint, which the joint keeps.
+    pub branch: f64,
 }
 
 impl Condition {
     /// True if the residual of this joint condition is a length (m), false if it is the cosine of an angle.
     pub fn is_length(self) -> bool {
-        !matches!(self, Self::Orthogonal(..))
+        !matches!(self, Self::Orthogonal(..) | Self::Inclined)
     }
 
     /// Returns the residual of this joint condition, zero if it is satisfied: a length (m) or the cosine of an angle.
@@ -130,18 +167,29 @@ impl Condition {
             Self::Coincide(k) => d[k],
             Self::Across(k) => frames.parent.axis(k).dot(&d),
             Self::Orthogonal(k, l) => frames.parent.axis(k).dot(&frames.child.axis(l)),
+            Self::Linked(k) => series::gap(geometry, frames, k),
+            Self::Inclined => {
+                let [u, w] = series::two_axes(geometry, frames);
+                let [first, second, _] = geometry.axes;
+                u.dot(&w) - first.dot(&second)
+            }
             Self::Distance => d.norm() - geometry.length,
         }
     }
 
     /// Returns the Jacobian row of this joint condition. The row times the velocities of the two bodies is the time derivative of
     /// the condition's residual.
-    pub fn row(self, frames: &Frames) -> Row {
+    pub fn row(self, geometry: &Geometry, frames: &Frames) -> Row {
         match self {
             Self::Coincide(k) => Row::force(frames, Vector3::ith(k, 1.0)),
             Self::Across(k) => Row::sliding_force(frames, frames.parent.axis(k)),
             Self::Orthogonal(k, l) => {
                 let (u, w) = (frames.parent.axis(k), frames.child.axis(l));
+                Row::couple(frames, w.cross(&u))
+            }
+            Self::Linked(k) => series::linked(geometry, frames, k),
+            Self::Inclined => {
+                let [u, w] = series::two_axes(geometry, frames);
                 Row::couple(frames, w.cross(&u))
             }
             Self::Distance => {
@@ -176,6 +224,11 @@ impl Kind {
         &spherical::BOUNDED
     }
 
+    /// True if this joint type consists of hinges in series whose axes have points of their own (key `anchors`).
+    pub fn has_anchors(&self) -> bool {
+        self.conditions.contains(&Condition::Linked(0))
+    }
+
     /// True if this joint type determines position and attitude of the child relative to the parent, by its conditions
     /// together with the values of its coordinates.
     pub fn places(&self) -> bool {
@@ -199,6 +252,7 @@ pub(crate) fn dual(axes: &[Vector3<f64>; 3]) -> ([Vector3<f64>; 3], f64) {
     )
 }
 
+pub(crate) use series::branch;
 pub(crate) use spherical::rotation as ball_rotation;
 
 fn no_coordinates(_: &Geometry, _: &Frames, _: &[f64], _: &mut [f64]) {}

@@ -5,4 +5,5 @@ mod friction;
 mod independent;
 mod robots;
 mod rows;
+mod series;
 mod steps;

@@ -3,7 +3,7 @@
 use carom_geometry::MassProperties;
 use carom_joints::coordinates::CoordinateSpec;
 use carom_joints::frames::Frame;
-use carom_joints::kinds::{KINDS, Kind};
+use carom_joints::kinds::{Axes, KINDS, Kind};
 use carom_joints::lie::{Se3, So3};
 use carom_joints::nalgebra::{Matrix3, Vector3};
 use carom_joints::step::{Modes, Stepper};
@@ -46,6 +46,7 @@ pub fn joint(name: &str, kind: &str, parent: Option<usize>, child: usize) -> Joi
         parent_frame: Frame::identity(),
         child_frame: Frame::identity(),
         axes: Vec::new(),
+        anchors: Vec::new(),
         length: (kind.name == "distance").then_some(0.4),
         coordinates: vec![CoordinateSpec::default(); kind.coordinates.len()],
         ball: BallSpec::default(),
@@ -124,6 +125,13 @@ pub fn menagerie(exact: bool) -> (Multibody, Posture) {
         one.parent_frame.position = numbers.vector() * 0.3;
         one.parent_frame.axes = numbers.rotation().matrix();
         one.child_frame.position = numbers.vector() * 0.2;
+        if matches!(one.kind.axes, Axes::Oblique(_)) {
+            let axes = [[1.0, 0.2, 0.0], [0.3, 1.0, 0.4], [0.0, -0.3, 1.0]];
+            one.axes = axes.map(Vector3::from)[..one.kind.axes.count()].to_vec();
+        }
+        if one.kind.has_anchors() {
+            one.anchors = one.axes.iter().map(|_| numbers.vector() * 0.1).collect();
+        }
         for c in &mut one.coordinates {
             c.position = Some(0.4 * numbers.next());
             c.velocity = Some(numbers.next());

@@ -1,7 +1,7 @@
 use crate::robots::{Numbers, joint};
 use carom_joints::Joint;
 use carom_joints::frames::{Frame, Frames};
-use carom_joints::kinds::KINDS;
+use carom_joints::kinds::{Axes, KINDS};
 use carom_joints::lie::So3;
 use carom_joints::nalgebra::{Vector3, Vector6};
 use carom_joints::variational::State;
@@ -34,18 +34,20 @@ fn assembled(kind: &str, numbers: &mut Numbers) -> (Joint, [State; 2], Vec<f64>)
     spec.parent_frame = frame(numbers);
     spec.child_frame = frame(numbers);
     let turn = numbers.rotation();
-    let axes = match spec.kind.axes {
-        carom_joints::kinds::Axes::None => 0,
-        carom_joints::kinds::Axes::One => 1,
-        carom_joints::kinds::Axes::Two => 2,
-        carom_joints::kinds::Axes::Three => 3,
-    };
+    let axes = spec.kind.axes.count();
     spec.axes = (0..axes)
         .map(|k| turn.rotate(&Vector3::ith(k, 1.0)))
         .collect();
     if axes == 3 {
         // Any third axis across the second.
         spec.axes[2] = turn.rotate(&Vector3::new(0.6, 0.0, 0.8));
+    }
+    if matches!(spec.kind.axes, Axes::Oblique(_)) {
+        // Axes at any angles.
+        spec.axes[1] += turn.rotate(&Vector3::new(0.4, 0.0, 0.3));
+    }
+    if spec.kind.has_anchors() {
+        spec.anchors = (0..axes).map(|_| numbers.vector() * 0.3).collect();
     }
     for coordinate in &mut spec.coordinates {
         coordinate.position = Some(0.7 * numbers.next());
@@ -95,13 +97,12 @@ fn rows_are_derivatives_of_residuals_and_coordinates() {
                     moved(&states[1], &velocities[1], time),
                 ])
             };
-            let h = 1e-5;
-            let (before, after) = (at(-h), at(h));
-            let of = |frames: &Frames| joint.residuals(frames).collect::<Vec<_>>();
-            let (low, high) = (of(&before), of(&after));
+            let h = 1e-4;
+            let of = |time: f64| joint.residuals(&at(time)).collect::<Vec<_>>();
+            let [lower, low, high, higher] = [-2.0, -1.0, 1.0, 2.0].map(|k| of(k * h));
             for (k, row) in joint.rows(&frames).iter().enumerate() {
                 let rate = row.rate(&velocities[0], &velocities[1]);
-                let difference = (high[k] - low[k]) / (2.0 * h);
+                let difference = (8.0 * (high[k] - low[k]) - (higher[k] - lower[k])) / (12.0 * h);
                 assert!(
                     (rate - difference).abs() <= 1e-9,
                     "{} {k}: {rate} {difference}",

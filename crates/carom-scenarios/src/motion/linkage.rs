@@ -163,6 +163,7 @@ impl Linkage {
             parent_frame: frame(from),
             child_frame: frame(to),
             axes,
+            anchors: Vec::new(),
             length: None,
             coordinates,
             ball: BallSpec::default(),

@@ -53,6 +53,7 @@ pub struct JointedSpec {
 ///     parent_frame: Frame::identity(),
 ///     child_frame: Frame::identity(),
 ///     axes: vec![Vector3::x()],
+///     anchors: Vec::new(),
 ///     length: None,
 ///     coordinates: vec![CoordinateSpec {
 ///         velocity: Some(1.0),

@@ -27,6 +27,7 @@ fn joint(kind: &str, axis: Vector3<f64>, coordinate: CoordinateSpec) -> JointSpe
         parent_frame: Frame::identity(),
         child_frame: Frame::identity(),
         axes: vec![axis],
+        anchors: Vec::new(),
         length: None,
         coordinates: vec![coordinate],
         ball: BallSpec::default(),

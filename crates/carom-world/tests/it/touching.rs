@@ -66,6 +66,7 @@ impl Bodies {
                 "revolute" => vec![Vector3::y()],
                 _ => Vec::new(),
             },
+            anchors: Vec::new(),
             length: None,
             coordinates: kind
                 .coordinates

@@ -1,7 +1,7 @@
 //! Keys `[[joints]]` of a world, and their checks.
 
+use super::numbers::{Bounds, Numbers};
 use crate::ScenarioError;
-use crate::tree::EXTENDED;
 use carom_lie::So3;
 use carom_numeric::expression::{Expression, Names, Scalar, Type};
 use carom_world::joints::coordinates::{Actuator, CoordinateSpec, Rule, Signal, Table};
@@ -10,8 +10,6 @@ use carom_world::joints::kinds::{KINDS, Kind};
 use carom_world::joints::{BallSpec, JointSpec};
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
-use serde::de::{self, Deserializer, SeqAccess, Visitor};
-use std::fmt;
 use std::sync::Arc;
 
 #[derive(Debug, Deserialize)]
@@ -33,6 +31,8 @@ pub(in super::super) struct JointConfig {
     axis2: Option<[f64; 3]>,
     #[serde(default)]
     axes: Option<[[f64; 3]; 3]>,
+    #[serde(default)]
+    anchors: Option<Vec<[f64; 3]>>,
     #[serde(default)]
     names: Option<Vec<String>>,
     #[serde(default)]
@@ -79,84 +79,6 @@ struct LimitsConfig {
     upper: Option<Bounds>,
     #[serde(default)]
     restitution: Option<Numbers>,
-}
-
-/// One number for all coordinates, or one number for each.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-enum Numbers {
-    One(f64),
-    Each(Vec<f64>),
-}
-
-impl Numbers {
-    /// Returns the number that applies to the joint coordinate with the index `coordinate`: the common number, or the entry of
-    /// a list.
-    fn at(&self, coordinate: usize) -> Option<f64> {
-        match self {
-            Self::One(number) => Some(*number),
-            Self::Each(list) => list.get(coordinate).copied(),
-        }
-    }
-}
-
-/// Bounds of coordinates; an infinite bound means no limit.
-#[derive(Clone, Debug)]
-struct Bounds(Numbers);
-
-impl Bounds {
-    fn numbers(&self) -> Numbers {
-        self.0.clone()
-    }
-
-    fn is_finite(&self) -> bool {
-        matches!(self.0, Numbers::One(bound) if bound.is_finite())
-    }
-}
-
-impl<'de> Deserialize<'de> for Bounds {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_newtype_struct(EXTENDED, BoundsVisitor)
-    }
-}
-
-/// Deserializer of one bound or a list of bounds.
-struct BoundsVisitor;
-
-impl<'de> Visitor<'de> for BoundsVisitor {
-    type Value = Bounds;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number, inf or -inf, or a list of them")
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Bounds, E> {
-        Ok(Bounds(Numbers::One(value)))
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Bounds, E> {
-        Ok(Bounds(Numbers::One(value as f64)))
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Bounds, E> {
-        Ok(Bounds(Numbers::One(value as f64)))
-    }
-
-    // For deserializers without infinite numbers.
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<Bounds, D::Error> {
-        inner.deserialize_any(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Bounds, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element::<Bounds>()? {
-            let Numbers::One(value) = item.0 else {
-                return Err(de::Error::custom("a list of numbers is needed"));
-            };
-            list.push(value);
-        }
-        Ok(Bounds(Numbers::Each(list)))
-    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -245,6 +167,7 @@ impl JointConfig {
             parent_frame: self.parent_frame.build(&format!("{key}.parent_frame"))?,
             child_frame: self.child_frame.build(&format!("{key}.child_frame"))?,
             axes: self.given_axes(kind, &fault)?,
+            anchors: self.given_anchors(kind, &fault)?,
             length: self.length,
             coordinates,
             ball,
@@ -258,17 +181,14 @@ impl JointConfig {
         kind: &Kind,
         fault: &dyn Fn(&str, String) -> ScenarioError,
     ) -> Result<(), ScenarioError> {
-        use carom_world::joints::kinds::Axes;
+        let n_axes = kind.axes.count();
         let ball = kind.is_spherical();
         let some = !kind.coordinates.is_empty();
         let keys = [
-            (
-                "axis",
-                self.axis.is_some(),
-                matches!(kind.axes, Axes::One | Axes::Two),
-            ),
-            ("axis2", self.axis2.is_some(), kind.axes == Axes::Two),
-            ("axes", self.axes.is_some(), kind.axes == Axes::Three),
+            ("axis", self.axis.is_some(), matches!(n_axes, 1 | 2)),
+            ("axis2", self.axis2.is_some(), n_axes == 2),
+            ("axes", self.axes.is_some(), n_axes == 3),
+            ("anchors", self.anchors.is_some(), kind.has_anchors()),
             ("names", self.names.is_some(), some),
             ("length", self.length.is_some(), kind.name == "distance"),
             ("position", self.position.is_some(), some || ball),
@@ -370,25 +290,41 @@ impl JointConfig {
         kind: &Kind,
         fault: &dyn Fn(&str, String) -> ScenarioError,
     ) -> Result<Vec<Vector3<f64>>, ScenarioError> {
-        use carom_world::joints::kinds::Axes;
         let finite = |key: &str, axis: &[f64; 3]| {
             if axis.iter().all(|x| x.is_finite()) && axis.iter().any(|x| *x != 0.0) {
                 return Ok(Vector3::from(*axis));
             }
             Err(fault(key, format!("{axis:?} has no direction")))
         };
-        match (kind.axes, &self.axis, &self.axis2, &self.axes) {
-            (Axes::One, Some(axis), _, _) => Ok(vec![finite("axis", axis)?]),
-            (Axes::Two, None, None, _) => Ok(Vec::new()),
-            (Axes::Two, first, second, _) => Ok(vec![
+        match (kind.axes.count(), &self.axis, &self.axis2, &self.axes) {
+            (1, Some(axis), _, _) => Ok(vec![finite("axis", axis)?]),
+            (2, None, None, _) => Ok(Vec::new()),
+            (2, first, second, _) => Ok(vec![
                 finite("axis", &first.unwrap_or([1.0, 0.0, 0.0]))?,
                 finite("axis2", &second.unwrap_or([0.0, 1.0, 0.0]))?,
             ]),
-            (Axes::Three, _, _, Some(axes)) => {
-                axes.iter().map(|axis| finite("axes", axis)).collect()
-            }
+            (3, _, _, Some(axes)) => axes.iter().map(|axis| finite("axes", axis)).collect(),
             _ => Ok(Vec::new()),
         }
+    }
+
+    fn given_anchors(
+        &self,
+        kind: &Kind,
+        fault: &dyn Fn(&str, String) -> ScenarioError,
+    ) -> Result<Vec<Vector3<f64>>, ScenarioError> {
+        let Some(anchors) = &self.anchors else {
+            return Ok(Vec::new());
+        };
+        let n = kind.axes.count();
+        if anchors.len() != n {
+            let message = format!("{} points for {n} axes", anchors.len());
+            return Err(fault("anchors", message));
+        }
+        if let Some(point) = anchors.iter().find(|p| !p.iter().all(|x| x.is_finite())) {
+            return Err(fault("anchors", format!("{point:?} is no point")));
+        }
+        Ok(anchors.iter().map(|point| Vector3::from(*point)).collect())
     }
 
     fn coordinates(

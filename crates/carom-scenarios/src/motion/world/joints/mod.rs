@@ -1,6 +1,7 @@
 //! Worlds with `[[joints]]`.
 
 mod config;
+mod numbers;
 mod playback;
 mod report;
 mod robot;

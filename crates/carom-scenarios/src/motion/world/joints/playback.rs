@@ -8,7 +8,6 @@ use carom_lie::{Se3, So3};
 use carom_report::Record;
 use carom_variational::State;
 use carom_world::jointed::{JointEvent, JointedEnd, Reaction};
-use carom_world::joints::kinds::Axes;
 use carom_world::joints::{Joint, Multibody};
 use carom_world::{BodySpec, WorldSpec};
 use nalgebra::{Matrix3, Rotation3, Unit, Vector3};
@@ -135,10 +134,10 @@ fn drawn(mb: &Multibody, body: usize, shape: Option<&Shape>, start: &[State]) ->
         .joints()
         .iter()
         .filter_map(|joint| {
-            let frames = joint.frames(start);
+            let [parent, child] = joint.ends(&joint.frames(start));
             match (joint.child == body, joint.parent == Some(body)) {
-                (true, _) => Some(within(state, &frames.child.origin)),
-                (_, true) => Some(within(state, &frames.parent.origin)),
+                (true, _) => Some(within(state, &child)),
+                (_, true) => Some(within(state, &parent)),
                 _ => None,
             }
         })
@@ -241,22 +240,18 @@ fn rod(center: &Vector3<f64>, half: &Vector3<f64>, radius: f64) -> Option<Shape>
     Some(Shape::Rounded(Box::new(capsule)))
 }
 
-/// Creates the capsules that show the axes of a joint. The capsules are fixed to the joint's child body, whose state is
-/// `state`. `start`: initial states of all bodies; `size`: length scale of the drawing (m).
+/// Creates the capsule that shows the axis of a joint, or a ball for a joint without axis. The shape is fixed to the joint's child
+/// body, whose state is `state`. `start`: initial states of all bodies; `size`: length scale of the drawing (m).
 fn pins(joint: &Joint, state: &State, start: &[State], size: f64) -> Vec<Shape> {
-    let side = joint.frames(start).child;
-    let at = within(state, &side.origin);
-    let pin = |k: usize| {
-        let axis = state.rotation.rotate_back(&side.axis(k));
+    let frames = joint.frames(start);
+    let [_, child] = joint.ends(&frames);
+    let at = within(state, &child);
+    let pin = |axis: Vector3<f64>| {
+        let axis = state.rotation.rotate_back(&axis);
         rod(&at, &(axis * (PIN[0] * size)), PIN[1] * size)
     };
-    let axes: &[usize] = match joint.kind.axes {
-        Axes::One => &[2],
-        Axes::Two => &[1],
-        _ if joint.kind.name == "planar" => &[2],
-        _ => &[],
-    };
-    let pins: Vec<Shape> = axes.iter().filter_map(|k| pin(*k)).collect();
+    let axis = joint.child_axis(&frames);
+    let pins: Vec<Shape> = axis.and_then(pin).into_iter().collect();
     if pins.is_empty() && !joint.kind.conditions.is_empty() {
         let ball = Ellipsoid::sphere(2.0 * PIN[1] * size, at).ok();
         return ball.map(Shape::Ellipsoid).into_iter().collect();
