@@ -386,7 +386,7 @@ impl<'m> Stepper<'m> {
         let mb = self.multibody;
         let half = 0.5 * length;
         self.begin_rows(start);
-        check_axes(mb, &self.rows, modes, time)?;
+        self.check_axes(modes, time)?;
         mb.velocities(&start.states, &mut self.velocities);
         step.begin(start, mb);
         // Forces at the start of the step.
@@ -422,7 +422,7 @@ impl<'m> Stepper<'m> {
             self.note_first(&pushes, half, modes, step);
         }
         self.pushes = pushes;
-        made?;
+        made.map_err(|error| self.coplanar_axes(error, modes, time, length))?;
         self.second_kick(time + length, length, modes, step, contacts)?;
         self.kept.keep(&step.end);
         for (body, state) in step.end.states.iter().enumerate() {
@@ -537,40 +537,6 @@ fn explicit(c: &CoordinateSpec, q: f64, rate: f64, time: f64, modes: &Modes, k: 
         damper: -c.damping * rate,
         friction: -c.friction * modes.slides[k],
     }
-}
-
-/// Checks that the three axes of each gimbal and triaxial joint are not almost coplanar. Gimbal joints on whose coordinates no
-/// forces or limits act are not checked; `modes` holds the coordinates that are held and the caller's forces. `time` (s) is
-/// reported in the error. `rows`: Jacobian rows of all joints.
-fn check_axes(mb: &Multibody, rows: &[Row], modes: &Modes, time: f64) -> Result<(), JointError> {
-    for (j, joint) in mb.joints().iter().enumerate() {
-        if !matches!(joint.kind.name, "gimbal" | "triaxial") {
-            continue;
-        }
-        let (_, first) = mb.rows_of(j);
-        let is_triaxial = joint.kind.has_anchors();
-        let acts = joint
-            .coordinates
-            .iter()
-            .zip(mb.coordinates_of(j))
-            .any(|(c, k)| {
-                c.stiffness + c.damping + c.friction + c.armature > 0.0
-                    || c.actuator.is_some()
-                    || modes.control[k] != 0.0
-                    || modes.held[k].is_some()
-                    || c.lower.is_finite()
-                    || c.upper.is_finite()
-            });
-        // The dual couple of the first axis has a length of 1/det along the normal of the two others.
-        let most = rows[first].couple.norm().max(rows[first + 2].couple.norm());
-        if (acts || is_triaxial) && !(most > 0.0 && most < 1e6) {
-            return Err(JointError::SingularJoints {
-                joint: joint.name.clone(),
-                time,
-            });
-        }
-    }
-    Ok(())
 }
 
 fn finite(state: &State) -> bool {

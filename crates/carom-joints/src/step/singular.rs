@@ -3,8 +3,14 @@
 //! The rows of a planar loop in space depend on each other in all of its positions, and forces that the dependent rows would
 //! carry exist. In a singular position, such as that of a bridge of two links that is straight, the rank falls at this position
 //! alone: no impulses along the rows act in the missing direction, and a step that needs them has no solution.
+//!
+//! Three hinges in series, as in a gimbal joint, are singular where their axes are coplanar: rates and forces of the coordinates
+//! grow as the inverse of the determinant of the axes.
 
-use super::Stepper;
+use super::{Modes, Stepper};
+use crate::JointError;
+use crate::elimination::rate;
+use crate::joint::Joint;
 use crate::multibody::Posture;
 use carom_lie::So3;
 use nalgebra::Vector6;
@@ -14,7 +20,88 @@ use nalgebra::Vector6;
 /// decision, 1e-10; the residuals of the motion, of the same order, have eigenvalues of the order of 1e-12.
 const NEARBY: f64 = 1e-3;
 
+/// Determinant of three unit hinge axes below which they count as coplanar.
+const COPLANAR: f64 = 1e-6;
+
+/// Determinant of the hinge axes, divided by the largest rotation of a hinge within the step, below which a step that fails has
+/// failed at the singular position. Steps that would pass the singular position fail at quotients of up to about 2.
+const PASSES: f64 = 4.0;
+
 impl Stepper<'_> {
+    /// Checks that the three axes of each gimbal and triaxial joint are not almost coplanar. Gimbal joints on whose coordinates
+    /// no forces or limits act are not checked; `modes` holds the coordinates that are held and the caller's forces. `time` (s)
+    /// is reported in the error.
+    pub(super) fn check_axes(&self, modes: &Modes, time: f64) -> Result<(), JointError> {
+        let joints = self.multibody.joints().iter().enumerate();
+        for (j, joint) in joints.filter(|(j, joint)| self.needs_axes(*j, joint, modes)) {
+            let first = self.multibody.rows_of(j).1;
+            // The dual couple of the first axis has a length of 1/det along the normal of the two others.
+            let length = |row: usize| self.rows[row].couple.norm();
+            let most = length(first).max(length(first + 2));
+            if !(most > 0.0 && most < 1.0 / COPLANAR) {
+                return Err(JointError::SingularJoints {
+                    joint: joint.name.clone(),
+                    time,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the `error` of a step, or [`JointError::SingularJoints`] if the step failed because it would pass the singular
+    /// position of a gimbal or triaxial joint. The step begins at `time` with the given `length` (s) and `modes`.
+    pub(super) fn coplanar_axes(
+        &self,
+        error: JointError,
+        modes: &Modes,
+        time: f64,
+        length: f64,
+    ) -> JointError {
+        if !matches!(
+            error,
+            JointError::StepTooLarge { .. } | JointError::Flight { .. }
+        ) {
+            return error;
+        }
+        let mb = self.multibody;
+        let passes = |(j, joint): &(usize, &Joint)| {
+            if !self.needs_axes(*j, joint, modes) {
+                return false;
+            }
+            let first = mb.rows_of(*j).1;
+            let [a, b, c] = [0, 1, 2].map(|k| self.rows[first + k].couple);
+            let rates = { first..first + 3 }
+                .map(|row| rate(&self.rows[row], mb.ends(*j), &self.velocities).abs());
+            let turned = length.abs() * rates.fold(0.0, f64::max);
+            // The determinant of the dual couples is the inverse of that of the axes.
+            1.0 <= PASSES * turned * a.dot(&b.cross(&c)).abs()
+        };
+        match mb.joints().iter().enumerate().find(passes) {
+            Some((_, joint)) => JointError::SingularJoints {
+                joint: joint.name.clone(),
+                time,
+            },
+            None => error,
+        }
+    }
+
+    /// True if the joint with the index `j` is singular where its three axes are coplanar: a triaxial joint, or a gimbal joint
+    /// on whose coordinates forces or limits act.
+    fn needs_axes(&self, j: usize, joint: &Joint, modes: &Modes) -> bool {
+        if joint.kind.name != "gimbal" {
+            return joint.kind.name == "triaxial";
+        }
+        let mut all = { joint.coordinates.iter() }.zip(self.multibody.coordinates_of(j));
+        all.any(|(c, k)| {
+            c.stiffness + c.damping + c.friction + c.armature > 0.0
+                || c.actuator.is_some()
+                || modes.control[k] != 0.0
+                || modes.held[k].is_some()
+                || c.lower.is_finite()
+                || c.upper.is_finite()
+        })
+    }
+
     /// Returns true if the joint rows at the posture `start`, which were factored last, have a smaller rank than in a
     /// posture nearby. The posture nearby is reached by a small motion that all joints allow.
     pub(super) fn is_singular(&mut self, start: &Posture) -> bool {

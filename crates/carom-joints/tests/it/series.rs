@@ -5,6 +5,7 @@ use carom_joints::coordinates::CoordinateSpec;
 use carom_joints::frames::Frame;
 use carom_joints::lie::So3;
 use carom_joints::nalgebra::Vector3;
+use carom_joints::step::{Modes, Stepper};
 use carom_joints::{JointError, JointSpec, Multibody};
 
 const POSITIONS: [f64; 3] = [0.3, -0.4, 0.2];
@@ -130,6 +131,55 @@ fn hinges_that_meet_at_right_angles_move_as_universal_joints_and_gimbals() {
         let [a, b] =
             [special, general].map(|kind| carried(vec![one_joint(kind, &axes[..n], &[])], 0.0));
         assert!(apart(&a, &b) <= 1e-12, "{general} {a:?} {b:?}");
+    }
+}
+
+/// A hinge that turns towards the position where its axis makes the three axes coplanar: a gimbal joint whose rotors a force must
+/// turn there, a triaxial joint with or without forces. A gimbal joint without forces passes.
+#[test]
+fn three_hinges_end_at_coplanar_axes() {
+    let anchors = ANCHORS.map(Vector3::from);
+    let axes = [Vector3::x(), Vector3::y(), Vector3::z()];
+    for (kind, anchors, armature, passes) in [
+        ("gimbal", &[][..], 0.02, false),
+        ("gimbal", &[][..], 0.0, true),
+        ("triaxial", &anchors[..], 0.02, false),
+        ("triaxial", &anchors[..], 0.0, false),
+    ] {
+        let mut hinges = one_joint(kind, &axes, anchors);
+        hinges.parent = None;
+        hinges.child = 0;
+        for (k, c) in hinges.coordinates.iter_mut().enumerate() {
+            *c = CoordinateSpec {
+                position: Some([0.2, 1.2, -0.1][k]),
+                velocity: Some([0.05, 3.0, -0.02][k]),
+                armature,
+                ..CoordinateSpec::default()
+            };
+        }
+        let mb = Multibody::new(&spec(vec![rigid(1.0, [0.05, 0.06, 0.03])], vec![hinges])).unwrap();
+        let (mut posture, _) = mb.assemble(&[unplaced()]).unwrap();
+        let (mut stepper, modes) = (Stepper::new(&mb), Modes::free(&mb));
+        let mut closest = 1.0_f64;
+        let ended = (0..400).find_map(|k| {
+            let step = stepper.step(&posture, f64::from(k) * 1e-3, 1e-3, &modes);
+            match step {
+                Ok(step) => {
+                    posture = step.end;
+                    closest = closest.min(posture.q[1].cos().abs());
+                    None
+                }
+                Err(error) => Some(error),
+            }
+        });
+        match ended {
+            None => assert!(passes, "{kind}"),
+            Some(JointError::SingularJoints { joint, .. }) => {
+                assert!(!passes && joint == "one", "{kind} {joint}");
+            }
+            Some(error) => panic!("{kind}: {error}"),
+        }
+        assert!(closest <= 0.1, "{kind} {closest}");
     }
 }
 

@@ -424,11 +424,13 @@ impl Run<'_, '_> {
 
     /// True if the failed step `made` may succeed with a shorter length: no contact impulses were found, or contact and
     /// constraint impulses did not converge together. If constraint impulses alone did not converge, the time step of the user is
-    /// too large, and the result is false.
+    /// too large or the position is singular, and the result is false.
     fn may_be_shorter(&self, made: &Result<(), MotionError>) -> bool {
         match made {
             Err(MotionError::Joint(JointError::ContactForces { .. })) => true,
-            Err(MotionError::Joint(JointError::StepTooLarge { .. })) => !self.pressing.is_empty(),
+            Err(MotionError::Joint(
+                JointError::StepTooLarge { .. } | JointError::SingularJoints { .. },
+            )) => !self.pressing.is_empty(),
             _ => false,
         }
     }
