@@ -287,6 +287,27 @@ def test_joints_that_are_none_together_get_a_link_in_between() -> None:
     assert ("split", "slab.link1") in {(what, name) for what, name, _ in world.ignored}
 
 
+def test_a_state_outside_the_ranges_of_joints_is_refused_with_the_state_to_set() -> None:
+    xml = """
+    <mujoco><compiler autolimits="true"/><worldbody><body name="a"><joint name="hip" axis="0 1 0" range="-40 40"/>
+      <geom type="box" size="0.1 0.2 0.3"/>
+      <body name="b" pos="0 0 -0.7"><joint name="knee" axis="0 1 0" range="-160 -2"/><geom type="box" size="0.1 0.1 0.3"/>
+        <body name="c" pos="0 0 -0.7"><joint name="ankle" axis="0 1 0" range="30 70"/><geom type="box" size="0.1 0.1 0.2"/></body>
+      </body></body></worldbody></mujoco>
+    """
+    model = mujoco.MjModel.from_xml_string(xml)
+    data = mujoco.MjData(model)
+    world = engine.world(model, data, duration=0.01)
+    with pytest.raises(carom.CaromError) as fault:
+        world.run()
+    message = str(fault.value)
+    assert "joint `knee`: position 0 must be at most the upper limit -0.0349" in message
+    assert message.endswith("; set data.qpos of `knee`, `ankle` within jnt_range before the import")
+    assert "\n" not in message
+    data.qpos[:] = 0.0, -1.0, 0.8
+    assert engine.world(model, data, duration=0.01).run().status == "completed"
+
+
 def test_a_joint_of_several_coordinates_may_have_a_limit_for_one() -> None:
     xml = """
     <mujoco><option gravity="0 -9.81 0"/><worldbody><body name="slab">

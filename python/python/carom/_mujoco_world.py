@@ -9,8 +9,23 @@ import numpy as np
 
 from ._arrays import Floats
 from ._errors import CaromError
-from ._mujoco_joints import FREE, SPLIT, Joint, Pose, Stack, is_off, joint_keys, name_of, quaternion_rows
+from ._mujoco_joints import (
+    FREE,
+    HINGE,
+    SLIDE,
+    SPLIT,
+    Joint,
+    Pose,
+    Stack,
+    is_off,
+    joint_keys,
+    name_of,
+    quaternion_rows,
+)
 from ._mujoco_shapes import Shapes
+
+#: Amount by which a start may lie outside a range (rad or m), as for every world.
+LIMIT_SLACK = 1e-9
 
 #: A thing that was left out: what it is, its name, and why.
 Ignored = list[tuple[str, str, str]]
@@ -77,6 +92,20 @@ class Importer:
 
     def members(self, body: int) -> list[int]:
         return [int(b) for b in np.flatnonzero(self.weld == body)]
+
+    def outside(self) -> list[str]:
+        """Names of the hinges and slides, in backquotes, whose coordinates are outside their ranges."""
+        model, names = self.model, []
+        if is_off(model, "LIMIT") or is_off(model, "CONSTRAINT"):
+            return []
+        for j in range(int(model.njnt)):
+            if not model.jnt_limited[j] or int(model.jnt_type[j]) not in (HINGE, SLIDE):
+                continue
+            q = self.data.qpos[int(model.jnt_qposadr[j])]
+            lower, upper = model.jnt_range[j]
+            if q < lower - LIMIT_SLACK or q > upper + LIMIT_SLACK:
+                names.append(f"`{name_of(model, mj.mjtObj.mjOBJ_JOINT, j, 'joint')}`")
+        return names
 
     def _inertia(self, body: int) -> tuple[float, Pose, Floats]:
         """Mass, center and axes, and inertia of a body with all that is welded to it."""

@@ -348,6 +348,8 @@ class World:
     def __init__(self, config: str | Mapping[str, Any]) -> None:
         self.config = config if isinstance(config, str) else _plain(config, "config")
         self.ignored: list[tuple[str, str, str]] = []
+        #: Remedy of an importer for a start outside the limits of joints.
+        self._remedy = ""
 
     @classmethod
     def from_toml(cls, text: str) -> World:
@@ -447,10 +449,15 @@ class World:
         config = self.config
         if not isinstance(config, str) and has_infinity(config):
             config = dumps(config)
-        if control is None:
-            motion = Motion(run("world", config, set=set, seed=seed))
-        else:
-            motion = Motion(_controlled(config, control, every, set, seed))
+        try:
+            if control is None:
+                motion = Motion(run("world", config, set=set, seed=seed))
+            else:
+                motion = Motion(_controlled(config, control, every, set, seed))
+        except CaromError as error:
+            if self._remedy and ".position`: invalid-value" in error.message:
+                raise CaromError(error.kind, f"{error.message}; {self._remedy}") from error
+            raise
         if observe is not None:
             for kind, event in motion.events():
                 observe(kind, event)

@@ -91,7 +91,8 @@ def world(model: Any, data: Any, *, restitution: float = 0.0, **world_keys: Any)
     Raises
     ------
     CaromError
-        If ``model`` and ``data`` are not MuJoCo's, or nothing moves.
+        If ``model`` and ``data`` are not MuJoCo's, or nothing moves. A state outside the ranges of joints is refused when the
+        world runs.
 
     Examples
     --------
@@ -106,6 +107,9 @@ def world(model: Any, data: Any, *, restitution: float = 0.0, **world_keys: Any)
     config = importer.read(restitution, world_keys)
     made = World(config)
     made.ignored = importer.ignored
+    outside = importer.outside()
+    if outside:
+        made._remedy = f"set data.qpos of {', '.join(outside)} within jnt_range before the import"
     return made
 
 
