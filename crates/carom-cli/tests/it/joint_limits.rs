@@ -442,3 +442,52 @@ fn a_step_that_changes_the_energy_by_more_than_its_order_is_too_large() {
         }
     }
 }
+
+/// An ankle whose hinges are apart swings to the limit of its upper hinge: the rate turns by the restitution, rows of the joint
+/// hold, and energy is lost at the limit alone.
+#[test]
+fn a_hinge_of_an_ankle_with_two_strikes_its_limit() {
+    let text = r#"duration = 0.3
+gravity = [0.0, 0.0, 0.0]
+time_step = 0.0005
+[[bodies]]
+name = "shin"
+mass = 2.0
+position = [0.0, 0.0, 0.5]
+inertia = [[0.03, 0, 0], [0, 0.03, 0], [0, 0, 0.003]]
+[[bodies]]
+name = "foot"
+mass = 0.8
+inertia = [[0.002, 0, 0], [0, 0.004, 0], [0, 0, 0.004]]
+[[joints]]
+name = "ankle"
+type = "biaxial"
+parent = "shin"
+child = "foot"
+axis = [0, 1, 0]
+axis2 = [0.9, 0, 0.45]
+anchors = [[0, 0, 0], [0, 0, -0.04]]
+parent_frame = { position = [0, 0, -0.2] }
+child_frame = { position = [-0.05, 0, 0.08] }
+velocity = [3.0, -1.0]
+limits = { lower = -inf, upper = [0.2, inf], restitution = [0.5, 0.0] }
+"#;
+    let record = record(text);
+    assert_eq!(record["n_impacts"], 1);
+    let impact = &record["impacts"][0];
+    let limit = &impact["contacts"][0];
+    assert_eq!(limit["joint"], "ankle");
+    assert_eq!(
+        (&limit["coordinate"], &limit["limit"]),
+        (&Value::from(0), &Value::from("upper"))
+    );
+    // An impulse that changes a rate by 1 + e of it loses half of impulse times sum of the rates before and after.
+    let lost = 0.5 * number(&limit["impulse"]) * -number(&limit["normal_velocity"]) * (1.0 - 0.5);
+    let energy = &record["energy"];
+    assert!(
+        (number(&energy["impact_loss_j"]) - lost).abs() <= 1e-12,
+        "{energy} {lost}"
+    );
+    assert!(number(&energy["max_abs_error_j"]) <= 1e-6, "{energy}");
+    assert!(number(&record["max_joint_residual_m"]) <= 1e-14);
+}
