@@ -2,7 +2,7 @@
 
 use super::tolerances::{DEEP, LEAST_NONLINEARITY, PATCH, SLOW};
 use crate::body::{Flights, Velocity};
-use crate::pair::{self, ContactPoint, Follow, Other, PairMemory};
+use crate::pair::{self, ContactPoint, Follow, Other, PairGap, PairMemory};
 use crate::pair_table::Pair;
 use crate::search::{Launch, Progress, Search};
 use crate::spec::World;
@@ -196,6 +196,12 @@ impl Middle<'_> {
             tolerance,
             &mut found,
         );
+        let lowest = found.iter().map(|point| point.gap);
+        if lowest.fold(f64::INFINITY, f64::min) > near.gap + world.tolerance(i, j) {
+            // The closest points lie outside the patch, for example at a corner beside the other body's face.
+            let closest = pair::gap(body, here, &other, there, &mut near.memory);
+            found.push(closest_point(&closest, closest.points));
+        }
         let mut kept = std::mem::take(&mut near.kept);
         for point in found {
             let contact = self.contact(near.pair, point, &mut kept);
@@ -320,7 +326,6 @@ impl Middle<'_> {
             let arm = then.rotation.rotate_back(&(point - then.position));
             now.position + now.rotation.rotate(&arm)
         };
-        let slab = found.slabs.iter().min_by(|a, b| a.gap.total_cmp(&b.gap));
         let [a, b] = found.points;
         let a = back(i, &a);
         let b = if j < world.bodies.len() {
@@ -328,15 +333,100 @@ impl Middle<'_> {
         } else {
             b
         };
-        let point = ContactPoint {
-            point: (a + b) * 0.5,
-            normal: found.normal,
-            gap: found.normal.dot(&(a - b)),
-            parts: slab.map_or([0, 0], |slab| [slab.part, slab.other]),
-            follow: Follow::Closest,
-        };
+        let point = closest_point(&found, [a, b]);
         let contact = self.contact(near.pair, point, &mut Vec::new());
         near.contacts.push(contact);
         true
+    }
+}
+
+/// Returns the contact point between the points `a` of the first body and `b` of the second one, with the normal and the parts
+/// of the bodies at which their gap `found` was measured.
+fn closest_point(found: &PairGap, [a, b]: [Vector3<f64>; 2]) -> ContactPoint {
+    let slab = found.slabs.iter().min_by(|a, b| a.gap.total_cmp(&b.gap));
+    ContactPoint {
+        point: (a + b) * 0.5,
+        normal: found.normal,
+        gap: found.normal.dot(&(a - b)),
+        parts: slab.map_or([0, 0], |slab| [slab.part, slab.other]),
+        follow: Follow::Closest,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::{BodySpec, FlightRule};
+    use crate::spec::{Surface, WorldSpec};
+    use crate::stepping::broad::unseen;
+    use carom_geometry::{Cuboid, Shape};
+    use carom_lie::{Se3, So3};
+
+    fn cube(name: &str, rotation: So3, position: Vector3<f64>, velocity: Vector3<f64>) -> BodySpec {
+        let shape = Shape::Cuboid(Cuboid::new([0.1; 3]).unwrap());
+        BodySpec {
+            name: name.to_owned(),
+            mass: Some(shape.mass_properties(1000.0).unwrap()),
+            shape,
+            configuration: Se3::new(rotation, position),
+            velocity,
+            angular_velocity: Vector3::zeros(),
+        }
+    }
+
+    /// Two cubes approach at 5 m/s, corner beside edge or face. The patch of fast pairs is deep, and its corners may all be farther
+    /// than the closest points.
+    #[test]
+    fn contact_points_of_fast_cubes_include_the_closest_points() {
+        for k in 0..400 {
+            let part = |ratio: f64| (f64::from(k) * ratio).fract() - 0.5;
+            let turn = Vector3::new(part(0.618_034), part(0.414_214), part(0.732_051)) * 0.2;
+            let apart = Vector3::new(0.215, 0.4 * part(0.236_068), 0.4 * part(0.645_751));
+            let Ok(world) = World::new(&WorldSpec {
+                bodies: vec![
+                    cube(
+                        "left",
+                        So3::identity(),
+                        Vector3::zeros(),
+                        Vector3::x() * 5.0,
+                    ),
+                    cube("right", So3::exp(&turn), apart, Vector3::zeros()),
+                ],
+                planes: Vec::new(),
+                gravity: Vector3::zeros(),
+                flight: FlightRule::Exact,
+                time_step: 2e-3,
+                surface: Surface {
+                    friction: 0.5,
+                    restitution: 0.0,
+                    collide: true,
+                },
+                pairs: Vec::new(),
+            }) else {
+                continue;
+            };
+            let states = world.initial_states();
+            let middle = Middle {
+                world: &world,
+                weightless: &world.flights.weightless(),
+                states,
+                time: 0.0,
+                h: 2e-3,
+            };
+            let all = world.bodies.iter().zip(states);
+            let velocities: Vec<Velocity> = all.map(|(body, at)| Velocity::of(body, at)).collect();
+            let mut near = unseen((0, 1));
+            middle.look(&mut near, states, &velocities);
+            if near.contacts.is_empty() {
+                continue;
+            }
+            let gaps = near.contacts.iter().map(|contact| contact.point.gap);
+            let lowest = gaps.fold(f64::INFINITY, f64::min);
+            assert!(
+                lowest <= near.gap + 1e-9,
+                "{k}: {lowest:e} > {:e}",
+                near.gap
+            );
+        }
     }
 }
