@@ -10,7 +10,10 @@
 use super::contact::{Contact, Starts};
 use super::island::Island;
 use super::options::StepCounts;
-use super::tolerances::{CAPPED, GAIN, GROWTHS, PRESSED, SCALE_ACCURACY, SCALE_STEPS};
+use super::tolerances::{
+    CAPPED, GAIN, GROWTHS, LEAST_TOLERANCE, PRESSED, RESTARTS, SCALE_ACCURACY, SCALE_STEPS,
+    TIGHTER, WRONG_WORK,
+};
 use crate::body::Body;
 use crate::rows::Rows;
 use carom_lcp::LcpError;
@@ -31,6 +34,8 @@ pub(super) struct Task<'t> {
     pub(super) free: &'t [f64],
     /// Length of the step (s).
     pub(super) h: f64,
+    /// Change of velocity by gravity in a regular step (m/s).
+    pub(super) fall: f64,
     /// Approach speed from which contacts restitute (m/s).
     pub(super) threshold: f64,
     /// Residual at which the solver stops.
@@ -46,6 +51,8 @@ pub(super) struct Answer {
     pub(super) starts: Vec<Starts>,
     /// Work of the impulses (J).
     pub(super) work: f64,
+    /// True if the impulses of a problem gain more energy than rounding explains.
+    pub(super) gains: bool,
     pub(super) counts: StepCounts,
 }
 
@@ -61,6 +68,8 @@ pub(super) struct Solver {
     /// Rate at which each gap may close, $\max(g, 0)/h$, reduced by the part that rotation closes (m/s).
     closing: Vec<f64>,
     found: Found,
+    /// True if the best impulses of a problem of this step gain more energy than rounding explains.
+    gains: bool,
     counts: StepCounts,
 }
 
@@ -68,6 +77,8 @@ pub(super) struct Solver {
 #[derive(Clone, Debug, Default)]
 struct Found {
     residual: f64,
+    /// Wrong work of the impulses, as a multiple of what is allowed: see [`Solver::gain`].
+    gain: f64,
     impulse: Vec<f64>,
     velocity: Vec<f64>,
     modes: Vec<ConeMode>,
@@ -83,6 +94,7 @@ impl Default for Solver {
             velocity: Vec::new(),
             closing: Vec::new(),
             found: Found::default(),
+            gains: false,
             counts: StepCounts::default(),
         }
     }
@@ -91,6 +103,7 @@ impl Default for Solver {
 impl Solver {
     pub(super) fn solve(&mut self, task: &Task<'_>) -> Result<Answer, LcpError> {
         self.counts = StepCounts::default();
+        self.gains = false;
         self.pose(task)?;
         self.starts.clear();
         let contacts = task.island.contacts.iter().map(|c| &task.contacts[*c]);
@@ -150,6 +163,7 @@ impl Solver {
             modes: self.found.modes.clone(),
             starts: self.starts.clone(),
             impulses,
+            gains: self.gains,
             counts: self.counts,
         }
     }
@@ -189,27 +203,41 @@ impl Solver {
     }
 
     /// Solves the present contact problem, that of the island (bodies connected by contacts) in `task`, from the
-    /// initial guess `from`. If the residual is too large, it tries again from the best impulses found so far, then
-    /// from zero. The best result is kept even if its residual remains too large.
+    /// initial guess `from`. If the residual is too large, it tries again from zero, then from multiples of the best
+    /// impulses found so far. If the residual is small but the impulses gain energy, because opposed impulses are so large
+    /// that their rounding matters, it first continues to smaller residuals. The best result is kept in any case.
     fn search(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
         self.counts.n_problems += 1;
         self.found.residual = f64::INFINITY;
+        self.found.gain = f64::INFINITY;
+        self.found.impulse.clear();
         let start = std::mem::take(&mut self.from);
-        self.attempt(task, &start)?;
+        self.attempt(task, &start, task.tolerance)?;
         self.from = start;
-        for from_zero in [false, true] {
-            if self.found.residual <= task.tolerance {
+        if self.found.residual <= task.tolerance {
+            for fraction in TIGHTER {
+                if self.is_accurate(task) {
+                    break;
+                }
+                let start = self.found.impulse.clone();
+                self.attempt(task, &start, fraction * task.tolerance)?;
+            }
+        }
+        for scale in RESTARTS {
+            if self.is_accurate(task) {
                 break;
             }
-            let start = if from_zero {
-                Vec::new()
-            } else {
-                self.found.impulse.clone()
-            };
-            self.attempt(task, &start)?;
+            let start: Vec<f64> = self.found.impulse.iter().map(|l| scale * l).collect();
+            self.attempt(task, &start, task.tolerance)?;
         }
+        if !self.found.residual.is_finite() {
+            let (what, index, value) = ("impulses", 0, self.found.residual);
+            return Err(LcpError::NonFinite { what, index, value });
+        }
+        self.gains |= !(self.found.gain <= 1.0);
+        let is_accurate = self.is_accurate(task);
         let (counts, residual) = (&mut self.counts, self.found.residual);
-        counts.n_inaccurate += usize::from(!(residual <= task.tolerance));
+        counts.n_inaccurate += usize::from(!is_accurate);
         counts.worst_residual = if residual <= counts.worst_residual {
             counts.worst_residual
         } else {
@@ -218,17 +246,30 @@ impl Solver {
         Ok(())
     }
 
+    /// Returns true if the impulses found last meet the tolerance of `task` and gain no significant energy.
+    fn is_accurate(&self, task: &Task<'_>) -> bool {
+        self.found.residual <= task.tolerance && self.found.gain <= 1.0
+    }
+
     /// Solves the present contact problem, that of the island (bodies connected by contacts) in `task`, once, from the
-    /// impulses `start` (empty: zero). The result is kept if its residual is smaller than the residual of all results
-    /// before.
-    fn attempt(&mut self, task: &Task<'_>, start: &[f64]) -> Result<(), LcpError> {
-        let options = SparseConeOptions::new(task.tolerance, task.tolerance)?;
+    /// impulses `start` (empty: zero) up to the residual `tolerance`. The result is kept if it is better than all results
+    /// before: if it misses its limits of residual and energy by a smaller factor.
+    fn attempt(&mut self, task: &Task<'_>, start: &[f64], tolerance: f64) -> Result<(), LcpError> {
+        let tolerance = tolerance.max(LEAST_TOLERANCE);
+        let options = SparseConeOptions::new(tolerance, tolerance)?;
         let answer = self.workspace.solve_from(&self.problem, start, &options)?;
         self.counts.newton_steps += answer.n_newton_steps + answer.n_interior_steps;
         self.counts.sweeps += answer.n_sweeps;
-        if answer.residual < self.found.residual {
+        let gain = self.gain(task);
+        let error = |residual: f64, gain: f64| (residual / task.tolerance).max(gain).max(1.0);
+        let (new, old) = (
+            error(answer.residual, gain),
+            error(self.found.residual, self.found.gain),
+        );
+        if new < old || (new == old && answer.residual < self.found.residual) {
             let (found, workspace) = (&mut self.found, &self.workspace);
             found.residual = answer.residual;
+            found.gain = gain;
             found.impulse.clear();
             found.impulse.extend_from_slice(workspace.impulse());
             found.velocity.clear();
@@ -237,6 +278,30 @@ impl Solver {
             found.modes.extend_from_slice(workspace.modes());
         }
         Ok(())
+    }
+
+    /// Returns the energy that the impulses of the workspace gain against the contact laws, as a multiple of what is
+    /// allowed. The sum of $(\lambda_n - p)u_n + \lambda_t\cdot u_t$ is not positive for exact impulses, with $u$ the
+    /// velocities after them and $p$ the least normal impulse; the part of $u_n$ that rows ask for because rotation closes the gap
+    /// does not count. Allowed is the largest possible work of exact impulses, $\sum m(gh)^2/8$, and rounding. `task`: contact
+    /// problem of one island (bodies connected by contacts).
+    fn gain(&self, task: &Task<'_>) -> f64 {
+        let (impulse, after) = (self.workspace.impulse(), self.workspace.velocity());
+        let (mut gain, mut size) = (0.0, 0.0);
+        let contacts = task.island.contacts.iter().zip(self.problem.floors());
+        for (k, (&c, floor)) in contacts.enumerate() {
+            let (l, u) = (&impulse[3 * k..3 * k + 3], &after[3 * k..3 * k + 3]);
+            let before = &task.before[3 * c..3 * c + 3];
+            let opening = u[0] - self.closing[k].max(0.0);
+            gain += (l[0] - floor) * opening + l[1] * u[1] + l[2] * u[2];
+            size += (0..3).map(|r| l[r].abs() * before[r].abs()).sum::<f64>();
+        }
+        let mass = task.island.bodies.iter();
+        let mass: f64 = mass
+            .filter_map(|body| Some(task.bodies[*body].rigid.as_ref()?.mass()))
+            .sum();
+        let allowed = 0.125 * mass * task.fall * task.fall + WRONG_WORK * size;
+        if gain > 0.0 { gain / allowed } else { 0.0 }
     }
 
     /// Marks further contacts of the island in `task` (bodies connected by contacts) that rebound: those with

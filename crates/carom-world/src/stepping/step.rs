@@ -418,6 +418,7 @@ impl<'w> Stepper<'w> {
             before: &attempt.row_velocities,
             free: &free,
             h: attempt.h,
+            fall,
             threshold: self.options.impact_speed() * fall,
             tolerance: self.options.tolerance(),
         };
@@ -495,7 +496,7 @@ impl<'w> Stepper<'w> {
         let mut found = Vec::with_capacity(attempt.islands.len());
         self.check_overlaps(&attempt)?;
         for (island, answer) in attempt.islands.iter().zip(&attempt.answers) {
-            self.check(island, answer, middle.time, attempt.h)?;
+            self.check(island, answer, middle.time)?;
             let energy_plus = island
                 .bodies
                 .iter()
@@ -623,25 +624,11 @@ impl<'w> Stepper<'w> {
     }
 
     /// Checks that the contact impulses of an island (bodies connected by contacts) are accurate. Impulses with a
-    /// residual above the tolerance are accepted only if the residual is at most [`USABLE`] and they gain no
-    /// significant energy. `answer`: solver's answer with the impulses; `time` and `h`: time and length of the step
-    /// (s).
-    fn check(
-        &self,
-        island: &Island,
-        answer: &Answer,
-        time: f64,
-        h: f64,
-    ) -> Result<(), MotionError> {
+    /// residual above the tolerance are accepted if the residual is at most [`USABLE`]. Impulses that gain significant
+    /// energy are not accepted. `answer`: solver's answer with the impulses; `time`: time of the step (s).
+    fn check(&self, island: &Island, answer: &Answer, time: f64) -> Result<(), MotionError> {
         let residual = answer.counts.worst_residual;
-        if residual <= self.options.tolerance() {
-            return Ok(());
-        }
-        let fall = self.world.flights.gravity.norm() * h;
-        let mass: f64 = (island.bodies.iter())
-            .filter_map(|i| Some(self.world.bodies[*i].rigid.as_ref()?.mass()))
-            .sum();
-        if residual <= USABLE && answer.work <= 0.125 * mass * fall * fall {
+        if residual <= USABLE && !answer.gains {
             return Ok(());
         }
         Err(MotionError::Inaccurate {

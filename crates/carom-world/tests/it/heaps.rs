@@ -539,3 +539,30 @@ fn balls_that_touch_within_a_step_do_not_overlap() {
         );
     }
 }
+
+/// Three balls in a row fit exactly between two walls. Pressed out of line they jam, with impulses up to a million times larger than
+/// those that move them, and residuals are relative to these.
+#[test]
+fn balls_that_fit_between_walls_gain_no_energy() {
+    let mut bodies = Vec::new();
+    for k in 0..18 {
+        let along = |divisor: i32| -0.2 + 0.2 * f64::from(k / divisor % 3);
+        let position = v(along(6), along(2), 0.1 + 0.2 * f64::from(k % 2));
+        let part = |d: i32| {
+            let x = 0.618034 * f64::from(3 * k + d + 1) * 3.0;
+            1.5 * (x.fract() - 0.5)
+        };
+        let velocity = v(part(0), part(1), part(2));
+        let resting = ball(&format!("b{k}"), 0.1, 1.0, position);
+        bodies.push(moving(resting, velocity, Vector3::zeros()));
+    }
+    let jam = WorldSpec {
+        time_step: 2e-3,
+        ..spec(bodies, box_of_planes(0.3), 0.5, 0.5)
+    };
+    let (_, _, energies) = run(&jam, 0.03, &Serial);
+    let allowed = 18.0 * (G * jam.time_step).powi(2) / 8.0;
+    for pair in energies.windows(2) {
+        assert!(pair[1] - pair[0] <= allowed, "{pair:?}");
+    }
+}
