@@ -68,6 +68,7 @@ mod probe;
 mod refuted;
 mod regular;
 mod round;
+mod rounding;
 mod sampled;
 mod sampler;
 mod samples;

@@ -5,6 +5,7 @@ use super::cone_shape::ConeShape;
 use super::parts::Part;
 use super::regular::{Solution, after, hidden_family, is_regular};
 use super::round::{RoundStep, RoundWorkspace};
+use super::rounding::{Sizes, without_rounding};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::laws::BuiltIn;
@@ -173,7 +174,7 @@ impl Poisson {
                 selection: self.selection,
                 restitution: own.collect(),
                 before: part.before.clone(),
-                sizes: sizes.into_iter().map(f64::abs).collect(),
+                sizes: Sizes::new(sizes.into_iter().map(f64::abs).collect()),
                 told: &mut told,
             };
             let phases = phases.resolve()?;
@@ -239,7 +240,7 @@ struct Phases<'t> {
     restitution: Vec<f64>,
     /// Scaled velocities of the slots before the impact, and the sizes of their terms.
     before: Vec<f64>,
-    sizes: Vec<f64>,
+    sizes: Sizes,
     told: &'t mut PoissonDiagnostics,
 }
 
@@ -259,6 +260,7 @@ impl Phases<'_> {
         }
         if given_back.iter().any(|p| *p > 0.0) {
             let after = self.after(&compression);
+            self.sizes.add(self.space, &compression);
             let (expansion, scale) = self.expand(&solver, &after, &given_back, &compression)?;
             for (total, l) in total.iter_mut().zip(&expansion) {
                 *total += l;
@@ -501,7 +503,7 @@ impl Phases<'_> {
         floors: &[f64],
     ) -> Result<Vec<f64>, ImpactError> {
         let mut workspace = StepWorkspace::new();
-        workspace.made = self.sizes.clone();
+        workspace.made = self.sizes.terms().to_vec();
         let width = self.space.width();
         let mut shifted = velocity.to_vec();
         let mut given = vec![0.0; velocity.len()];
@@ -510,6 +512,13 @@ impl Phases<'_> {
             for (u, g) in shifted.iter_mut().zip(&self.space.gram.column(i * width)) {
                 *u += g * p;
             }
+        }
+        if !floors.is_empty() {
+            // Contacts that compression closed start the expansion at rest. The sign of a rounding error would choose
+            // between several answers.
+            let mut sizes = self.sizes.clone();
+            sizes.add(self.space, &given);
+            without_rounding(&mut shifted, &sizes);
         }
         workspace.floors = floors.to_vec();
         step.solve(self.space, &shifted, &[], &mut workspace)?;
