@@ -163,25 +163,29 @@ fn missed_rates(problem: &ImpactProblem<'_>, momentum: &[f64]) -> Numbers {
     rates(contacts, &given, &made)
 }
 
-/// Returns the rounding error of the normal velocity of `contact` if the generalized velocity `given` (n entries) was reduced to
-/// its part `seen` in the span of the rows: the rounding of `given`, and the change of the normal velocity, which would be
-/// zero without rounding. The result belongs to the unit normal and is multiplied by `scale`.
-pub(crate) fn rounding_of_normal(
+/// Returns for each contact the rounding error of its normal velocity if the generalized velocity `given` (n entries) was
+/// reduced to its part `seen` in the span of the rows: the rounding of `given`, and the change of the normal velocity, which
+/// would be zero without rounding. The results belong to the unit normals and are multiplied by `scale`.
+pub(crate) fn rounding_of_normals(
     contacts: &ContactSet<'_>,
-    contact: ContactIndex,
     given: &[f64],
     seen: &[f64],
     scale: f64,
-) -> f64 {
-    let row = contacts.row(contact);
-    let row_scale = contacts.row_scale(row);
-    let normal = &contacts.contact(contact).normal.0;
-    let entries: Numbers = normal.iter().map(|a| a * row_scale).collect();
-    let given_here: Numbers = given.iter().map(|v| v * scale).collect();
+) -> Numbers {
+    let scaled: Numbers = given.iter().map(|v| v * scale).collect();
     let removed: Numbers = seen.iter().map(|v| -v * scale).collect();
-    let change = dot_of_sum(&entries, &given_here, &removed);
-    let change = change / (contacts.row_norm(row) * row_scale);
-    ROW_ROUNDING * contacts.normal_velocity(contact, given, scale).size + CHANGES * change.abs()
+    let mut entries = Numbers::with_capacity(given.len());
+    let rounding = |contact: ContactIndex| {
+        let row = contacts.row(contact);
+        let row_scale = contacts.row_scale(row);
+        let normal = contacts.contact(contact).normal.0.iter();
+        entries.clear();
+        entries.extend(normal.map(|a| a * row_scale));
+        let change = dot_of_sum(&entries, &scaled, &removed);
+        let change = change / (contacts.row_norm(row) * row_scale);
+        ROW_ROUNDING * contacts.normal_velocity(contact, given, scale).size + CHANGES * change.abs()
+    };
+    contacts.indices().map(rounding).collect()
 }
 
 /// Computes the velocities of the contact rows of unit kinetic length (unit rows) for the generalized velocity `x + y` (n

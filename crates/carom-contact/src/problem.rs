@@ -47,6 +47,9 @@ pub struct ImpactProblem<'a> {
     event: Option<Box<Self>>,
     /// Full velocity before the impact, if `velocity` is only the part in the span of the contact rows.
     given: Option<Box<Tangent>>,
+    /// Rounding error of the reduction to that part, along the unit normal of each contact and times `scale`; empty without
+    /// a reduction.
+    roundings: Numbers,
 }
 
 impl<'a> ImpactProblem<'a> {
@@ -128,8 +131,11 @@ impl<'a> ImpactProblem<'a> {
             is_approaching: false,
             event: None,
             given,
+            roundings: Numbers::new(),
         };
-        if problem.given.is_some() {
+        if let Some(given) = &problem.given {
+            let (given, seen) = (given.0.as_slice(), problem.velocity.0.as_slice());
+            problem.roundings = event_scale::rounding_of_normals(contacts, given, seen, scale);
             for j in contacts.unit_rows() {
                 problem.grazing[j.index()] += problem.rounding(contacts.contact_at(j));
             }
@@ -219,10 +225,8 @@ impl<'a> ImpactProblem<'a> {
     /// of the contact rows.
     #[inline]
     pub fn rounding(&self, contact: ContactIndex) -> f64 {
-        self.given.as_ref().map_or(0.0, |given| {
-            let (given, seen) = (given.0.as_slice(), self.velocity.0.as_slice());
-            event_scale::rounding_of_normal(self.contacts, contact, given, seen, self.scale)
-        })
+        let rounding = self.roundings.get(contact.index());
+        rounding.copied().unwrap_or(0.0)
     }
 
     /// Contact set on which the impact acts.
