@@ -124,7 +124,7 @@ pub enum ImpactError {
         /// Exact answer of the law.
         found: Box<ImpactOutcome>,
     },
-    /// Impulses at the contacts can balance each other, so these contacts cannot all rebound with the speeds that
+    /// Impulses at the contacts can balance each other, and these contacts provably cannot all rebound with the speeds that
     /// Newton's restitution prescribes: the law has no answer.
     #[error(
         "law is infeasible here: contacts {contacts:?} press against each other, so they cannot all separate at restitution times their closing speed; set their restitution to 0"

@@ -23,19 +23,25 @@ const ROUNDS: usize = 64;
 /// formulas, $\sum_i J_i^T\lambda_i = 0$ with impulses $\lambda_i$ in the friction cones, Jacobian rows $J_i$ and
 /// $\sum_i\lambda_{n,i}r_i > 0$ for the rebounds $r$. `None` if there are no such impulses.
 ///
-/// Without friction such impulses prove (Farkas' lemma) that no velocity has $J_nv \ge r$. With friction an answer may still
-/// exist; if the cones are pointed, an answer always exists (copositive matrices, Anitescu & Potra 1997).
+/// With `friction` = [`Friction::None`] the impulses are along the normals. They prove (Farkas' lemma) that no velocity has
+/// $J_nv \ge r$: the law has no answer, whatever the friction. Impulses of which some have friction prove nothing. They
+/// explain why there is no answer if a search of all contact modes has found none; if there are no such impulses, an
+/// answer exists (copositive matrices, Anitescu & Potra 1997).
 ///
 /// Round cones are spanned by few directions of friction at first; those along which the residual falls most are added until none
 /// is left, so the result does not depend on the tangent axes.
-pub(super) fn contradiction(space: &ContactSpace, rebounds: &[f64]) -> Option<Vec<usize>> {
+pub(super) fn contradiction(
+    space: &ContactSpace,
+    rebounds: &[f64],
+    friction: Friction,
+) -> Option<Vec<usize>> {
     let largest = rebounds.iter().copied().fold(0.0, f64::max);
     if largest <= 0.0 {
         return None;
     }
     let n = space.column(space.normal_slot(ContactIndex::new(0))).len();
     let edge = |contact: ContactIndex, direction: &[f64]| -> Vec<f64> {
-        let friction = friction(space, contact);
+        let friction = friction.of(space, contact);
         let scale = 1.0 / friction.max(1.0);
         let mut slots = space.slots_at(contact);
         let normal = slots.next().map(|slot| space.column(slot));
@@ -49,7 +55,7 @@ pub(super) fn contradiction(space: &ContactSpace, rebounds: &[f64]) -> Option<Ve
     };
     let mut edges: Vec<(ContactIndex, Vec<f64>)> = Vec::new();
     for contact in ContactIndex::all(rebounds.len()) {
-        for direction in first_directions(space, contact) {
+        for direction in first_directions(space, contact, friction) {
             edges.push((contact, edge(contact, &direction)));
         }
     }
@@ -74,7 +80,7 @@ pub(super) fn contradiction(space: &ContactSpace, rebounds: &[f64]) -> Option<Ve
             return Some(contacts);
         }
         let steepest = ContactIndex::all(rebounds.len()).map(|contact| {
-            let direction = against(space, contact, left.as_slice());
+            let direction = against(space, contact, friction, left.as_slice());
             (contact, edge(contact, &direction))
         });
         let before = edges.len();
@@ -89,18 +95,36 @@ pub(super) fn contradiction(space: &ContactSpace, rebounds: &[f64]) -> Option<Ve
     None
 }
 
-/// Coefficient of friction of a contact; 0 for contacts without tangents.
-fn friction(space: &ContactSpace, contact: ContactIndex) -> f64 {
-    space.friction.get(contact.index()).copied().unwrap_or(0.0)
+/// Friction that impulses which balance each other may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Friction {
+    /// No friction: impulses along the normals.
+    None,
+    /// Coulomb friction.
+    Coulomb,
+}
+
+impl Friction {
+    /// Returns the coefficient of friction of a contact; 0 for contacts without tangents.
+    fn of(self, space: &ContactSpace, contact: ContactIndex) -> f64 {
+        match self {
+            Self::None => 0.0,
+            Self::Coulomb => space.friction.get(contact.index()).copied().unwrap_or(0.0),
+        }
+    }
 }
 
 /// Returns unit directions of friction from which the search starts: along and against the principal axes of the tangents. Without
 /// friction, the zero vector is the only entry.
-fn first_directions(space: &ContactSpace, contact: ContactIndex) -> Vec<Vec<f64>> {
+fn first_directions(
+    space: &ContactSpace,
+    contact: ContactIndex,
+    friction: Friction,
+) -> Vec<Vec<f64>> {
     let still = vec![0.0; space.n_tangents];
     let tangents = space.slots_at(contact).skip(1);
     let tangents: Vec<&[f64]> = tangents.map(|slot| space.column(slot)).collect();
-    if friction(space, contact) == 0.0 {
+    if friction.of(space, contact) == 0.0 {
         return vec![still];
     }
     match tangents.as_slice() {
@@ -117,8 +141,13 @@ fn first_directions(space: &ContactSpace, contact: ContactIndex) -> Vec<Vec<f64>
 
 /// Returns the unit direction in the tangent plane of a contact along which friction reduces the residual `left` most; empty
 /// without friction.
-fn against(space: &ContactSpace, contact: ContactIndex, left: &[f64]) -> Vec<f64> {
-    if friction(space, contact) == 0.0 {
+fn against(
+    space: &ContactSpace,
+    contact: ContactIndex,
+    friction: Friction,
+    left: &[f64],
+) -> Vec<f64> {
+    if friction.of(space, contact) == 0.0 {
         return Vec::new();
     }
     let tangents = space.slots_at(contact).skip(1);

@@ -2,7 +2,8 @@
 
 use super::canonical::Canonical;
 use super::cone_shape::ConeShape;
-use super::contradiction::contradiction;
+use super::contradiction::{Friction, contradiction};
+use super::modes::check_planar;
 use super::parts::{Apart, OfPart, Part, Shifted};
 use super::planar;
 use super::round::{RoundBasis, RoundStep, RoundWorkspace, polygon_error};
@@ -12,19 +13,22 @@ use crate::laws::BuiltIn;
 use carom_contact::candidate::Basis;
 use carom_contact::gate::{Rules, Work};
 use carom_contact::momentum_change::separating;
-use carom_contact::residual_scale::{GRAZING_TOLERANCE, worst};
+use carom_contact::residual_scale::{GRAZING_TOLERANCE, divisor, worst};
 use carom_contact::{
-    ConeDiagnostics, Contact, ContactIndex, Diagnostics, FamilyMember, FrictionCone, ImpactError,
-    ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, PolygonDiagnostics,
+    ConeDiagnostics, Contact, ContactIndex, Diagnostics, FamilyMember, FrictionCone, GateRule,
+    ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, PolygonDiagnostics,
 };
 use carom_lcp::LcpStatus;
-use carom_lcp::cone::{ConeMode, ConeSelection};
+use carom_lcp::cone::{ConeMode, ConeSelection, ConeStart};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 use std::cell::Cell;
 
 /// Units of work of an outcome in addition to its complementarity problem: the gate, its exact sums, refinement.
 const OUTCOME_WORK: u64 = 20_000;
+
+/// Ratio of impulses to velocities above which less than half of the digits of the velocities after the impact are known.
+const HEAVIEST: f64 = 6.7e7;
 
 /// Simultaneous frictional impact law of Anitescu and Potra (`anitescu-potra`). The impulses of all contacts follow from one
 /// complementarity problem; there is no restitution.
@@ -307,7 +311,15 @@ impl Event<'_> {
         selection: ConeSelection,
     ) -> Result<ImpactOutcome, ImpactError> {
         match ConeShape::of(friction_cone, self.space.n_tangents)? {
-            ConeShape::Round => self.with_cones(selection),
+            ConeShape::Round => match self.with_cones(selection, false) {
+                // Contacts that press against each other also have solutions in which all digits of the velocities cancel.
+                Err(
+                    error @ (ImpactError::Inaccurate { .. } | ImpactError::Complementarity { .. }),
+                ) if contradiction(self.space, self.rebounds, Friction::None).is_none() => {
+                    self.with_cones(selection, true).map_err(|_| error)
+                }
+                found => found,
+            },
             ConeShape::Polygon(k) => {
                 // Cones without friction are rays, and a complementarity problem gives their outcome; diagnostics have
                 // the form of those of round cones.
@@ -326,8 +338,9 @@ impl Event<'_> {
         }
     }
 
-    /// Explains why an impact has no answer: if some contacts have contradictory rebounds, returns an error that names
-    /// them. Otherwise returns the given error.
+    /// Explains why an impact has no answer: if some contacts provably have contradictory rebounds, returns an error that
+    /// names them. Otherwise returns the given error. With friction the proof is that no combination of contact modes
+    /// has an answer.
     fn explained(&self, error: ImpactError) -> ImpactError {
         let is_unanswered = matches!(
             error,
@@ -336,10 +349,53 @@ impl Event<'_> {
         if !is_unanswered {
             return error;
         }
-        match contradiction(self.space, self.rebounds) {
-            Some(contacts) => ImpactError::ContradictoryRestitution { contacts },
-            None => error,
+        let balanced = |friction| contradiction(self.space, self.rebounds, friction);
+        if let Some(contacts) = balanced(Friction::None) {
+            return ImpactError::ContradictoryRestitution { contacts };
         }
+        match (balanced(Friction::Coulomb), error) {
+            (Some(contacts), _) if self.has_no_modes() => {
+                ImpactError::ContradictoryRestitution { contacts }
+            }
+            // Lemke's method ends in a ray, or misses its accuracy, as the units have it.
+            (Some(_), ImpactError::Complementarity { residual, .. }) => {
+                ImpactError::Complementarity {
+                    status: LcpStatus::Inaccurate,
+                    residual,
+                }
+            }
+            (_, error) => error,
+        }
+    }
+
+    /// True if an independent part of the contacts is planar and has no answer in any combination of contact modes.
+    fn has_no_modes(&self) -> bool {
+        if self.space.n_tangents != 1 {
+            return false;
+        }
+        let parts = self.parts(false).into_iter();
+        let mut decided = parts.filter(|part| check_planar(&part.space).is_ok());
+        decided.any(|part| matches!(planar::first_solution(&part.space, &part.before), Ok(None)))
+    }
+
+    /// True if some contact has a prescribed rebound: contacts that press against each other may then have no answer.
+    fn may_jam(&self) -> bool {
+        self.rebounds.iter().any(|rebound| *rebound > 0.0)
+    }
+
+    /// Refuses impulses of a part that are so large that they hide the velocities, if contacts press against each other, so
+    /// that there may be no answer: methods that can end at any of several answers then end at such impulses.
+    fn refuse_jam(&self, part: &Part<'_>, impulse: &[f64]) -> Result<(), ImpactError> {
+        let ratio = kernel::max_abs(impulse) / divisor(kernel::max_abs(&part.before));
+        let is_heavy = ratio > HEAVIEST;
+        if !is_heavy || contradiction(self.space, self.rebounds, Friction::Coulomb).is_none() {
+            return Ok(());
+        }
+        Err(ImpactError::Inaccurate {
+            rule: GateRule::Cancellation,
+            measure: f64::EPSILON * ratio,
+            contacts: Vec::new(),
+        })
     }
 
     /// True if at least one contact has two tangents, i.e. the problem is spatial.
@@ -396,7 +452,13 @@ impl Event<'_> {
         )
     }
 
-    fn with_cones(&self, selection: ConeSelection) -> Result<ImpactOutcome, ImpactError> {
+    /// Resolves the impact with round friction cones. `selection` chooses among several answers. If `is_light` is
+    /// true, solutions with so large impulses that they hide the velocities are passed over.
+    fn with_cones(
+        &self,
+        selection: ConeSelection,
+        is_light: bool,
+    ) -> Result<ImpactOutcome, ImpactError> {
         let Self { problem, space, .. } = self;
         let mut told = self.cone_diagnostics(selection);
         let parts = self.parts(true);
@@ -407,10 +469,15 @@ impl Event<'_> {
         let mut bases = Vec::with_capacity(parts.len());
         for part in &parts {
             let mut workspace = RoundWorkspace::default();
+            workspace.is_light = is_light;
+            workspace.seeks_subsets = self.may_jam();
             let round = RoundStep::new(&part.space);
             let answer = round.candidate(&part.before, &[], selection, &mut workspace);
             self.count(workspace.work);
             let answer = answer?;
+            if answer.start > ConeStart::Subset {
+                self.refuse_jam(part, &workspace.impulse)?;
+            }
             told.family += answer.family;
             told.met_others |= answer.met_others;
             told.pivots += answer.n_pivots;

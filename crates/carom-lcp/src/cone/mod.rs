@@ -58,6 +58,7 @@ mod scale;
 mod single;
 mod solution_branch;
 mod sparse;
+mod subsets;
 mod weak;
 mod workspace;
 

@@ -28,6 +28,9 @@ pub struct ConeProblem<'a> {
     caps: &'a [f64],
     floors: &'a [f64],
     slips: &'a [Option<[f64; 2]>],
+    /// Largest impulse of a solution, as a multiple of the velocities.
+    largest: f64,
+    seeks_subsets: bool,
 }
 
 impl<'a> ConeProblem<'a> {
@@ -92,7 +95,39 @@ impl<'a> ConeProblem<'a> {
             caps: &[],
             floors: &[],
             slips: &[],
+            largest: f64::INFINITY,
+            seeks_subsets: false,
         })
+    }
+
+    /// Asks for the starting point [`ConeStart::Subset`](super::ConeStart::Subset), which is left out otherwise: if no path
+    /// from soft contacts leads to a solution, a solution of some of at most six contacts is searched. Contacts with
+    /// prescribed rebounds press against each other so that other searches may end at impulses without end. The search
+    /// takes milliseconds.
+    pub fn with_subsets(self) -> Self {
+        Self {
+            seeks_subsets: true,
+            ..self
+        }
+    }
+
+    /// Requires impulses of at most `largest` times the velocities before the impact, each on the scale of its row: larger
+    /// ones do not count as a solution. Contacts that press against each other may have no solution; impulses that grow
+    /// without end then satisfy the conditions up to rounding. Starting points after
+    /// [`ConeStart::Subset`](super::ConeStart::Subset) are left out.
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::OutOfRange`] unless the number is positive.
+    pub fn with_largest(self, largest: f64) -> Result<Self, LcpError> {
+        if !(largest > 0.0) {
+            return Err(LcpError::OutOfRange {
+                what: "largest impulse",
+                value: largest,
+                allowed: "positive",
+            });
+        }
+        Ok(Self { largest, ..self })
     }
 
     /// Adds an upper bound (cap) to the normal impulse of each contact (N·s, one per contact). A contact whose impulse
@@ -195,6 +230,16 @@ impl<'a> ConeProblem<'a> {
     /// if there is no bound.
     pub fn floor(&self, contact: usize) -> f64 {
         self.floors.get(contact).copied().unwrap_or(0.0)
+    }
+
+    /// True if solutions of some of the contacts are to be searched.
+    pub(super) fn seeks_subsets(&self) -> bool {
+        self.seeks_subsets
+    }
+
+    /// Returns the largest impulse of a solution, as a multiple of the velocities before the impact; infinite without a bound.
+    pub(super) fn largest(&self) -> f64 {
+        self.largest
     }
 
     /// Returns the prescribed slip direction (unit vector, components along the two tangents) of the contact with index

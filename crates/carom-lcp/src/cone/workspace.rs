@@ -182,6 +182,8 @@ impl ConeWorkspace {
         self.start.resize(n, 0.0);
         let _ = self.attempt(problem, ConeStart::Zero, &mut answer)
             || self.try_compliant(problem, &mut answer)
+            || self.try_subsets(problem, &mut answer)?
+            || problem.largest().is_finite()
             || self.try_sweeps(problem, &mut answer)
             || problem.has_slips()
             || self.try_sparse(problem, &mut answer)?
@@ -341,7 +343,8 @@ impl ConeWorkspace {
         false
     }
 
-    /// Keeps the last result of Newton's method if its residual is smaller than that of the best answer so far.
+    /// Keeps the last result of Newton's method if its residual is smaller than that of the best answer so far. Impulses that
+    /// are too large do not count.
     /// `start` names the kind of starting point. Returns two values: the residual of this result, and true if the best
     /// answer is accurate enough.
     pub(super) fn accept(
@@ -350,7 +353,10 @@ impl ConeWorkspace {
         start: ConeStart,
         answer: &mut ConeAnswer,
     ) -> (f64, bool) {
-        let residual = self.judge(problem);
+        let mut residual = self.judge(problem);
+        if largest(self.newton.impulse()) > problem.largest() * self.system.speed() {
+            residual = f64::INFINITY;
+        }
         if residual < answer.residual || (residual <= GOOD_RESIDUAL && start == ConeStart::Zero) {
             std::mem::swap(&mut self.impulse, &mut self.trial);
             std::mem::swap(&mut self.after, &mut self.trial_after);
@@ -421,7 +427,11 @@ impl ConeWorkspace {
         own_residual_of(problem, &self.impulse, &self.after, &self.terms)
     }
 
-    fn try_sweeps(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
+    pub(super) fn try_sweeps(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        answer: &mut ConeAnswer,
+    ) -> bool {
         self.sweeps.prepare(&self.system);
         self.start.fill(0.0);
         let mut done = 0;

@@ -317,6 +317,21 @@ fn rounding_moves_no_contact_at_rest_among_many_balls() {
         first..first + count,
         balls_with_one_at_rest,
     );
+/// Bodies that compression brings to rest on contacts, where the sign of a rounding error chose between an expansion of all
+/// contacts and one of a single contact (`poisson`, v+ was 0.35 of the motion off).
+#[test]
+fn rounding_of_a_compression_chooses_no_expansion() {
+    check(50_017, 191..192);
+}
+
+/// Contacts in space that press against each other, with answers of `moreau-newton` in which only some of them push. Rounding
+/// decided if the search met such an answer or ended at impulses that grow without end, with status `infeasible-law`.
+#[test]
+fn answers_of_some_of_the_contacts_of_a_jam_are_found_in_any_telling() {
+    check(50_010, 2214..2215);
+    check(50_016, 1613..1614);
+    check(50_021, 836..837);
+    check(70_018, 208..209);
 }
 
 /// Ten thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.

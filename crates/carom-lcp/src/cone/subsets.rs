@@ -1,0 +1,145 @@
+//! Search for a solution among the solutions of fewer contacts.
+//!
+//! Contacts that press against each other can have solutions although no path from soft contacts leads to one: along the
+//! path impulses grow without end. Often only some of the contacts push in a solution, and those alone do not press against
+//! each other.
+
+use super::answer::{ConeAnswer, ConeSelection, ConeStart};
+use super::newton::largest;
+use super::problem::{ConeProblem, WIDTH};
+use super::residual::own_residual_of;
+use super::workspace::{ConeWorkspace, GOOD_RESIDUAL};
+use crate::{LcpError, LcpStatus};
+
+/// Largest number of contacts whose subsets are examined: there are 63 of six.
+const MAX_CONTACTS: usize = 6;
+
+/// Ratio of impulses to velocities up to which at least ten digits of the velocities after the impact are known.
+const HEAVY: f64 = 1e6;
+
+impl ConeWorkspace {
+    /// Searches a solution in which some contacts do not push: solves the problem of each subset of the contacts, by
+    /// methods whose result does not depend on tangent axes, units and order. Of the solutions that leave no other contact
+    /// approaching, the one with the least change of velocity, in the kinetic norm, replaces the answer. Returns false if no
+    /// such solution is found, if the problem does not ask for it, or has too many contacts or bounds of the impulses.
+    pub(super) fn try_subsets(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        answer: &mut ConeAnswer,
+    ) -> Result<bool, LcpError> {
+        let n = problem.n_contacts();
+        let is_plain = |i: usize| {
+            problem.floor(i) == 0.0 && !problem.cap(i).is_finite() && problem.slip(i).is_none()
+        };
+        if !problem.seeks_subsets() || !(2..=MAX_CONTACTS).contains(&n) || !(0..n).all(is_plain) {
+            return Ok(false);
+        }
+        let mut part = ConeWorkspace::below(self.depth + 1);
+        let mut least: Option<(f64, Vec<f64>)> = None;
+        let approaches = |i: usize| problem.velocity()[i * WIDTH] < 0.0;
+        let is_struck = |members: &usize| (0..n).any(|i| members >> i & 1 == 1 && approaches(i));
+        let mut open: Vec<usize> = (1..1usize << n).filter(is_struck).collect();
+        for way in Search::ALL {
+            for members in std::mem::take(&mut open) {
+                let contacts: Vec<usize> = (0..n).filter(|i| members >> i & 1 == 1).collect();
+                let Some(impulse) = solve_part(problem, &contacts, way, &mut part)? else {
+                    open.push(members);
+                    continue;
+                };
+                self.n_newton_steps += part.n_newton_steps;
+                let Some((change, scaled)) = self.solves(problem, &impulse) else {
+                    continue;
+                };
+                if least.as_ref().is_none_or(|(other, _)| change < *other) {
+                    least = Some((change, scaled));
+                }
+            }
+            if least.is_some() {
+                break;
+            }
+        }
+        let Some((_, impulse)) = least else {
+            return Ok(false);
+        };
+        self.start = impulse;
+        Ok(self.attempt(problem, ConeStart::Subset, answer))
+    }
+
+    /// Returns the square of the change of velocity that impulses make, in the kinetic norm, and the impulses on scaled
+    /// rows. `None` if the impulses do not solve the problem, or are so large that they hide the velocities.
+    fn solves(&self, problem: &ConeProblem<'_>, impulse: &[f64]) -> Option<(f64, Vec<f64>)> {
+        let (mut after, mut terms) = (Vec::new(), Vec::new());
+        problem.velocity_and_terms(impulse, &mut after, &mut terms);
+        let residual = own_residual_of(problem, impulse, &after, &terms);
+        let scaled = impulse.iter().zip(&self.system.factors);
+        let scaled: Vec<f64> = scaled.map(|(l, factor)| l / factor).collect();
+        let is_light = largest(&scaled) <= HEAVY * self.system.speed();
+        let changes = after.iter().zip(problem.velocity()).zip(impulse);
+        let change = changes
+            .map(|((after, before), l)| (after - before) * l)
+            .sum();
+        (residual <= GOOD_RESIDUAL && is_light).then_some((change, scaled))
+    }
+}
+
+/// Way to search a solution of some of the contacts. Each is tried for the subsets for which those before it
+/// found no impulses, until a solution is found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Search {
+    /// Paths from soft contacts.
+    Compliant,
+    /// The interior-point method.
+    Interior,
+    /// A few Gauss-Seidel sweeps.
+    Sweeps,
+}
+
+impl Search {
+    const ALL: [Self; 3] = [Self::Compliant, Self::Interior, Self::Sweeps];
+}
+
+/// Solves the problem of some contacts alone. Returns the impulses of all contacts, which are zero at the others; `None` if
+/// no solution is found or no impulse acts.
+fn solve_part(
+    problem: &ConeProblem<'_>,
+    contacts: &[usize],
+    way: Search,
+    workspace: &mut ConeWorkspace,
+) -> Result<Option<Vec<f64>>, LcpError> {
+    let of = |values: &[f64]| -> Vec<f64> {
+        let rows = contacts.iter().map(|i| &values[i * WIDTH..][..WIDTH]);
+        rows.flatten().copied().collect()
+    };
+    let velocity = of(problem.velocity());
+    let columns = contacts.iter().flat_map(|i| i * WIDTH..(i + 1) * WIDTH);
+    let delassus: Vec<f64> = columns.flat_map(|j| of(problem.column(j))).collect();
+    let friction: Vec<f64> = contacts.iter().map(|i| problem.friction(*i)).collect();
+    let restitution: Vec<f64> = contacts.iter().map(|i| problem.restitution(*i)).collect();
+    let part = ConeProblem::new(&delassus, &velocity, &friction, &restitution)?;
+    let is_found = match (contacts, way) {
+        ([_], Search::Compliant) => workspace.closed_form(&part, ConeSelection::Even).is_some(),
+        ([_], _) => false,
+        (_, Search::Compliant) => {
+            let found = workspace.solve_invariantly(&part, ConeSelection::Even)?;
+            found.is_some_and(|answer| answer.status == LcpStatus::Solved)
+        }
+        (_, Search::Interior) => {
+            let mut answer = workspace.begin(&part, ConeStart::Sparse)?;
+            workspace.try_sparse(&part, &mut answer)?
+        }
+        (_, Search::Sweeps) => {
+            let mut answer = workspace.begin(&part, ConeStart::GaussSeidel)?;
+            workspace.start.clear();
+            workspace.start.resize(part.dim(), 0.0);
+            workspace.try_sweeps(&part, &mut answer)
+        }
+    };
+    if !is_found {
+        return Ok(None);
+    }
+    let mut impulse = vec![0.0; problem.dim()];
+    for (i, own) in contacts.iter().zip(workspace.impulse().chunks_exact(WIDTH)) {
+        impulse[i * WIDTH..][..WIDTH].copy_from_slice(own);
+    }
+    Ok(Some(impulse))
+}
