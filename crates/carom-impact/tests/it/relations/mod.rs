@@ -317,6 +317,8 @@ fn rounding_moves_no_contact_at_rest_among_many_balls() {
         first..first + count,
         balls_with_one_at_rest,
     );
+}
+
 /// Bodies that compression brings to rest on contacts, where the sign of a rounding error chose between an expansion of all
 /// contacts and one of a single contact (`poisson`, v+ was 0.35 of the motion off).
 #[test]
