@@ -135,10 +135,10 @@ pub enum MotionError {
         /// Time at which the coordinate was checked (s).
         time: f64,
     },
-    /// The contact problem of a step was not solved: the best impulses found are not accurate enough to continue. A shorter time
-    /// step may help.
+    /// The contact problem of a step was not solved: the best impulses found are not accurate enough to continue, or gain
+    /// energy. A shorter time step may help.
     #[error(
-        "step at time {time}: impulses of {n_contacts} contacts have the residual {residual:e}; a smaller time_step would help"
+        "step at time {time}: impulses of {n_contacts} contacts have the residual {residual:e} or gain energy; a smaller time_step would help"
     )]
     Inaccurate {
         /// Time at the start of the step (s).

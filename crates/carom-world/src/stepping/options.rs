@@ -97,7 +97,7 @@ pub struct StepCounts {
     pub n_steps: usize,
     /// Number of contact problems solved. A step with new contact points or with restitution needs several.
     pub n_problems: usize,
-    /// Number of contact problems whose residual exceeded the tolerance.
+    /// Number of contact problems whose residual exceeded the tolerance, or whose impulses gained energy.
     pub n_inaccurate: usize,
     /// Largest residual of all contact problems.
     pub worst_residual: f64,
