@@ -73,6 +73,10 @@ pub(super) const PATIENT_SHORT_STEP: f64 = 0.05;
 /// [`PATIENT_STEPS`]. Which attempt finds the answer is chance.
 pub(super) const PATIENT_DEPTHS: [f64; 7] = [0.03, 0.3, 1.0, 0.1, 2.0, 0.01, 0.6];
 
+/// Number of [`PATIENT_DEPTHS`] that are tried before the proximal-point method with all its compliances. Measured: with all depths before
+/// it rows of dominoes take 1.6 times as many factorizations, heaps of boxes and balls 1.1 times; with none, heaps of balls 1.1 times.
+pub(super) const DEPTHS_BEFORE_PROXIMAL: usize = 1;
+
 /// The starting point of the interior-point method is moved inside the cones by its residual, and at most by
 /// this (in units of the impulses).
 pub(super) const INSIDE: f64 = 0.1;

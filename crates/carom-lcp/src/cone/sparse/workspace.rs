@@ -9,8 +9,9 @@ use super::proximal::Proximal;
 use super::sweeps::sweep;
 use super::system::{System, Triple};
 use super::tolerances::{
-    DONE, INSIDE, INSIDE_FROM_ZERO, NEWTON_STEPS, PATIENT_DEPTHS, PROXIMAL, PROXIMAL_FIRST_LEVELS,
-    PROXIMAL_FROM_ZERO, PROXIMAL_LEVELS, RETRIED, RETRIED_DEPTH, SWEEPS, TOLERANCE,
+    DEPTHS_BEFORE_PROXIMAL, DONE, INSIDE, INSIDE_FROM_ZERO, NEWTON_STEPS, PATIENT_DEPTHS, PROXIMAL,
+    PROXIMAL_FIRST_LEVELS, PROXIMAL_FROM_ZERO, PROXIMAL_LEVELS, RETRIED, RETRIED_DEPTH, SWEEPS,
+    TOLERANCE,
 };
 use crate::cone::problem::WIDTH;
 use crate::cone::residual::projected;
@@ -113,7 +114,8 @@ pub enum SparseConeStage {
     Proximal,
     /// Interior-point method from zero impulses.
     InteriorFromZero,
-    /// Interior-point method from the best point, which is moved inside the cones by several depths.
+    /// Interior-point method from the best point, which is moved inside the cones by several depths. The other depths
+    /// than the first are tried after [`ProximalFromZero`](Self::ProximalFromZero).
     PatientInterior,
     /// Proximal-point method with all its compliances, from the best point and from zero impulses.
     ProximalFromZero,
@@ -377,7 +379,6 @@ impl SparseConeWorkspace {
             linear,
             steps,
             interior,
-            proximal,
             best,
             start,
             ..
@@ -388,26 +389,70 @@ impl SparseConeWorkspace {
         if is_found || best.residual <= options.acceptable {
             return SparseConeStage::InteriorFromZero;
         }
-        for depth in PATIENT_DEPTHS {
+        let (first, others) = PATIENT_DEPTHS.split_at(DEPTHS_BEFORE_PROXIMAL);
+        if self.run_patiently(first, options) {
+            return SparseConeStage::PatientInterior;
+        }
+        if self.run_all_compliances(options) {
+            return SparseConeStage::ProximalFromZero;
+        }
+        if self.run_patiently(others, options) {
+            return SparseConeStage::PatientInterior;
+        }
+        self.run_last(options)
+    }
+
+    /// Runs the interior-point method with many short steps from the best impulses, moved inside the cones by each of the
+    /// `depths` in turn. Returns true if the residual is small enough.
+    fn run_patiently(&mut self, depths: &[f64], options: &SparseConeOptions) -> bool {
+        let (start, best) = (&mut self.start, &mut self.best);
+        let (system, linear, steps) = (&mut self.system, &mut self.linear, &mut self.steps);
+        for depth in depths {
             start.copy_from_slice(&best.impulse);
-            let from_best = (&start[..], depth, tolerance, Pace::PATIENT);
-            let is_found = interior.run(system, linear, steps, best, from_best);
+            let from_best = (&start[..], *depth, options.tolerance, Pace::PATIENT);
+            let is_found = self.interior.run(system, linear, steps, best, from_best);
             if is_found || best.residual <= options.acceptable {
-                return SparseConeStage::PatientInterior;
+                return true;
             }
         }
+        false
+    }
+
+    /// Runs the proximal-point method with all its compliances, from the best impulses and from zero. Returns true if the
+    /// residual is small enough.
+    fn run_all_compliances(&mut self, options: &SparseConeOptions) -> bool {
+        let (start, best) = (&mut self.start, &mut self.best);
+        let (system, linear, steps) = (&mut self.system, &mut self.linear, &mut self.steps);
         for (compliance, is_from_zero) in [(PROXIMAL, false), (PROXIMAL_FROM_ZERO, true)] {
             if is_from_zero {
                 start.fill([0.0; WIDTH])
             } else {
                 start.copy_from_slice(&best.impulse)
             }
-            let from = (&start[..], compliance, tolerance, false);
+            let from = (&start[..], compliance, options.tolerance, false);
+            let proximal = &mut self.proximal;
             let is_found = proximal.run(system, linear, steps, best, from, PROXIMAL_LEVELS);
             if is_found || best.residual <= options.acceptable {
-                return SparseConeStage::ProximalFromZero;
+                return true;
             }
         }
+        false
+    }
+
+    /// Runs the last attempts: interior-point and proximal-point methods from the best impulses in turn, then Gauss-Seidel
+    /// sweeps and the proximal-point method with a line search. Returns the stage (method) that ran last.
+    fn run_last(&mut self, options: &SparseConeOptions) -> SparseConeStage {
+        let tolerance = options.tolerance;
+        let Self {
+            system,
+            linear,
+            steps,
+            interior,
+            proximal,
+            best,
+            start,
+            ..
+        } = self;
         for compliance in RETRIED {
             start.copy_from_slice(&best.impulse);
             let depth = INSIDE.min(RETRIED_DEPTH * best.residual);
