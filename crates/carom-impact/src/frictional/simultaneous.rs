@@ -30,6 +30,9 @@ const OUTCOME_WORK: u64 = 20_000;
 /// Ratio of impulses to velocities above which less than half of the digits of the velocities after the impact are known.
 const HEAVIEST: f64 = 6.7e7;
 
+/// Ratio of impulses to velocities above which answers of planar contacts are looked at again: four digits are lost.
+const SUSPECT: f64 = 1e4;
+
 /// Simultaneous frictional impact law of Anitescu and Potra (`anitescu-potra`). The impulses of all contacts follow from one
 /// complementarity problem; there is no restitution.
 ///
@@ -368,6 +371,18 @@ impl Event<'_> {
         }
     }
 
+    /// True if large impulses of planar contacts that may press against each other only seem to be an answer: relative to
+    /// their terms the velocities are rounding errors, and no combination of contact modes has an answer.
+    fn is_without_modes(&self, part: &Part<'_>, impulse: &[f64]) -> bool {
+        let speed = kernel::max_abs(&part.before);
+        self.may_jam()
+            && kernel::max_abs(impulse) > SUSPECT * speed
+            && self.space.n_tangents == 1
+            && check_planar(&part.space).is_ok()
+            && contradiction(self.space, self.rebounds, Friction::Coulomb).is_some()
+            && matches!(planar::first_solution(&part.space, &part.before), Ok(None))
+    }
+
     /// True if an independent part of the contacts is planar and has no answer in any combination of contact modes.
     fn has_no_modes(&self) -> bool {
         if self.space.n_tangents != 1 {
@@ -386,16 +401,11 @@ impl Event<'_> {
     /// Refuses impulses of a part that are so large that they hide the velocities, if contacts press against each other, so
     /// that there may be no answer: methods that can end at any of several answers then end at such impulses.
     fn refuse_jam(&self, part: &Part<'_>, impulse: &[f64]) -> Result<(), ImpactError> {
-        let ratio = kernel::max_abs(impulse) / divisor(kernel::max_abs(&part.before));
-        let is_heavy = ratio > HEAVIEST;
+        let is_heavy = kernel::max_abs(impulse) > HEAVIEST * kernel::max_abs(&part.before);
         if !is_heavy || contradiction(self.space, self.rebounds, Friction::Coulomb).is_none() {
             return Ok(());
         }
-        Err(ImpactError::Inaccurate {
-            rule: GateRule::Cancellation,
-            measure: f64::EPSILON * ratio,
-            contacts: Vec::new(),
-        })
+        Err(hidden_by(part, impulse))
     }
 
     /// True if at least one contact has two tangents, i.e. the problem is spatial.
@@ -559,6 +569,12 @@ impl Event<'_> {
             };
             self.count(workspace.work());
             found.pivots += workspace.n_pivots;
+            let solved = match solved {
+                Ok(()) if self.is_without_modes(part, &workspace.impulse) => {
+                    Err(hidden_by(part, &workspace.impulse))
+                }
+                solved => solved,
+            };
             let replaced = match &solved {
                 Ok(()) if space.n_tangents == 1 => {
                     let (before, own) = (&part.before, found.member);
@@ -625,6 +641,16 @@ impl Event<'_> {
             pivots: found.pivots,
             ..self.cone_diagnostics(member.selection)
         }))
+    }
+}
+
+/// Error of a part whose impulses are so large that they hide the velocities.
+fn hidden_by(part: &Part<'_>, impulse: &[f64]) -> ImpactError {
+    let ratio = kernel::max_abs(impulse) / divisor(kernel::max_abs(&part.before));
+    ImpactError::Inaccurate {
+        rule: GateRule::Cancellation,
+        measure: f64::EPSILON * ratio,
+        contacts: Vec::new(),
     }
 }
 

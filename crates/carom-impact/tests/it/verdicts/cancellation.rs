@@ -84,6 +84,35 @@ fn a_law_without_an_answer_is_infeasible() {
     assert_eq!(error.kind(), "infeasible-law", "{error}");
 }
 
+/// A plane impact in which no choice of opening, sticking and sliding gives the rebound of the second contact. Lemke's method
+/// ended at impulses of a million times the momentum in some units of the rows: relative to their terms, the contacts did what
+/// the law asks for.
+#[test]
+fn a_law_without_an_answer_is_infeasible_in_any_units() {
+    let mut random = Random(7);
+    for k in 0..500 {
+        let mut contact = |normal: [f64; 3], tangent: [f64; 3]| {
+            let unit = random.decades(-6.0, 6.0);
+            Contact {
+                normal: Covector::from_slice(&normal.map(|x| unit * x)),
+                tangents: vec![Covector::from_slice(&tangent.map(|x| unit * x))],
+                friction: 0.5,
+                restitution: 0.5,
+            }
+        };
+        let case = Case {
+            mass: DMatrix::identity(3, 3) * 2.0,
+            velocity: vec![1.0, -2.0, -2.0],
+            contacts: vec![
+                contact([-1.0, -2.0, -1.0], [-1.0, -2.0, 0.0]),
+                contact([1.0, 2.0, 2.0], [2.0, -1.0, 1.0]),
+            ],
+        };
+        let error = case.resolve(&MoreauNewton::default()).unwrap_err();
+        assert_eq!(error.kind(), "infeasible-law", "{k}: {error}");
+    }
+}
+
 /// Three walls of a plane, nearly parallel in the metric, two of them against each other. Without restitution
 /// there is always an outcome, here rest, though the rounded matrix of the three dependent rows has none.
 #[test]
