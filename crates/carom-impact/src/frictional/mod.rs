@@ -55,6 +55,7 @@ mod default_cap;
 mod end_mode;
 mod impact_stepper;
 mod inclusion;
+mod jam;
 mod lipschitz;
 mod modes;
 mod own;

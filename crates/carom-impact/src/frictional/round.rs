@@ -54,8 +54,6 @@ pub(super) struct RoundWorkspace {
     /// True if [`RoundStep::candidate`] accepts only impulses of at most [`HEAVY`] times the velocities, found by methods
     /// whose result does not depend on axes, units or order.
     pub(super) is_light: bool,
-    /// True if [`RoundStep::candidate`] searches solutions in which only some contacts push.
-    pub(super) seeks_subsets: bool,
 }
 
 /// Ratio of impulses to velocities up to which at least ten digits of the velocities after the impact are known.
@@ -216,16 +214,12 @@ impl RoundStep {
             cone,
             velocity: rows,
             is_light,
-            seeks_subsets,
             ..
         } = workspace;
         self.on_rows(velocity, rows);
         let mut problem = self.problem(rows, caps)?;
         if *is_light {
             problem = problem.with_largest(HEAVY)?;
-        }
-        if *seeks_subsets {
-            problem = problem.with_subsets();
         }
         let answer = if caps.is_empty() && problem.n_contacts() > DENSE_CONTACTS {
             by_sparse(&problem, selection, cone)?

@@ -3,7 +3,7 @@
 use super::canonical::Canonical;
 use super::cone_shape::ConeShape;
 use super::contradiction::{Friction, contradiction};
-use super::modes::check_planar;
+use super::jam::{HEAVIEST, SUSPECT, has_no_solution, hidden_by, ratio};
 use super::parts::{Apart, OfPart, Part, Shifted};
 use super::planar;
 use super::round::{RoundBasis, RoundStep, RoundWorkspace, polygon_error};
@@ -13,10 +13,10 @@ use crate::laws::BuiltIn;
 use carom_contact::candidate::Basis;
 use carom_contact::gate::{Rules, Work};
 use carom_contact::momentum_change::separating;
-use carom_contact::residual_scale::{GRAZING_TOLERANCE, divisor, worst};
+use carom_contact::residual_scale::{GRAZING_TOLERANCE, worst};
 use carom_contact::{
-    ConeDiagnostics, Contact, ContactIndex, Diagnostics, FamilyMember, FrictionCone, GateRule,
-    ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, PolygonDiagnostics,
+    ConeDiagnostics, Contact, ContactIndex, Diagnostics, FamilyMember, FrictionCone, ImpactError,
+    ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, PolygonDiagnostics,
 };
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{ConeMode, ConeSelection, ConeStart};
@@ -26,12 +26,6 @@ use std::cell::Cell;
 
 /// Units of work of an outcome in addition to its complementarity problem: the gate, its exact sums, refinement.
 const OUTCOME_WORK: u64 = 20_000;
-
-/// Ratio of impulses to velocities above which less than half of the digits of the velocities after the impact are known.
-const HEAVIEST: f64 = 6.7e7;
-
-/// Ratio of impulses to velocities above which answers of planar contacts are looked at again: four digits are lost.
-const SUSPECT: f64 = 1e4;
 
 /// Simultaneous frictional impact law of Anitescu and Potra (`anitescu-potra`). The impulses of all contacts follow from one
 /// complementarity problem; there is no restitution.
@@ -314,15 +308,7 @@ impl Event<'_> {
         selection: ConeSelection,
     ) -> Result<ImpactOutcome, ImpactError> {
         match ConeShape::of(friction_cone, self.space.n_tangents)? {
-            ConeShape::Round => match self.with_cones(selection, false) {
-                // Contacts that press against each other also have solutions in which all digits of the velocities cancel.
-                Err(
-                    error @ (ImpactError::Inaccurate { .. } | ImpactError::Complementarity { .. }),
-                ) if contradiction(self.space, self.rebounds, Friction::None).is_none() => {
-                    self.with_cones(selection, true).map_err(|_| error)
-                }
-                found => found,
-            },
+            ConeShape::Round => self.by_cones(selection),
             ConeShape::Polygon(k) => {
                 // Cones without friction are rays, and a complementarity problem gives their outcome; diagnostics have
                 // the form of those of round cones.
@@ -374,11 +360,9 @@ impl Event<'_> {
     /// True if large impulses of planar contacts that may press against each other only seem to be an answer: relative to
     /// their terms the velocities are rounding errors, and no combination of contact modes has an answer.
     fn is_without_modes(&self, part: &Part<'_>, impulse: &[f64]) -> bool {
-        let speed = kernel::max_abs(&part.before);
         self.may_jam()
-            && kernel::max_abs(impulse) > SUSPECT * speed
+            && ratio(part, impulse) > SUSPECT
             && self.space.n_tangents == 1
-            && check_planar(&part.space).is_ok()
             && contradiction(self.space, self.rebounds, Friction::Coulomb).is_some()
             && matches!(planar::first_solution(&part.space, &part.before), Ok(None))
     }
@@ -388,9 +372,7 @@ impl Event<'_> {
         if self.space.n_tangents != 1 {
             return false;
         }
-        let parts = self.parts(false).into_iter();
-        let mut decided = parts.filter(|part| check_planar(&part.space).is_ok());
-        decided.any(|part| matches!(planar::first_solution(&part.space, &part.before), Ok(None)))
+        self.parts(false).iter().any(has_no_solution)
     }
 
     /// True if some contact has a prescribed rebound: contacts that press against each other may then have no answer.
@@ -401,7 +383,7 @@ impl Event<'_> {
     /// Refuses impulses of a part that are so large that they hide the velocities, if contacts press against each other, so
     /// that there may be no answer: methods that can end at any of several answers then end at such impulses.
     fn refuse_jam(&self, part: &Part<'_>, impulse: &[f64]) -> Result<(), ImpactError> {
-        let is_heavy = kernel::max_abs(impulse) > HEAVIEST * kernel::max_abs(&part.before);
+        let is_heavy = ratio(part, impulse) > HEAVIEST;
         if !is_heavy || contradiction(self.space, self.rebounds, Friction::Coulomb).is_none() {
             return Ok(());
         }
@@ -462,12 +444,34 @@ impl Event<'_> {
         )
     }
 
+    /// Resolves the impact with round friction cones. If contacts may press against each other and no path from soft
+    /// contacts leads to an answer, a search whose result does not depend on axes, units or order comes before the answers
+    /// of methods that can end at any of several answers, or at impulses that hide the velocities.
+    fn by_cones(&self, selection: ConeSelection) -> Result<ImpactOutcome, ImpactError> {
+        let is_late = Cell::new(false);
+        let found = self.with_cones(selection, false, &is_late);
+        let is_open = match &found {
+            Ok(_) => is_late.get(),
+            Err(ImpactError::Inaccurate { .. } | ImpactError::Complementarity { .. }) => true,
+            Err(_) => false,
+        };
+        if !is_open
+            || !self.may_jam()
+            || contradiction(self.space, self.rebounds, Friction::None).is_some()
+        {
+            return found;
+        }
+        self.with_cones(selection, true, &is_late).or(found)
+    }
+
     /// Resolves the impact with round friction cones. `selection` chooses among several answers. If `is_light` is
-    /// true, solutions with so large impulses that they hide the velocities are passed over.
+    /// true, solutions with so large impulses that they hide the velocities are passed over, and solutions of some of the
+    /// contacts are searched. `is_late` becomes true if a solution was found from a late starting point.
     fn with_cones(
         &self,
         selection: ConeSelection,
         is_light: bool,
+        is_late: &Cell<bool>,
     ) -> Result<ImpactOutcome, ImpactError> {
         let Self { problem, space, .. } = self;
         let mut told = self.cone_diagnostics(selection);
@@ -480,12 +484,12 @@ impl Event<'_> {
         for part in &parts {
             let mut workspace = RoundWorkspace::default();
             workspace.is_light = is_light;
-            workspace.seeks_subsets = self.may_jam();
             let round = RoundStep::new(&part.space);
             let answer = round.candidate(&part.before, &[], selection, &mut workspace);
             self.count(workspace.work);
             let answer = answer?;
             if answer.start > ConeStart::Subset {
+                is_late.set(true);
                 self.refuse_jam(part, &workspace.impulse)?;
             }
             told.family += answer.family;
@@ -641,16 +645,6 @@ impl Event<'_> {
             pivots: found.pivots,
             ..self.cone_diagnostics(member.selection)
         }))
-    }
-}
-
-/// Error of a part whose impulses are so large that they hide the velocities.
-fn hidden_by(part: &Part<'_>, impulse: &[f64]) -> ImpactError {
-    let ratio = kernel::max_abs(impulse) / divisor(kernel::max_abs(&part.before));
-    ImpactError::Inaccurate {
-        rule: GateRule::Cancellation,
-        measure: f64::EPSILON * ratio,
-        contacts: Vec::new(),
     }
 }
 

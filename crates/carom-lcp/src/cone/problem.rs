@@ -30,7 +30,6 @@ pub struct ConeProblem<'a> {
     slips: &'a [Option<[f64; 2]>],
     /// Largest impulse of a solution, as a multiple of the velocities.
     largest: f64,
-    seeks_subsets: bool,
 }
 
 impl<'a> ConeProblem<'a> {
@@ -96,25 +95,14 @@ impl<'a> ConeProblem<'a> {
             floors: &[],
             slips: &[],
             largest: f64::INFINITY,
-            seeks_subsets: false,
         })
-    }
-
-    /// Asks for the starting point [`ConeStart::Subset`](super::ConeStart::Subset), which is left out otherwise: if no path
-    /// from soft contacts leads to a solution, a solution of some of at most six contacts is searched. Contacts with
-    /// prescribed rebounds press against each other so that other searches may end at impulses without end. The search
-    /// takes milliseconds.
-    pub fn with_subsets(self) -> Self {
-        Self {
-            seeks_subsets: true,
-            ..self
-        }
     }
 
     /// Requires impulses of at most `largest` times the velocities before the impact, each on the scale of its row: larger
     /// ones do not count as a solution. Contacts that press against each other may have no solution; impulses that grow
-    /// without end then satisfy the conditions up to rounding. Starting points after
-    /// [`ConeStart::Subset`](super::ConeStart::Subset) are left out.
+    /// without end then satisfy the conditions up to rounding. With this bound the starting point
+    /// [`ConeStart::Subset`](super::ConeStart::Subset), which is left out otherwise, is the last one: a solution of some of
+    /// at most six contacts. That search takes milliseconds.
     ///
     /// # Errors
     ///
@@ -230,11 +218,6 @@ impl<'a> ConeProblem<'a> {
     /// if there is no bound.
     pub fn floor(&self, contact: usize) -> f64 {
         self.floors.get(contact).copied().unwrap_or(0.0)
-    }
-
-    /// True if solutions of some of the contacts are to be searched.
-    pub(super) fn seeks_subsets(&self) -> bool {
-        self.seeks_subsets
     }
 
     /// Returns the largest impulse of a solution, as a multiple of the velocities before the impact; infinite without a bound.

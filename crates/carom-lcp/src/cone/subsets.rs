@@ -21,7 +21,8 @@ impl ConeWorkspace {
     /// Searches a solution in which some contacts do not push: solves the problem of each subset of the contacts, by
     /// methods whose result does not depend on tangent axes, units and order. Of the solutions that leave no other contact
     /// approaching, the one with the least change of velocity, in the kinetic norm, replaces the answer. Returns false if no
-    /// such solution is found, if the problem does not ask for it, or has too many contacts or bounds of the impulses.
+    /// such solution is found, if the size of the impulses is not bounded, or the problem has too many contacts, or floors, caps or slip
+    /// directions.
     pub(super) fn try_subsets(
         &mut self,
         problem: &ConeProblem<'_>,
@@ -31,7 +32,10 @@ impl ConeWorkspace {
         let is_plain = |i: usize| {
             problem.floor(i) == 0.0 && !problem.cap(i).is_finite() && problem.slip(i).is_none()
         };
-        if !problem.seeks_subsets() || !(2..=MAX_CONTACTS).contains(&n) || !(0..n).all(is_plain) {
+        if !problem.largest().is_finite()
+            || !(2..=MAX_CONTACTS).contains(&n)
+            || !(0..n).all(is_plain)
+        {
             return Ok(false);
         }
         let mut part = ConeWorkspace::below(self.depth + 1);
