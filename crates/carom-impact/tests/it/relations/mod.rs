@@ -307,7 +307,7 @@ fn rebounds_contradict_each_other_with_any_tangents() {
     check(50_009, 1766..1767);
 }
 
-/// As the test below, of balls among which one contact is at rest.
+/// Two thousand clusters of balls in which one contact is at rest, or `COUNT` of them from number `FIRST` on, of `SEED`.
 #[test]
 #[ignore = "minutes: the scheduled job runs it"]
 fn rounding_moves_no_contact_at_rest_among_many_balls() {
