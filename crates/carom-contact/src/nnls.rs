@@ -11,8 +11,7 @@ use nalgebra::{DMatrix, DVector};
 /// Uses Lawson and Hanson's method. The passive columns stay linearly independent, so $Y$ may have dependent columns. Each
 /// inner solve is a QR factorization of the columns themselves, never of their Gram matrix. The residual $z + Yx$ is unique;
 /// $x$ is one minimizer. A gradient $y_j\cdot(z + Yx)$ counts as zero if its magnitude is less than `tolerance` times the
-/// sum of the magnitudes of its terms, $\sum_k|y_{jk}|(|z_k| + \sum_i|y_{ik}x_i|)$, or within the rounding error that an
-/// orthogonal change of coordinates leaves, $2^{-50}\lVert y_j\rVert\lVert z\rVert$.
+/// sum of the magnitudes of its terms, $\sum_k|y_{jk}|(|z_k| + \sum_i|y_{ik}x_i|)$.
 ///
 /// # Errors
 ///
@@ -22,12 +21,39 @@ pub fn nonnegative_least_squares(
     z: &DVector<f64>,
     tolerance: f64,
 ) -> Result<DVector<f64>, ImpactError> {
+    minimize(y, z, tolerance, 0.0)
+}
+
+/// Returns impulses $x \ge 0$ along unit normals, the columns of $Y$, that minimize the norm of the momentum $z + Yx$. Normals
+/// and momentum are whitened, that is, in coordinates in which the kinetic metric is Euclidean.
+///
+/// The method is that of [`nonnegative_least_squares`]. A gradient, which is a normal velocity here, also counts as zero if the rounding of
+/// the momentum explains it: up to $2^{-50}\lVert z\rVert$.
+///
+/// # Errors
+///
+/// Those of [`nonnegative_least_squares`].
+pub fn plastic_impulses(
+    y: &DMatrix<f64>,
+    z: &DVector<f64>,
+    tolerance: f64,
+) -> Result<DVector<f64>, ImpactError> {
+    minimize(y, z, tolerance, ROUNDING * z.norm())
+}
+
+/// Minimizes $\lVert z + Yx\rVert$ over $x \ge 0$. A gradient counts as zero if its magnitude is at most `rounding`, or less than
+/// `tolerance` times the sum of the magnitudes of its terms.
+fn minimize(
+    y: &DMatrix<f64>,
+    z: &DVector<f64>,
+    tolerance: f64,
+    rounding: f64,
+) -> Result<DVector<f64>, ImpactError> {
     let m = y.ncols();
     let mut x = DVector::zeros(m);
     let mut passive: Vec<usize> = Vec::with_capacity(m);
     let mut refused = vec![false; m];
     let limit = 10 * m + 10;
-    let rounding = ROUNDING * z.norm();
     for iteration in 0..limit {
         let mut residual = z.clone();
         let mut terms = z.abs();
@@ -38,9 +64,8 @@ pub fn nonnegative_least_squares(
             }
         }
         let is_free = |j: usize| !refused[j] && !passive.contains(&j);
-        let is_rounding = |j: usize, gradient: f64, size: f64| {
-            gradient.abs() <= f64::max(tolerance * size, rounding * y.column(j).norm())
-        };
+        let is_rounding =
+            |gradient: f64, size: f64| gradient.abs() <= f64::max(tolerance * size, rounding);
         let Some(entering) = most_violated(y, &residual, &terms, is_free, is_rounding) else {
             return Ok(x);
         };
@@ -59,14 +84,14 @@ pub fn nonnegative_least_squares(
     Err(ImpactError::NotConverged { iterations: limit })
 }
 
-/// Returns the free column with the most negative gradient. `is_rounding` decides from the column, its gradient and the sum of
-/// the magnitudes of the gradient's terms if the gradient counts as zero.
+/// Returns the free column with the most negative gradient. `is_rounding` decides from the gradient and the sum of the
+/// magnitudes of its terms if the gradient counts as zero.
 fn most_violated(
     y: &DMatrix<f64>,
     residual: &DVector<f64>,
     terms: &DVector<f64>,
     is_free: impl Fn(usize) -> bool,
-    is_rounding: impl Fn(usize, f64, f64) -> bool,
+    is_rounding: impl Fn(f64, f64) -> bool,
 ) -> Option<usize> {
     let mut worst = 0.0;
     let mut entering = None;
@@ -78,7 +103,7 @@ fn most_violated(
             .zip(terms)
             .map(|(y, t)| y.abs() * t)
             .sum();
-        if b < worst && !is_rounding(j, b, size) {
+        if b < worst && !is_rounding(b, size) {
             worst = b;
             entering = Some(j);
         }

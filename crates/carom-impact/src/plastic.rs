@@ -5,7 +5,7 @@ use carom_contact::candidate::Targets;
 use carom_contact::event_scale::part_in_span;
 use carom_contact::gate::Rules;
 use carom_contact::momentum_change::{MomentumChange, separating};
-use carom_contact::nnls::nonnegative_least_squares;
+use carom_contact::nnls::plastic_impulses;
 use carom_contact::residual_scale::{GRAZING_TOLERANCE, groups};
 use carom_contact::{
     ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
@@ -244,7 +244,7 @@ fn cone(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
         let n = normals.nrows();
         let seen = part_in_span(normals.as_slice().chunks_exact(n), momentum.as_slice());
         let seen = DVector::from_column_slice(&seen);
-        nonnegative_least_squares(normals, &seen, GRAZING_TOLERANCE)
+        plastic_impulses(normals, &seen, GRAZING_TOLERANCE)
     })
 }
 
