@@ -32,7 +32,7 @@ pub fn nonnegative_least_squares(
 ///
 /// # Errors
 ///
-/// Those of [`nonnegative_least_squares`].
+/// The errors of [`nonnegative_least_squares`].
 pub fn plastic_impulses(
     y: &DMatrix<f64>,
     z: &DVector<f64>,
