@@ -236,7 +236,7 @@ fn no_law_depends_on_how_an_impact_is_told() {
 /// `plastic` makes. They decided the status: `separating` or `resolved`, and `inaccurate` of `plastic`.
 #[test]
 fn rounding_moves_no_contact_at_rest() {
-    check_kind(2, 0..150, balls_with_one_at_rest);
+    check_kind(2, 0..80, balls_with_one_at_rest);
 }
 
 /// Two bodies jammed between walls press each other with thousands of times their momentum: pivots come to any member of a
