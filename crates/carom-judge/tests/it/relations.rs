@@ -233,8 +233,7 @@ fn of_laws_at_one_distance_the_first_of_the_list_is_named() {
     }
 }
 
-/// Motion that the rows see before, $\sqrt{b^TG^+b}$, and the largest approach after per kinetic length, both from the
-/// rows as given.
+/// Motion that the rows see before, $\sqrt{b^TG^+b}$, and the largest approach after, both along rows of unit kinetic length.
 fn scale_and_approach(posed: &Posed, after: &DVector<f64>) -> (f64, f64) {
     let n = posed.velocity.len();
     let inverse = posed.mass.clone().try_inverse().unwrap();
@@ -242,8 +241,11 @@ fn scale_and_approach(posed: &Posed, after: &DVector<f64>) -> (f64, f64) {
         .contacts
         .iter()
         .flat_map(|c| std::iter::once(&c.normal.0).chain(c.tangents.iter().map(|t| &t.0)))
+        .chain(posed.constraints.iter().map(|form| &form.0))
         .collect();
-    let jacobian = DMatrix::from_fn(rows.len(), n, |i, k| rows[i][k]);
+    // Unit rows, whose units do not decide which singular values are zero.
+    let length = |row: &DVector<f64>| row.dot(&(&inverse * row)).sqrt();
+    let jacobian = DMatrix::from_fn(rows.len(), n, |i, k| rows[i][k] / length(rows[i]));
     let gram = &jacobian * &inverse * jacobian.transpose();
     let b = &jacobian * &posed.velocity;
     let pseudo = gram.clone().pseudo_inverse(1e-10 * gram.amax()).unwrap();
