@@ -7,7 +7,7 @@ use crate::gate::{
 use crate::index::{ContactIndex, RowIndex};
 use crate::numbers::Numbers;
 use crate::prescribed::{Missed, distance, largest_missed, reach};
-use crate::residual_scale::{divisor, dot_and_size, worst};
+use crate::residual_scale::{above, divisor, dot_and_size, worst};
 use crate::twice::{Twice, dot_of_sum};
 use crate::{
     ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, audit,
@@ -482,7 +482,7 @@ fn judge(
             .iter()
             .any(|residual| !(*residual <= GATE_TOLERANCE))
         {
-            residual = residuals(&above(&terms, &hidden_velocities(problem), GATE_TOLERANCE));
+            residual = residuals(&above(&terms, &problem.hidden_velocities(), GATE_TOLERANCE));
         }
         found.velocity_residual = Some(residual[0]);
         found.own_residual = residual[1];
@@ -516,7 +516,7 @@ fn judge(
     if found.hidden <= REFINED {
         return found;
     }
-    let hidden = hidden_velocities(problem);
+    let hidden = problem.hidden_velocities();
     let moved = own.moved_around_unit_rows(problem, &units, &alone);
     let velocities: Vec<f64> = moved.iter().map(|row| row.velocity).collect();
     found.hidden = missed(&above(&velocities, &hidden, REFINED));
@@ -527,25 +527,6 @@ fn judge(
         }
     }
     found
-}
-
-/// Velocity of each contact row that the rounding of the velocities of all connected bodies hides, for rows of unit kinetic
-/// length (unit rows), scaled.
-#[cold]
-fn hidden_velocities(problem: &ImpactProblem<'_>) -> Vec<f64> {
-    let contacts = problem.contacts();
-    let of = |i| f64::max(problem.rounding(i), problem.hidden_velocity(i));
-    let rows = contacts
-        .indices()
-        .flat_map(|i| contacts.rows_at(i).map(move |_| of(i)));
-    rows.collect()
-}
-
-/// Returns sizes of velocities, one for each row, so large that `hidden` velocities are at most the fraction `tolerance` of them.
-fn above(sizes: &[f64], hidden: &[f64], tolerance: f64) -> Vec<f64> {
-    let rows = sizes.iter().zip(hidden);
-    rows.map(|(size, hidden)| f64::max(*size, hidden / tolerance))
-        .collect()
 }
 
 /// Converts the physical impulses on the caller's rows to scaled impulses on the contact rows of unit kinetic length (unit

@@ -601,8 +601,7 @@ impl ResidualScales {
             if !(approach >= 0.0) && !rules.may_approach {
                 // Approaches below this are hidden by the rounding of the full velocity and of the connected bodies.
                 let unit = contacts.row_norm(first) * row_scale;
-                let hidden = f64::max(problem.rounding(i), problem.hidden_velocity(i));
-                let hidden = hidden * unit / GATE_TOLERANCE;
+                let hidden = problem.hidden_velocity(i) * unit / GATE_TOLERANCE;
                 let size = size + wall.abs() + hidden;
                 raise(GateRule::Approach, i, -approach / size);
             }

@@ -298,11 +298,25 @@ impl<'a> ImpactProblem<'a> {
         })
     }
 
-    /// Normal velocity of a contact that the rounding of the velocities of all connected bodies hides: $10^{-15}$ of their
-    /// momentum, measured along the unit normal and multiplied by [`scale`](Self::scale).
+    /// Normal velocity of a contact that rounding hides: $10^{-15}$ of the momentum of all connected bodies, and at least the
+    /// [`rounding`](Self::rounding) of a reduction, along the unit normal and multiplied by [`scale`](Self::scale).
     #[cold]
     pub(crate) fn hidden_velocity(&self, contact: ContactIndex) -> f64 {
-        residual_scale::ROUNDING_TOLERANCE * self.around(self.contacts.contact(contact))
+        let around = self.around(self.contacts.contact(contact));
+        f64::max(
+            self.rounding(contact),
+            residual_scale::ROUNDING_TOLERANCE * around,
+        )
+    }
+
+    /// The [hidden velocity](Self::hidden_velocity) of the contact of each row of unit kinetic length, one entry per row.
+    #[cold]
+    pub(crate) fn hidden_velocities(&self) -> Vec<f64> {
+        let of_rows = |i| {
+            let hidden = self.hidden_velocity(i);
+            self.contacts.rows_at(i).map(move |_| hidden)
+        };
+        self.contacts.indices().flat_map(of_rows).collect()
     }
 
     /// Momentum before the impact (n entries) in whitened coordinates, in which the kinetic metric is Euclidean, multiplied

@@ -62,6 +62,13 @@ pub fn divisor(size: f64) -> f64 {
     if size == 0.0 { 1.0 } else { size }
 }
 
+/// Returns sizes of velocities, one for each row, so large that `hidden` velocities are at most the fraction `tolerance` of them.
+pub(crate) fn above(sizes: &[f64], hidden: &[f64], tolerance: f64) -> Vec<f64> {
+    let rows = sizes.iter().zip(hidden);
+    rows.map(|(size, hidden)| f64::max(*size, hidden / tolerance))
+        .collect()
+}
+
 /// Velocity of a contact row (a sum of products), and the sum of the magnitudes of these products. Both are divided by the
 /// kinetic length of the row. The second number measures how large the rounding error of the velocity can be.
 #[derive(Clone, Copy, Debug)]
