@@ -11,6 +11,7 @@ use super::frame::Frame;
 use super::friction::{Contacts, Event, combination};
 use super::interior::interior;
 use super::reading::{Cones, Reading};
+use super::screen::Screen;
 use super::shift::Sorted;
 use super::stage::Stage;
 use super::{StepContacts, Steps};
@@ -21,6 +22,9 @@ use nalgebra::{DMatrix, DVector};
 
 /// Largest number of modes that are solved: all modes of five contacts in the plane, each in a few microseconds.
 const MAX_MODES: usize = 1024;
+
+/// Number of combinations of modes from which a cheap test before the examination of each saves time.
+const SCREENED: usize = 16;
 
 /// A polyhedron counts as empty if its inequalities leave no more than this fraction of a contradiction of size one.
 const EMPTY: f64 = 1e-12;
@@ -89,7 +93,7 @@ impl Modes<'_> {
             stage.advance(&mut slopes_after, &mut impulses);
             let members = step.members.clone();
             let contacts = Contacts::new(frame, members, self.cones, self.rebounds).ok()?;
-            if contacts.have_friction() {
+            if contacts.have_friction() && !(step.caps.is_empty() && contacts.have_one_answer()) {
                 let before = DVector::from_column_slice(stage.before());
                 let after = DVector::from_column_slice(stage.after());
                 let at = Step {
@@ -205,7 +209,16 @@ impl Contacts<'_> {
             return None;
         }
         let mut nearest = f64::INFINITY;
+        let mut screen = (count >= SCREENED)
+            .then(|| Screen::new(frame, readings, &all, step.before, step.slopes_before));
         for code in 0..count {
+            let mut is_excluded = |within| match &mut screen {
+                Some(screen) => screen.excludes(code, within),
+                None => false,
+            };
+            if is_excluded(within.min(nearest)) {
+                continue;
+            }
             let grips = combination(&all, code);
             let (mode, forms) = self.mode(readings.iter().copied(), &grips);
             let mut given = DVector::zeros(frame.n_rows());

@@ -12,7 +12,6 @@ use super::stage::Stage;
 use carom_contact::{ContactIndex, ImpactError, RowIndex};
 use carom_lcp::friction_directions;
 use nalgebra::{DMatrix, DVector};
-use smallvec::smallvec;
 use std::sync::Arc;
 
 /// Largest number of combinations of modes that are examined if several contacts are tied.
@@ -111,6 +110,24 @@ impl<'f> Contacts<'f> {
         let contacts = self.frame.problem.contacts();
         let mut members = self.members.iter().zip(&self.tangents);
         members.any(|(i, tangents)| !tangents.is_empty() && contacts.contact(*i).friction > 0.0)
+    }
+
+    /// True if the set is one contact in the plane whose friction is so small that every velocity has exactly one answer:
+    /// a normal impulse increases the normal velocity in both directions of sliding.
+    pub(super) fn have_one_answer(&self) -> bool {
+        let ([i], [tangents]) = (self.members.as_slice(), self.tangents.as_slice()) else {
+            return false;
+        };
+        let [tangent] = tangents.as_slice() else {
+            return false;
+        };
+        let contacts = self.frame.problem.contacts();
+        let friction = contacts.contact(*i).friction * self.frame.friction_factor(*i);
+        let admitted = |row: RowIndex| self.frame.admit(&self.frame.row(row).into_owned());
+        let (normal, tangent) = (admitted(contacts.row(*i)), admitted(*tangent));
+        let (square, product) = (normal.norm_squared(), normal.dot(&tangent).abs());
+        friction * product < (1.0 - CONSTANT) * square
+            && product * product < (1.0 - CONSTANT) * square * tangent.norm_squared()
     }
 
     pub(super) fn readings(&self, event: &Event) -> Vec<Reading<'_>> {
@@ -294,14 +311,7 @@ impl<'f> Contacts<'f> {
         let mut mode = Mode::default();
         let mut forms = Vec::new();
         for (reading, grip) in readings.into_iter().zip(grips) {
-            reading.add(*grip, &mut mode);
-            reading.forms(*grip, &mut forms);
-            if let Some(side) = reading.approach {
-                forms.push(Form {
-                    before: smallvec![(reading.normal, side)],
-                    ..Form::default()
-                });
-            }
+            reading.add(*grip, &mut mode, &mut forms);
         }
         mode.hold(self.frame.constraint_rows());
         (mode, forms)

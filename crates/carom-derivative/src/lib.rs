@@ -68,6 +68,7 @@ mod pull_back;
 mod reading;
 mod saltation;
 mod scale;
+mod screen;
 pub mod sensitivity;
 mod shift;
 mod sliding;

@@ -374,9 +374,22 @@ impl Reading<'_> {
     }
 
     /// Adds the unknown impulses and equations of this contact to the linear system `mode` of a stage (part of an
-    /// impact with fixed contact modes). `grip` is the mode of the contact: open, closed, or normal impulse at its
-    /// upper bound.
-    pub(super) fn add(&self, grip: Grip, mode: &mut Mode) {
+    /// impact with fixed contact modes), and the linear forms that must be nonnegative to `forms`. `grip` is the mode of
+    /// the contact: open, closed, or normal impulse at its upper bound.
+    pub(super) fn add(&self, grip: Grip, mode: &mut Mode, forms: &mut Vec<Form>) {
+        self.add_unknowns(grip, mode);
+        self.add_forms(grip, forms);
+        if let Some(side) = self.approach {
+            forms.push(Form {
+                before: smallvec![(self.normal, side)],
+                ..Form::default()
+            });
+        }
+    }
+
+    /// Adds the unknown impulses and equations of this contact to the linear system `mode` of a stage (part of an
+    /// impact with fixed contact modes). `grip` is the mode of the contact.
+    fn add_unknowns(&self, grip: Grip, mode: &mut Mode) {
         let (tangential, is_free) = match grip {
             Grip::Open => return,
             Grip::Closed(tangential) => (tangential, true),
@@ -495,7 +508,7 @@ impl Reading<'_> {
     }
 
     /// Adds to `out` the linear forms that must be nonnegative if this contact is in the mode `grip`.
-    pub(super) fn forms(&self, grip: Grip, out: &mut Vec<Form>) {
+    fn add_forms(&self, grip: Grip, out: &mut Vec<Form>) {
         let e = self.rebound.value();
         let normal = |c: f64| -> Terms { smallvec![(self.normal, c)] };
         let tangential = match grip {

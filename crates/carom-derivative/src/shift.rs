@@ -8,7 +8,7 @@ use super::form::Form;
 use super::frame::Frame;
 use super::interior::interior;
 use super::mode::Terms;
-use super::stage::Stage;
+use super::stage::{Column, Stage};
 use carom_contact::nnls::nonnegative_least_squares;
 use carom_contact::{ImpactError, RowIndex};
 use carom_metric::kernel;
@@ -134,6 +134,7 @@ impl Inequality {
 fn sorted(frame: &Frame<'_>, stage: &Stage, forms: &[Form]) -> (Vec<Form>, Vec<Inequality>) {
     let free = stage.free();
     let drifts: Vec<DVector<f64>> = free.iter().map(|s| stage.drift(*s)).collect();
+    let changes: Vec<Column> = free.iter().map(|s| stage.change(*s)).collect();
     let mut fixed = Vec::with_capacity(forms.len());
     let mut shifted = Vec::new();
     for form in forms {
@@ -142,7 +143,7 @@ fn sorted(frame: &Frame<'_>, stage: &Stage, forms: &[Form]) -> (Vec<Form>, Vec<I
                 .after
                 .iter()
                 .map(|(row, c)| c * frame.rate(*row, &drifts[k]));
-            stage.shift(free[k], &form.impulses) + moved.sum::<f64>()
+            stage.shift(&changes[k], &form.impulses) + moved.sum::<f64>()
         };
         let shifts = DVector::from_fn(free.len(), |k, _| grows(k));
         let terms = form.impulses.iter().chain(&form.after);

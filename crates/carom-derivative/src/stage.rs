@@ -74,7 +74,10 @@ impl Layout {
 }
 
 /// One number per unknown.
-type Column = SmallVec<[f64; 4]>;
+pub(super) type Column = SmallVec<[f64; 4]>;
+
+/// Square matrix of the unknowns of a stage, stored by rows.
+type Square = SmallVec<[f64; 36]>;
 
 /// Computes the product of a square matrix, stored row by row, with a column vector.
 fn times(matrix: &[f64], x: &[f64]) -> Column {
@@ -499,7 +502,7 @@ impl Stage {
 
     /// Returns the changes of all unknown impulses if the free impulse `unknown` (one that may have any value) grows by
     /// one. The linearly independent impulses change so that all equations stay satisfied.
-    fn change(&self, unknown: usize) -> Column {
+    pub(super) fn change(&self, unknown: usize) -> Column {
         let rows = self.matrix().chunks_exact(self.layout.unknowns);
         let column: Column = rows.map(|row| row[unknown]).collect();
         let mut change = times(self.inverse(), &column);
@@ -508,10 +511,9 @@ impl Stage {
         change
     }
 
-    /// Returns the change of `form`, a linear form of the impulses on rows, if the free impulse `unknown` (one that may
-    /// have any value) grows by one. The linearly independent impulses change so that all equations stay satisfied.
-    pub(super) fn shift(&self, unknown: usize, form: &Terms) -> f64 {
-        let change = self.change(unknown);
+    /// Returns the change of `form`, a linear form of the impulses on rows, for the changes `change` of all unknown
+    /// impulses.
+    pub(super) fn shift(&self, change: &[f64], form: &Terms) -> f64 {
         let mut grows = 0.0;
         for (unknown, x) in self.mode.unknowns.iter().zip(change.iter()) {
             for (row, c) in unknown {
@@ -578,17 +580,19 @@ fn invert_independent(given: &[f64], preferred: &[bool], inverse: &mut [f64]) ->
         }
         return usize::from(*pivot != 0.0);
     }
-    let mut work = DMatrix::from_row_slice(p, p, given);
-    let mut right = DMatrix::<f64>::identity(p, p);
-    let mut free: Vec<(usize, usize)> = Vec::with_capacity(p);
-    let (mut rows, mut columns) = (vec![true; p], vec![true; p]);
-    let first = work.amax();
+    let mut work: Square = SmallVec::from_slice(given);
+    let mut right: Square = smallvec![0.0; p * p];
+    right.iter_mut().step_by(p + 1).for_each(|x| *x = 1.0);
+    let mut free: SmallVec<[(usize, usize); 8]> = SmallVec::new();
+    let mut rows: SmallVec<[bool; 8]> = smallvec![true; p];
+    let mut columns = rows.clone();
+    let first = work.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
     for _ in 0..p {
         let largest = |is_preferred: bool| {
             let mut best = (0.0, 0, 0);
             for j in (0..p).filter(|j| columns[*j] && preferred[*j] == is_preferred) {
                 for i in (0..p).filter(|i| rows[*i]) {
-                    let size = work[(i, j)].abs();
+                    let size = work[i * p + j].abs();
                     if size > best.0 {
                         best = (size, i, j);
                     }
@@ -606,25 +610,27 @@ fn invert_independent(given: &[f64], preferred: &[bool], inverse: &mut [f64]) ->
         }
         (rows[i], columns[j]) = (false, false);
         free.push((i, j));
-        let pivot = 1.0 / work[(i, j)];
-        work.row_mut(i).scale_mut(pivot);
-        right.row_mut(i).scale_mut(pivot);
+        let pivot = 1.0 / work[i * p + j];
+        for matrix in [&mut work, &mut right] {
+            matrix[i * p..(i + 1) * p]
+                .iter_mut()
+                .for_each(|x| *x *= pivot);
+        }
         for k in (0..p).filter(|k| *k != i) {
-            let factor = work[(k, j)];
+            let factor = work[k * p + j];
             if factor == 0.0 {
                 continue;
             }
             for c in 0..p {
-                let (a, b) = (work[(i, c)], right[(i, c)]);
-                work[(k, c)] -= factor * a;
-                right[(k, c)] -= factor * b;
+                work[k * p + c] -= factor * work[i * p + c];
+                right[k * p + c] -= factor * right[i * p + c];
             }
         }
     }
     // Row i of the reduced system gives unknown j; equations that were left out are ignored.
     for (i, j) in &free {
         for (k, _) in &free {
-            inverse[j * p + k] = right[(*i, *k)];
+            inverse[j * p + k] = right[i * p + k];
         }
     }
     free.len()
