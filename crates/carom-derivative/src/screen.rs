@@ -28,9 +28,8 @@ struct Part {
     /// Linear form of the row velocities, and one plus the restitution.
     equations: Vec<(Terms, f64)>,
     conditions: Vec<Form>,
-    /// Prescribed impulses on all rows and the changes of the row velocities that they cause; empty: none.
-    given: Vec<f64>,
-    given_effect: Vec<f64>,
+    /// Prescribed impulses on all rows, and the changes of the row velocities that they cause; `None` if there are none.
+    given: Option<[Vec<f64>; 2]>,
 }
 
 /// Work buffers of a screening, with one entry per unknown or per row.
@@ -146,14 +145,7 @@ impl Part {
                 .map(|equation| (equation.velocities, 1.0 + equation.rebound.value()))
                 .collect(),
             conditions,
-            given_effect: match has_given {
-                true => (inertia * &given).as_slice().to_vec(),
-                false => Vec::new(),
-            },
-            given: match has_given {
-                true => given.as_slice().to_vec(),
-                false => Vec::new(),
-            },
+            given: has_given.then(|| [&given, &(inertia * &given)].map(|x| x.as_slice().to_vec())),
         }
     }
 }
@@ -229,11 +221,11 @@ impl Buffers {
         self.speeds.extend_from_slice(before);
         self.speed_sizes.clear();
         self.speed_sizes.extend(before.iter().map(|u| u.abs()));
-        for part in parts.iter().filter(|part| !part.given.is_empty()) {
-            kernel::add_scaled(&mut self.impulses, 1.0, &part.given);
-            add_scaled_size(&mut self.impulse_sizes, 1.0, &part.given);
-            kernel::add_scaled(&mut self.speeds, 1.0, &part.given_effect);
-            add_scaled_size(&mut self.speed_sizes, 1.0, &part.given_effect);
+        for [impulses, effects] in parts.iter().filter_map(|part| part.given.as_ref()) {
+            kernel::add_scaled(&mut self.impulses, 1.0, impulses);
+            add_scaled_size(&mut self.impulse_sizes, 1.0, impulses);
+            kernel::add_scaled(&mut self.speeds, 1.0, effects);
+            add_scaled_size(&mut self.speed_sizes, 1.0, effects);
         }
         let p: usize = parts.iter().map(|part| part.unknowns.len()).sum();
         fill(&mut self.matrix, p * p);
