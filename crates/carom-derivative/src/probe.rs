@@ -177,11 +177,14 @@ impl<'f, 'l> Probe<'f, 'l> {
     }
 
     fn is_on(&self, way: &Walk, direction: &DVector<f64>, answer: &Answer) -> bool {
+        let is_parallel = |of: &[DMatrix<f64>; 2]| are_near(&of[0], &way.jacobian);
+        // The Jacobians come first: they cost less than distances and distinguish most branches.
+        if !answer.jacobians.as_ref().is_none_or(is_parallel) {
+            return false;
+        }
         let predicted = &way.velocity + &way.jacobian * (self.step * direction);
         let allowed = MATCH * self.step * way.jacobian.amax().max(1.0);
-        let is_near = self.frame.is_within(&(&answer.after - predicted), allowed);
-        let is_parallel = |of: &[DMatrix<f64>; 2]| are_near(&of[0], &way.jacobian);
-        is_near && answer.jacobians.as_ref().is_none_or(is_parallel)
+        self.frame.is_within(&(&answer.after - predicted), allowed)
     }
 
     fn answer(&self, direction: &DVector<f64>) -> Option<Answer> {
