@@ -269,6 +269,19 @@ impl<'a> ImpactProblem<'a> {
         residual_scale::approaches(velocity.rate, grazing, self.total(), || self.around(given))
     }
 
+    /// True if rounding explains the normal velocity of the contact with this index: it neither
+    /// [approaches](Self::approaches) nor separates. Its magnitude is at most the threshold of [grazing](Self::grazing), or
+    /// $10^{-15}$ of the momentum of all bodies connected to the contact. False for an index out of range.
+    pub fn is_at_rest(&self, contact: ContactIndex) -> bool {
+        let Some(given) = self.contacts.contacts().get(contact.index()) else {
+            return false;
+        };
+        let place = self.contacts.place(contact).index();
+        let speed = self.unit_velocity[place].abs();
+        let grazing = self.grazing[place];
+        !residual_scale::approaches(-speed, grazing, self.given_norm(), || self.around(given))
+    }
+
     /// Upper bound of the momentum around any contact, scaled: infinite if this problem was reduced to a part of a velocity.
     fn total(&self) -> f64 {
         if self.given.is_some() {

@@ -23,7 +23,7 @@ pub const GRAZING_TOLERANCE: f64 = 1e-12;
 
 /// Fraction of the momentum of all bodies connected to a contact, directly or through other contacts, below which the contact
 /// velocity is a rounding error.
-pub(crate) const ROUNDING_TOLERANCE: f64 = 1e-15;
+pub(crate) const ROUNDING_TOLERANCE: f64 = 1e-14;
 
 /// Fraction of $\sigma$ above which a constraint velocity violates the constraint.
 const CONSTRAINT_TOLERANCE: f64 = 1e-9;

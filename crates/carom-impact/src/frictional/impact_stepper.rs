@@ -191,7 +191,7 @@ impl<'a> ImpactStepper<'a> {
         let problem = carom_contact::ImpactProblem::new(self.contacts, velocity.clone())?;
         let problem = problem.event();
         let scale = problem.scale();
-        let slots = self.space.velocity(problem.momentum());
+        let slots = self.space.velocity_before(problem);
         let contacts = self.space.indices();
         let caps: Vec<f64> = contacts
             .clone()

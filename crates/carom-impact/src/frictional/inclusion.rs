@@ -117,7 +117,7 @@ fn follow(
     let mut path = Path {
         space: &space,
         zero: ZERO * kernel::max_abs(&space.sizes(problem.momentum())),
-        velocity: space.velocity(problem.momentum()),
+        velocity: space.velocity_before(problem),
         impulse: DVector::zeros(space.n_slots()),
         work: (0..m)
             .map(|i| Work {

@@ -99,7 +99,7 @@ fn enumerate(
         let scaled = |(i, cap)| cap * space.normal_norm(i) * problem.scale();
         space.indices().zip(caps.iter()).map(scaled).collect()
     });
-    let velocity = space.velocity(problem.momentum());
+    let velocity = space.velocity_before(problem);
     let found = solutions(&space, &velocity, caps.as_deref())?;
     let solution = |Found { impulse, modes, .. }| {
         let status = if problem.is_approaching() {

@@ -143,7 +143,7 @@ impl Poisson {
         mut told: PoissonDiagnostics,
     ) -> Result<ImpactOutcome, ImpactError> {
         let contacts = problem.contacts();
-        let before = space.velocity(problem.momentum());
+        let before = space.velocity_before(problem);
         let sizes = space.sizes(problem.momentum());
         let (mut total, mut compression) = (vec![0.0; space.n_slots()], vec![0.0; space.n_slots()]);
         let restitution: Vec<f64> = contacts.contacts().iter().map(|c| c.restitution).collect();

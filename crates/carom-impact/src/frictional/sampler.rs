@@ -127,7 +127,7 @@ impl<'a> Sampler<'a> {
         let contacts = problem.contacts();
         contacts.require_tangents()?;
         let space = ContactSpace::new(contacts);
-        let before = space.velocity(problem.momentum());
+        let before = space.velocity_before(problem);
         let is_round = options.friction_cone == FrictionCone::Round;
         let canonical = reached(problem, &space, before.as_slice(), is_round);
         let of_parts = canonical.iter().flat_map(|part| part.contacts.iter());

@@ -342,7 +342,7 @@ impl<'e> Event<'e> {
     fn new(impacts: &'e SingleImpacts<'_>) -> Self {
         let (problem, space) = (impacts.problem, &impacts.space);
         Self {
-            velocity: space.velocity(problem.momentum()),
+            velocity: space.velocity_before(problem),
             made: impacts.sizes(problem.momentum()),
             grazing: space.grazing(problem),
             workspace: StepWorkspace::new(),

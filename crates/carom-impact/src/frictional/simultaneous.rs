@@ -274,7 +274,7 @@ fn resolve(
     let contacts = problem.contacts();
     contacts.require_tangents()?;
     let space = ContactSpace::new(contacts);
-    let mut before = space.velocity(problem.momentum());
+    let mut before = space.velocity_before(problem);
     let mut is_asked = approaching(problem);
     let slots = before.iter_mut().step_by(space.width());
     for ((b, rebound), is_asked) in slots.zip(rebounds).zip(&mut is_asked) {

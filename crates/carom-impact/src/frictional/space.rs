@@ -227,6 +227,20 @@ impl ContactSpace {
         velocity
     }
 
+    /// Velocities of the normalized contact rows before an impact, one per row (slot), scaled. The normal velocities of
+    /// contacts [at rest](ImpactProblem::is_at_rest) are zero: their sign, a rounding error, would choose between the
+    /// solutions of a problem that has several.
+    pub fn velocity_before(&self, problem: &ImpactProblem<'_>) -> DVector<f64> {
+        let mut velocity = self.velocity(problem.momentum());
+        for contact in self.indices() {
+            let b = &mut velocity[self.normal_slot(contact).index()];
+            if *b != 0.0 && problem.is_at_rest(contact) {
+                *b = 0.0;
+            }
+        }
+        velocity
+    }
+
     /// Sets velocities of normalized contact rows to zero that are at most $2^{-50}$ of the momentum of the bodies that contact
     /// rows connect with the row. The given velocity is rounded, so such a velocity says nothing. `momentum` is whitened and
     /// scaled (n entries).

@@ -149,7 +149,8 @@ impl StepProblem {
         let mut best = f64::INFINITY;
         let mut status = LcpStatus::Inaccurate;
         let mut compliant = Vec::new();
-        for attempt in 0..=MAX_ATTEMPTS {
+        for (attempt, max_attempts) in attempts() {
+            workspace.lemke.options.max_attempts = max_attempts;
             if attempt == MAX_ATTEMPTS {
                 workspace.set_cover(0, None);
                 compliant = self.compliant_matrix();
@@ -437,6 +438,14 @@ impl StepProblem {
         let gamma = (0..self.dim()).filter(is_cone).map(z).collect();
         (beta, gamma)
     }
+}
+
+/// Returns the attempts to solve a step: the number of the covering vector, and the largest number of attempts of Lemke's
+/// method with it. The answer of the first path is judged before Lemke's method tries others: a row of the step whose terms
+/// are rounding errors has no solution, and another path may end at another solution of the other rows.
+fn attempts() -> impl Iterator<Item = (u64, usize)> {
+    let all = (0..=MAX_ATTEMPTS).map(|attempt| (attempt, usize::MAX));
+    std::iter::once((0, 1)).chain(all)
 }
 
 /// Units of work of an attempt in addition to its pivots.
