@@ -289,14 +289,21 @@ impl Phases<'_> {
             before: &self.before,
             impulse: compression,
             floors: &[],
+            speed: self.speed(),
         };
         let expansion = Solution {
             before: between,
             impulse: expansion,
             floors,
+            speed: self.speed(),
         };
         let given_back: Vec<f64> = self.restitution.iter().map(|e| e * scale).collect();
         self.told.family += hidden_family(self.space, &compression, &expansion, &given_back);
+    }
+
+    /// Returns the largest velocity of a normalized contact row before the impact.
+    fn speed(&self) -> f64 {
+        kernel::max_abs(&self.before)
     }
 
     /// True if polygons replace round friction cones at contacts with two tangents.
@@ -342,7 +349,7 @@ impl Phases<'_> {
             selection: self.selection,
             may_be_free: false,
         };
-        if self.has_polygons() || is_regular(self.space, before, &alone.impulse, floors) {
+        if self.has_polygons() || is_regular(self.space, before, &alone.impulse, floors, self.speed()) {
             return Ok(alone);
         }
         let round = RoundStep::new(self.space);

@@ -17,15 +17,23 @@ const MOVED: f64 = 1e-7;
 
 /// True if the impulses are locally unique: no neighboring impulses solve the problem with the same contact modes
 /// (open, sticking, sliding). Friction cones are round. `before`: velocities of the normalized contact rows before the
-/// impulses. `floors` are lower bounds of the normal impulses, or empty.
+/// impulses. `floors` are lower bounds of the normal impulses, or empty. `speed` is the largest velocity of a row before the
+/// impact.
 pub(super) fn is_regular(
     space: &ContactSpace,
     before: &[f64],
     impulse: &[f64],
     floors: &[f64],
+    speed: f64,
 ) -> bool {
     let after = after(space, before, impulse);
-    let equations = Equations::new(space, before, impulse, &after, floors);
+    let solution = Solution {
+        before,
+        impulse,
+        floors,
+        speed,
+    };
+    let equations = solution.equations(space, &after);
     let k = equations.rows.len();
     has_safe_pivots(DMatrix::from_fn(k, k, |i, j| equations.entry(i, j)))
 }
@@ -82,6 +90,8 @@ pub(super) struct Solution<'s> {
     pub(super) before: &'s [f64],
     pub(super) impulse: &'s [f64],
     pub(super) floors: &'s [f64],
+    /// Largest velocity of a row before the impact. Velocities between the phases may all be rounding errors.
+    pub(super) speed: f64,
 }
 
 impl<'s> Solution<'s> {
@@ -91,7 +101,7 @@ impl<'s> Solution<'s> {
     where
         's: 'e,
     {
-        Equations::new(space, self.before, self.impulse, after, self.floors)
+        Equations::new(space, self, after)
     }
 }
 
@@ -115,17 +125,18 @@ struct Equations<'e> {
 
 impl<'e> Equations<'e> {
     /// Creates the equations that impulses satisfy if every contact keeps the mode (closed, sticking or sliding) that it has
-    /// at the impulses `impulse`. `before` and `after` are the velocities of the normalized contact rows, `floors` lower
-    /// bounds of the normal impulses.
-    fn new(
-        space: &'e ContactSpace,
-        before: &[f64],
-        impulse: &'e [f64],
-        after: &'e [f64],
-        floors: &[f64],
-    ) -> Self {
+    /// at the impulses of the solution. `after` are the velocities of the normalized contact rows after these impulses.
+    fn new<'s: 'e>(space: &'e ContactSpace, solution: &Solution<'s>, after: &'e [f64]) -> Self {
+        let Solution {
+            before,
+            impulse,
+            floors,
+            speed,
+        } = *solution;
         let width = space.width();
-        let speed = kernel::max_abs(before).max(kernel::max_abs(after));
+        let speed = kernel::max_abs(before)
+            .max(kernel::max_abs(after))
+            .max(speed);
         let none = NO_VELOCITY * speed;
         let mut equations = Self {
             space,

@@ -128,6 +128,10 @@ fn difference(
     if !(off <= limit) {
         return Some(format!("v+ is {:e} of the motion off", off / sizes.rho));
     }
+    let [warned, told] = [first, other].map(|answer| answer.outcome.warnings());
+    if warned != told {
+        return Some(format!("warnings {warned:?} became {told:?}"));
+    }
     if !(sizes.independent >= INDEPENDENT) {
         return None;
     }
