@@ -7,7 +7,7 @@
 //! 1. every number is finite;
 //! 2. momentum: $|M(v^+-v^-) - J^T\lambda - A^T\nu|_k$ against
 //!    $(|M||v^+-v^-| + |J|^T|\lambda| + |A|^T|\nu|)_k$, for every coordinate $k$;
-//! 3. no contact approaches: $b_i^+ \ge -10^{-9}S_i - 10^{-15}p_i$ with the momentum $p_i$ before the impact of all bodies
+//! 3. no contact approaches: $b_i^+ \ge -10^{-9}S_i - 10^{-14}p_i$ with the momentum $p_i$ before the impact of all bodies
 //!    connected with the contact, and no constraint is violated more than before the impact;
 //! 4. no contact pulls, $\lambda_i \ge -10^{-9}S_i/\lVert n_i\rVert^2$, and friction stays in its cone;
 //! 5. no energy is gained: $\sum_r\lambda_r(b_r^-+b_r^+)/2$ against $\sum_r|\lambda_r|(|b_r^-|+|b_r^+|)/2$. Laws with

@@ -253,7 +253,7 @@ impl<'a> ImpactProblem<'a> {
 
     /// True if the contact with this index approaches faster than rounding explains. The normal velocity $\sum_kn_kv_k$ of
     /// the contact normal $n$ and the velocity $v$ must be negative. Its magnitude must exceed $10^{-12}\sum_k|n_kv_k|$.
-    /// Divided by the kinetic length of the normal, the magnitude must also exceed $10^{-15}$ of the momentum of all bodies
+    /// Divided by the kinetic length of the normal, the magnitude must also exceed $10^{-14}$ of the momentum of all bodies
     /// connected to the contact, directly or through other contacts and constraints. If most of the velocity is orthogonal to all contact rows, only the remaining velocity is
     /// compared, and the rounding error of the full velocity is added to the threshold. False for an index out of range.
     pub fn approaches(&self, contact: ContactIndex) -> bool {
@@ -271,7 +271,7 @@ impl<'a> ImpactProblem<'a> {
 
     /// True if rounding explains the normal velocity of the contact with this index: it neither
     /// [approaches](Self::approaches) nor separates. Its magnitude is at most the threshold of [grazing](Self::grazing), or
-    /// $10^{-15}$ of the momentum of all bodies connected to the contact. False for an index out of range.
+    /// $10^{-14}$ of the momentum of all bodies connected to the contact. False for an index out of range.
     pub fn is_at_rest(&self, contact: ContactIndex) -> bool {
         let Some(given) = self.contacts.contacts().get(contact.index()) else {
             return false;
@@ -311,7 +311,7 @@ impl<'a> ImpactProblem<'a> {
         })
     }
 
-    /// Normal velocity of a contact that rounding hides: $10^{-15}$ of the momentum of all connected bodies, and at least the
+    /// Normal velocity of a contact that rounding hides: $10^{-14}$ of the momentum of all connected bodies, and at least the
     /// [`rounding`](Self::rounding) of a reduction, along the unit normal and multiplied by [`scale`](Self::scale).
     #[cold]
     pub(crate) fn hidden_velocity(&self, contact: ContactIndex) -> f64 {

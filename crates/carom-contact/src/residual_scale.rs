@@ -22,7 +22,7 @@ use nalgebra::DMatrix;
 pub const GRAZING_TOLERANCE: f64 = 1e-12;
 
 /// Fraction of the momentum of all bodies connected to a contact, directly or through other contacts, below which the contact
-/// velocity is a rounding error.
+/// velocity is a rounding error. Seen from a fast frame, a contact at rest has at times more than $10^{-15}$.
 pub(crate) const ROUNDING_TOLERANCE: f64 = 1e-14;
 
 /// Fraction of $\sigma$ above which a constraint velocity violates the constraint.

@@ -349,7 +349,9 @@ impl Phases<'_> {
             selection: self.selection,
             may_be_free: false,
         };
-        if self.has_polygons() || is_regular(self.space, before, &alone.impulse, floors, self.speed()) {
+        if self.has_polygons()
+            || is_regular(self.space, before, &alone.impulse, floors, self.speed())
+        {
             return Ok(alone);
         }
         let round = RoundStep::new(self.space);

@@ -340,6 +340,34 @@ fn answers_of_some_of_the_contacts_of_a_jam_are_found_in_any_telling() {
     check(70_018, 208..209);
 }
 
+/// Clusters of balls with two isolated answers, where one contact is at rest and shares no ball with those that push. Rounding
+/// gave its row terms in some coordinates, which no impulses satisfy: Lemke's method went on to another path and to the other
+/// answer (v+ was up to 0.94 of the motion off). In the last problem a velocity that no contact sees hides the contact at rest.
+#[test]
+fn a_contact_at_rest_does_not_choose_between_answers() {
+    check_kind(21, 604..605, balls_with_one_at_rest);
+    check_kind(22, 622..623, balls_with_one_at_rest);
+    check_kind(34, 540..541, balls_with_one_at_rest);
+}
+
+/// Seen from a frame in which all bodies move up to a thousand times as fast, a contact at rest approaches by a few units in the last
+/// place of that motion (`nonholonomic-rough` struck it).
+#[test]
+fn a_contact_at_rest_is_at_rest_in_a_fast_frame() {
+    check_kind(7, 1130..1131, balls_with_one_at_rest);
+    check_kind(21, 722..723, balls_with_one_at_rest);
+    check_kind(21, 1532..1533, balls_with_one_at_rest);
+}
+
+/// Six contacts stop a body in compression. The velocities of the expansion are rounding errors, to which the test for other answers
+/// was relative: `not-unique` of `poisson` came and went.
+#[test]
+fn rounding_of_a_body_that_stopped_is_no_warning() {
+    check(50_030, 52..53);
+    check(50_030, 198..199);
+    check(50_030, 1276..1277);
+}
+
 /// Ten thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.
 #[test]
 #[ignore = "minutes: the scheduled job runs it"]
