@@ -28,7 +28,7 @@ struct Part {
     /// Linear form of the row velocities, and one plus the restitution.
     equations: Vec<(Terms, f64)>,
     conditions: Vec<Form>,
-    /// Prescribed impulses on all rows, and the changes of the row velocities that they cause; `None` if there are none.
+    /// Prescribed impulses on all rows, and the changes of the row velocities that they cause; `None` without prescribed impulses.
     given: Option<[Vec<f64>; 2]>,
 }
 
