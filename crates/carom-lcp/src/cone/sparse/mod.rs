@@ -11,8 +11,11 @@
 //!    friction must turn by a right angle, the residual rises a hundred times before it falls;
 //! 3. interior-point steps with Nesterov-Todd scaling;
 //! 4. proximal-point steps, with $G + \epsilon I$ around the last impulses;
-//! 5. interior-point and proximal-point steps from zero impulses, and at last Gauss-Seidel sweeps and
-//!    proximal-point steps with a line search.
+//! 5. interior-point and proximal-point steps from zero impulses and from other depths inside the cones;
+//! 6. continuation from perturbed problems: small random velocities are added to those before the impulses and
+//!    reduced in steps to zero;
+//! 7. at last repeated interior-point and proximal-point steps, then Gauss-Seidel sweeps and proximal-point steps
+//!    with a line search.
 //!
 //! A linear system is factored over the impulses, $A + BG$, if there are few contacts per body. Otherwise it is
 //! factored over the velocities of the bodies, $I + J^TCJ$ with $C = (A + \epsilon B)^{-1}B$, which is never
@@ -22,6 +25,7 @@ mod interior;
 mod linear;
 mod natural;
 mod newton;
+mod perturbed;
 mod problem;
 mod proximal;
 mod soc;

@@ -150,4 +150,11 @@ impl Best {
         }
         is_better
     }
+
+    /// Stores the impulses of `other` if their residual is smaller than that of the best impulses so far.
+    pub(super) fn take_better(&mut self, other: &Self) {
+        if other.residual < self.residual {
+            self.clone_from(other);
+        }
+    }
 }

@@ -4,6 +4,7 @@ use super::interior::{Interior, Pace};
 use super::linear::Linear;
 use super::natural::Point;
 use super::newton::{Best, Steps};
+use super::perturbed::{Methods, Perturbed};
 use super::problem::SparseConeProblem;
 use super::proximal::Proximal;
 use super::sweeps::sweep;
@@ -119,6 +120,8 @@ pub enum SparseConeStage {
     PatientInterior,
     /// Proximal-point method with all its compliances, from the best point and from zero impulses.
     ProximalFromZero,
+    /// Continuation from perturbed problems.
+    Perturbed,
     /// Repeated interior-point and proximal-point steps.
     Retried,
     /// Gauss-Seidel sweeps, then the proximal-point method with a line search.
@@ -198,6 +201,7 @@ pub struct SparseConeWorkspace {
     steps: Steps,
     interior: Interior,
     proximal: Proximal,
+    perturbed: Perturbed,
     point: Point,
     best: Best,
     start: Vec<Triple>,
@@ -399,7 +403,23 @@ impl SparseConeWorkspace {
         if self.run_patiently(others, options) {
             return SparseConeStage::PatientInterior;
         }
+        if self.run_perturbed(options) {
+            return SparseConeStage::Perturbed;
+        }
         self.run_last(options)
+    }
+
+    /// Runs the continuation from perturbed problems. Returns true if the residual is small enough.
+    fn run_perturbed(&mut self, options: &SparseConeOptions) -> bool {
+        let mut methods = Methods {
+            linear: &mut self.linear,
+            steps: &mut self.steps,
+            interior: &mut self.interior,
+            proximal: &mut self.proximal,
+        };
+        let (system, best) = (&mut self.system, &mut self.best);
+        let tolerance = options.acceptable;
+        self.perturbed.run(system, &mut methods, best, tolerance)
     }
 
     /// Runs the interior-point method with many short steps from the best impulses, moved inside the cones by each of the
