@@ -1,6 +1,8 @@
-//! Continuation from perturbed problems, for contacts that are degenerate: balls at rest on each other have slips of
-//! 1e-6 to 1e-9 that decide in which direction friction acts, and a random change of the velocities of this size makes
-//! the problem an ordinary one.
+//! Continuation from perturbed problems.
+//!
+//! In a heap that comes to rest slips of 1e-9 to 1e-6 decide in which direction friction acts, and many contacts could carry.
+//! Such a problem is degenerate, and the other methods stop above the tolerance. Random velocities of 1e-5 make it an ordinary
+//! problem, which the quick methods solve.
 
 use super::interior::{Interior, Pace};
 use super::linear::Linear;
@@ -10,7 +12,7 @@ use super::proximal::Proximal;
 use super::system::{System, Triple};
 use super::tolerances::{
     DEPTHS_BEFORE_PROXIMAL, INSIDE, INSIDE_FROM_ZERO, NEWTON_STEPS, PATIENT_DEPTHS, PERTURBATIONS,
-    PERTURBED_ATTEMPTS, PROXIMAL, PROXIMAL_FIRST_LEVELS, PROXIMAL_LEVELS,
+    PERTURBED_ATTEMPTS, PERTURBED_GROWTH, PROXIMAL, PROXIMAL_FIRST_LEVELS, PROXIMAL_LEVELS,
 };
 use crate::cone::problem::WIDTH;
 use carom_numeric::random::uniform;
@@ -47,13 +49,16 @@ impl Perturbed {
         tolerance: f64,
     ) -> bool {
         self.velocity.clone_from(&system.velocity);
+        // Another start of the solver tries other random velocities.
+        let seed = best.residual.to_bits();
         (0..PERTURBED_ATTEMPTS).any(|attempt| {
             self.start.clone_from(&best.impulse);
+            let limit = PERTURBED_GROWTH * largest(&best.impulse).max(1.0);
             let is_followed = PERTURBATIONS.iter().all(|size| {
-                self.perturb(system, attempt, *size);
+                self.perturb(system, (seed, attempt), *size);
                 let is_solved = self.solve(system, methods, tolerance);
                 self.start.clone_from(&self.best.impulse);
-                is_solved
+                is_solved && largest(&self.start) <= limit
             });
             system.velocity.clone_from(&self.velocity);
             if is_followed {
@@ -64,12 +69,20 @@ impl Perturbed {
         })
     }
 
-    /// Adds random velocities to the velocities before the impulses of the problem itself. The random numbers have
-    /// absolute values of at most `size`, and each `attempt` has its own.
-    fn perturb(&mut self, system: &mut System, attempt: u64, size: f64) {
+    /// Adds random velocities of at most `size` to the velocities before the impulses of the problem itself. Each `attempt` has
+    /// other random numbers, as does each `seed`. Every second attempt only opens contacts, so that the perturbed problem of jammed
+    /// contacts has a solution, too. The other attempts change all velocities, in both directions.
+    fn perturb(&mut self, system: &mut System, (seed, attempt): (u64, u64), size: f64) {
+        let opens = attempt.is_multiple_of(2);
         let rows = system.velocity.as_flattened_mut().iter_mut();
         for (row, (perturbed, exact)) in rows.zip(self.velocity.as_flattened()).enumerate() {
-            *perturbed = exact + size * uniform(attempt, row as u64, -1.0, 1.0);
+            let random = size * uniform(seed.wrapping_add(attempt), row as u64, -1.0, 1.0);
+            *perturbed = exact
+                + match (opens, row % WIDTH) {
+                    (false, _) => random,
+                    (true, 0) => random.abs(),
+                    (true, _) => 0.0,
+                };
         }
     }
 
@@ -116,4 +129,9 @@ impl Perturbed {
         let from = (&start[..], PROXIMAL, tolerance, false);
         proximal.run(system, linear, steps, best, from, PROXIMAL_LEVELS)
     }
+}
+
+/// Returns the largest normal impulse.
+fn largest(impulses: &[Triple]) -> f64 {
+    impulses.iter().fold(0.0, |largest, l| largest.max(l[0]))
 }

@@ -1,7 +1,9 @@
 //! Heaps in their last moments before they rest, where hardly any contact slides and many can carry.
 
 use super::scene::Scene;
-use carom_lcp::cone::{SparseConeOptions, SparseConeProblem, SparseConeWorkspace};
+use carom_lcp::cone::{
+    SparseConeOptions, SparseConeProblem, SparseConeWorkspace, sparse_cone_residual,
+};
 use nalgebra::{Matrix3, Vector3};
 
 const RADIUS: f64 = 0.1;
@@ -54,5 +56,20 @@ fn heaps_that_settle_are_solved_within_a_few_hundred_steps() {
             let n_steps = answer.n_newton_steps + answer.n_interior_steps;
             assert!(n_steps <= 1200, "{answer:?}");
         }
+    }
+}
+
+/// Newton's method, interior points and proximal points end above 1e-9 here, from any start.
+#[test]
+fn degenerate_heaps_are_solved_by_way_of_perturbed_problems() {
+    let problems = read(include_str!("../data/degenerate-balls.txt"));
+    assert_eq!(problems.len(), 3);
+    let options = SparseConeOptions::new(1e-9, 1e-9).unwrap();
+    for Settling { problem, start } in &problems {
+        let mut workspace = SparseConeWorkspace::new();
+        let answer = workspace.solve_from(problem, start, &options).unwrap();
+        assert!(answer.residual <= 1e-9, "{answer:?}");
+        let residual = sparse_cone_residual(problem, workspace.impulse()).unwrap();
+        assert!(residual <= 1e-9, "{residual:e}");
     }
 }
