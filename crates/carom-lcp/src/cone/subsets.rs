@@ -20,7 +20,8 @@ const HEAVY: f64 = 1e6;
 impl ConeWorkspace {
     /// Searches a solution in which some contacts do not push: solves the problem of each subset of the contacts, by
     /// methods whose result does not depend on tangent axes, units and order. Of the solutions that leave no other contact
-    /// approaching, the one with the least change of velocity, in the kinetic norm, replaces the answer. Returns false if no
+    /// approaching, the one with the least change of velocity, in the kinetic norm, replaces the answer. Another one with other
+    /// velocities counts as another solution of the problem. Returns false if no
     /// such solution is found, if the size of the impulses is not bounded, or the problem has too many contacts, or floors, caps or slip
     /// directions.
     pub(super) fn try_subsets(
@@ -40,6 +41,7 @@ impl ConeWorkspace {
         }
         let mut part = ConeWorkspace::below(self.depth + 1);
         let mut least: Option<(f64, Vec<f64>)> = None;
+        let mut others: Vec<Vec<f64>> = Vec::new();
         let approaches = |i: usize| problem.velocity()[i * WIDTH] < 0.0;
         let is_struck = |members: &usize| (0..n).any(|i| members >> i & 1 == 1 && approaches(i));
         let mut open: Vec<usize> = (1..1usize << n).filter(is_struck).collect();
@@ -54,9 +56,13 @@ impl ConeWorkspace {
                 let Some((change, scaled)) = self.solves(problem, &impulse) else {
                     continue;
                 };
-                if least.as_ref().is_none_or(|(other, _)| change < *other) {
-                    least = Some((change, scaled));
-                }
+                let is_least = least.as_ref().is_none_or(|(other, _)| change < *other);
+                let other = if is_least {
+                    least.replace((change, scaled)).map(|(_, scaled)| scaled)
+                } else {
+                    Some(scaled)
+                };
+                others.extend(other);
             }
             if least.is_some() {
                 break;
@@ -66,7 +72,13 @@ impl ConeWorkspace {
             return Ok(false);
         };
         self.start = impulse;
-        Ok(self.attempt(problem, ConeStart::Subset, answer))
+        let is_found = self.attempt(problem, ConeStart::Subset, answer);
+        for other in others.iter().filter(|_| is_found) {
+            if !self.has_left_another() {
+                self.leave(other);
+            }
+        }
+        Ok(is_found)
     }
 
     /// Returns the square of the change of velocity that impulses make, in the kinetic norm, and the impulses on scaled

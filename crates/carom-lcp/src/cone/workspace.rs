@@ -669,8 +669,15 @@ impl ConeWorkspace {
         }
     }
 
+    /// Keeps the velocities after scaled impulses as those of another solution.
+    pub(super) fn leave(&mut self, scaled: &[f64]) {
+        self.system.after(scaled, &mut self.left);
+        let rows = self.left.iter_mut().zip(&self.system.factors);
+        rows.for_each(|(u, factor)| *u /= factor);
+    }
+
     /// True if the search has found another solution, with velocities different from those of the answer.
-    fn has_left_another(&self) -> bool {
+    pub(super) fn has_left_another(&self) -> bool {
         let rows = self.left.iter().zip(&self.after).zip(&self.system.factors);
         let differences = rows.map(|((left, kept), factor)| (left - kept).abs() * factor);
         let speed = self.system.speed();

@@ -4,7 +4,8 @@
 use crate::support::problems::{Posed, balls_with_one_at_rest, number, problem};
 use crate::support::random::Random;
 use crate::support::transforms::{Retold, back, relations, retold_law};
-use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
+use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Warning};
+use carom_impact::frictional::MoreauNewton;
 use carom_impact::nonholonomic::Rough;
 use carom_impact::{
     ContactCount, EnergeticRestitution, Law, LawInfo, Outcomes, Plastic, PlasticRule, Propagative,
@@ -338,6 +339,16 @@ fn answers_of_some_of_the_contacts_of_a_jam_are_found_in_any_telling() {
     check(50_016, 1613..1614);
     check(50_021, 836..837);
     check(70_018, 208..209);
+}
+
+/// Two contacts that press against each other. The search among some of the contacts meets two answers, and the warning says
+/// so.
+#[test]
+fn another_answer_of_some_of_the_contacts_of_a_jam_is_a_warning() {
+    check(50_010, 2045..2046);
+    let posed = problem(&mut Random(50_010 << 32 | 2045));
+    let answer = resolve(&posed, &MoreauNewton::default()).unwrap();
+    assert!(answer.outcome.warnings().contains(&Warning::NotUnique));
 }
 
 /// Clusters of balls with two isolated answers, where one contact is at rest and shares no ball with those that push. Rounding
