@@ -5,7 +5,7 @@ use super::frame::Frame;
 use super::mode::{Mode, Rebound};
 use super::stage::Stage;
 use carom_contact::{ContactSet, ImpactError, UnitRow};
-use carom_impact::propagative::{SEQUENCE_LIMIT, by_priority};
+use carom_impact::propagative::{SEQUENCE_LIMIT, by_priority, least_approaching, most_approaching};
 use carom_impact::{Restitution, Selection};
 use carom_metric::kernel;
 use carom_numeric::random::CounterRng;
@@ -187,7 +187,7 @@ impl Picks<'_> {
                 None => self.add_end(),
             },
             Rule::Most => {
-                let own = first_of_ties(b, grazing, |a, most| a < most);
+                let own = most_approaching(b, grazing);
                 let strike = |picks: &mut Self, i: UnitRow| {
                     let others = all.clone().filter(|j| *j != i);
                     let others = others.map(|j| Test::Exceeds(row(j), row(i)));
@@ -300,31 +300,11 @@ impl Picks<'_> {
             .map(|(is_approaching, b)| if *is_approaching { *b } else { f64::INFINITY })
             .collect();
         let grazing = self.frame.problem.grazing();
-        let own = first_of_ties(&hidden, grazing, |a, least| a > least).unwrap_or(approaching[0]);
+        let own = least_approaching(&hidden, grazing).unwrap_or(approaching[0]);
         strike(self, own);
         if self.all {
             let others = approaching.iter().filter(|i| **i != own);
             others.for_each(|i| strike(self, *i));
         }
     }
-}
-
-/// Returns the first approaching contact normal whose velocity equals the most extreme one up to rounding. `b` holds the
-/// velocities along the normals, and `grazing` the speeds below which these count as zero. `is_better(x, y)` is true if
-/// the velocity `x` is more extreme than `y`.
-fn first_of_ties(
-    b: &[f64],
-    grazing: &[f64],
-    is_better: impl Fn(f64, f64) -> bool,
-) -> Option<UnitRow> {
-    let velocity = |j: UnitRow| b[j.index()];
-    let approaching = UnitRow::all(b.len()).filter(|j| velocity(*j) < -grazing[j.index()]);
-    let sought = approaching
-        .clone()
-        .map(velocity)
-        .reduce(|a, x| if is_better(x, a) { x } else { a })?;
-    let tie = |j: UnitRow| 1e-9 * sought.abs() + grazing[j.index()];
-    approaching
-        .clone()
-        .find(|j| (velocity(*j) - sought).abs() <= tie(*j))
 }

@@ -4,6 +4,7 @@ use super::adjoint::Adjoint;
 use super::frame::{Frame, Variation};
 use super::mode::{Mode, Terms};
 use carom_contact::RowIndex;
+use carom_contact::residual_scale::dot_and_size;
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector, DVectorView};
 use smallvec::{SmallVec, smallvec};
@@ -14,6 +15,9 @@ const RANK: f64 = 1e-10;
 
 /// Largest distance of the right-hand side from the range of dependent contacts, relative to its own terms.
 const IN_RANGE: f64 = 1e-9;
+
+/// Rounding error of the residual of an equation, relative to the sum of the magnitudes of all products in it.
+const ROUNDED: f64 = 64.0 * f64::EPSILON;
 
 /// A stage of an impact that has happened in a known mode, prepared for derivatives along any direction.
 ///
@@ -437,14 +441,22 @@ impl Stage {
         if !self.is_dependent {
             return true;
         }
-        let mut missed: Column = smallvec![0.0; self.layout.unknowns];
+        let p = self.layout.unknowns;
+        let size = before.norm();
+        let asked: Column = (0..p).map(|i| kernel::norm(self.asked(i)) * size).collect();
+        // An equation in impulses alone asks for nothing: only the rounding errors of the impulses are left of it.
+        let sums = self.inverse().chunks_exact(p);
+        let sums: Column = sums.map(|row| dot_and_size(row, &asked).1).collect();
+        let rows = self.matrix().chunks_exact(p).zip(&asked);
+        let allowed = rows
+            .map(|(row, asked)| IN_RANGE * asked + ROUNDED * (asked + dot_and_size(row, &sums).1));
+        let allowed: Column = allowed.collect();
+        let mut missed: Column = smallvec![0.0; p];
         before.column_iter().all(|column| {
             self.miss(column.as_slice(), &mut missed);
             let made = times(self.matrix(), &times(self.inverse(), &missed));
-            (0..missed.len()).all(|i| {
-                let size = kernel::norm(self.asked(i)) * before.norm();
-                (missed[i] - made[i]).abs() <= IN_RANGE * size
-            })
+            let mut all = missed.iter().zip(&made).zip(&allowed);
+            all.all(|((missed, made), allowed)| (missed - made).abs() <= *allowed)
         })
     }
 

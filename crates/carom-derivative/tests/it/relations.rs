@@ -298,6 +298,22 @@ fn rounding_of_the_part_that_contacts_see_is_no_approach() {
     check(904, 464..465);
 }
 
+/// Two contacts that approach equally fast: the law struck the one that rounding made faster, the derivative the first in the list.
+#[test]
+fn equally_fast_contacts_are_struck_in_one_order() {
+    check(78_001, 200..201);
+    check(78_001, 338..339);
+}
+
+/// A sample whose dependent contacts slide in round cones beside one at its cap: the rounding of an equation in impulses alone
+/// counted as a contradiction, so that the other side of the tie was missing.
+#[test]
+fn rounding_of_impulses_is_no_contradiction_of_dependent_contacts() {
+    check(78_001, 39..40);
+    check(78_001, 355..356);
+    check(78_001, 495..496);
+}
+
 /// A thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.
 #[test]
 #[ignore = "minutes: the scheduled job runs it"]

@@ -30,10 +30,11 @@
 //!
 //! # Several contacts
 //!
-//! The contact that approaches fastest is resolved first, then the next, until none approaches. If contacts without
-//! restitution make each other approach, they need infinitely many impacts; after a thousand impacts they are closed
-//! simultaneously, which is the limit of the sequence. Moreau's plastic answer is [`Plastic`](crate::Plastic) on the
-//! same contacts, and all orders of elastic impacts are [`Propagative`](crate::Propagative): contact sets restrict
+//! The contact that approaches fastest is resolved first, then the next, until none approaches. Of contacts that approach
+//! equally fast, up to rounding, the first in the list is resolved, as in [`Propagative`](crate::Propagative). If contacts
+//! without restitution make each other approach, they need infinitely many impacts; after a thousand impacts they are
+//! closed simultaneously, which is the limit of the sequence. Moreau's plastic answer is [`Plastic`](crate::Plastic) on
+//! the same contacts, and all orders of elastic impacts are [`Propagative`](crate::Propagative): contact sets restrict
 //! their rows to $\Delta$ for every law.
 
 mod restitution;
@@ -42,6 +43,7 @@ mod rough;
 pub use restitution::Restitution;
 pub use rough::Rough;
 
+use crate::propagative::most_approaching;
 use carom_contact::candidate::{self, Basis, Opening, Targets};
 use carom_contact::gate::Rules;
 use carom_contact::momentum_change::{MomentumChange, separating};
@@ -419,11 +421,4 @@ fn share(grazing: &mut [f64], group: &[usize]) {
             }
         }
     }
-}
-
-fn most_approaching(velocity: &[f64], grazing: &[f64]) -> Option<UnitRow> {
-    let velocities = UnitRow::all(velocity.len()).zip(velocity.iter().zip(grazing));
-    let approaching = velocities.filter(|(_, (b, grazing))| **b < -**grazing);
-    let most = approaching.min_by(|(_, (a, _)), (_, (b, _))| a.total_cmp(b));
-    most.map(|(j, _)| j)
 }

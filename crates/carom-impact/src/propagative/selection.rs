@@ -70,6 +70,30 @@ pub fn by_priority(order: &[usize], contacts: &ContactSet<'_>) -> Vec<UnitRow> {
     places
 }
 
+/// Returns the first distinct normal among those that approach fastest; `None` if no normal approaches. `b`: normal
+/// velocities; `grazing`: speeds up to which an approach counts as rounding. Both have one entry per distinct normal.
+/// Velocities that differ by less than $10^{-9}$ of the largest, or by rounding, are equal.
+pub fn most_approaching(b: &[f64], grazing: &[f64]) -> Option<UnitRow> {
+    first_equal(b, grazing, f64::min)
+}
+
+/// Returns the first distinct normal among those that approach slowest; `None` if no normal approaches. The arguments and
+/// the tolerance of equal velocities are those of [`most_approaching`].
+pub fn least_approaching(b: &[f64], grazing: &[f64]) -> Option<UnitRow> {
+    first_equal(b, grazing, f64::max)
+}
+
+/// Returns the first approaching normal whose velocity equals, up to rounding, the one that `select` picks among all
+/// velocities of approach.
+fn first_equal(b: &[f64], grazing: &[f64], select: fn(f64, f64) -> f64) -> Option<UnitRow> {
+    let velocities = UnitRow::all(b.len()).zip(b.iter().zip(grazing));
+    let approaching = velocities.filter(|(_, (b, grazing))| **b < -**grazing);
+    let sought = approaching.clone().map(|(_, (b, _))| *b).reduce(select)?;
+    let tie = TIE_TOLERANCE * sought.abs();
+    let mut equal = approaching.filter(|(_, (b, grazing))| (**b - sought).abs() <= tie + **grazing);
+    equal.next().map(|(j, _)| j)
+}
+
 /// A selection rule prepared for the distinct normals of one problem.
 pub(super) enum Selector {
     Most,
@@ -94,22 +118,9 @@ impl Selector {
     pub(super) fn next(&mut self, b: &[f64], grazing: &[f64]) -> Option<UnitRow> {
         let approaches = |j: &UnitRow| b[j.index()] < -grazing[j.index()];
         let approaching = UnitRow::all(b.len()).filter(approaches);
-        // Velocities that differ by rounding alone are equal.
-        let tie = |b: f64, j: UnitRow| TIE_TOLERANCE * b.abs() + grazing[j.index()];
-        let velocity = |j: UnitRow| b[j.index()];
         match self {
-            Self::Most => {
-                let most = approaching.clone().map(velocity).reduce(f64::min)?;
-                approaching
-                    .clone()
-                    .find(|&j| velocity(j) <= most + tie(most, j))
-            }
-            Self::Least => {
-                let least = approaching.clone().map(velocity).reduce(f64::max)?;
-                approaching
-                    .clone()
-                    .find(|&j| velocity(j) >= least - tie(least, j))
-            }
+            Self::Most => most_approaching(b, grazing),
+            Self::Least => least_approaching(b, grazing),
             Self::Order(order) => order.iter().copied().find(approaches),
             Self::Random(stream) => {
                 let count = approaching.clone().count() as u128;

@@ -571,6 +571,21 @@ fn walls_that_stop_each_other_from_closing_close_together() {
     }
 }
 
+/// Two contacts that approach equally fast, in coordinates in which rounding makes one or the other faster: the first in the
+/// list is struck first.
+#[test]
+fn of_two_equally_fast_contacts_the_first_is_struck() {
+    for k in 0..64 {
+        let (s, c) = (0.1 * f64::from(k)).sin_cos();
+        let turned = |x: f64, y: f64| [c * x - s * y, s * x + c * y];
+        let outward = turned(1.0, -2.0);
+        let mut case = Case::diagonal(&[2.0, 2.0], &[], &outward, &turned(2.0, -2.0));
+        case.walls.push(Covector::from_slice(&turned(-2.0, 1.0)));
+        let outcome = case.resolve(Restitution::Elastic).unwrap();
+        assert_eq!(diagnostics(&outcome).sequence[0], 0, "{k}");
+    }
+}
+
 #[test]
 fn unusable_input_has_a_typed_error() {
     let mass = || DMatrix::identity(3, 3);
