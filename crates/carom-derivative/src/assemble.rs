@@ -123,6 +123,7 @@ impl<'p> Derivative<'p> {
         let least = |of: fn(&Walk) -> f64| ways.iter().map(of).fold(f64::INFINITY, f64::min);
         let (next, nearest) = (least(|way| way.margin), least(|way| way.least));
         let n_ways = ways.len();
+        let is_tied = ways.iter().any(Walk::is_tied);
         // If no branch continues in some direction, the law has another answer there, or none.
         let is_covered = match is_continuous {
             Some(is_continuous) => is_continuous,
@@ -134,7 +135,8 @@ impl<'p> Derivative<'p> {
         derivative.is_complete =
             (is_complete && is_covered) || (is_one && n_ways == 1 && !distinct[0].is_tied());
         if !is_one {
-            derivative.nearest = nearest;
+            // Without a tied decision the law was found to answer otherwise right beside the velocity.
+            derivative.nearest = if is_tied { nearest } else { 0.0 };
             let may_be_kink = is_covered || is_truncated;
             derivative.set_pieces(distinct, &after, may_be_kink, wrt)?;
             return Ok(derivative);

@@ -11,7 +11,8 @@ use super::friction::Contacts;
 use super::probe::Probe;
 use super::ways::{AtOnce, is_family};
 use super::{Answers, Branches, Steps};
-use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_contact::{ContactIndex, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
+use nalgebra::DVector;
 
 impl AtOnce<'_> {
     /// Finds the branches of a law whose contacts act simultaneously, near an outcome. The branches are the smooth maps
@@ -53,6 +54,32 @@ impl AtOnce<'_> {
         })
     }
 
+    /// Returns the smallest change of the velocity (kinetic norm) that changes a decision, besides tied ones, of the contacts in
+    /// `groups`: indices of groups of interacting contacts. The velocities of other contacts stay unchanged.
+    fn next_within(
+        self,
+        groups: &[usize],
+        contacts: &Contacts<'_>,
+        outcome: &ImpactOutcome,
+    ) -> Result<Option<f64>, ImpactError> {
+        let frame = contacts.frame;
+        let set = frame.problem.contacts();
+        let is_in = |i: &ContactIndex| groups.contains(&frame.scales().group(set.row(*i)));
+        let members: Vec<ContactIndex> = set.indices().filter(is_in).collect();
+        if members.is_empty() {
+            return Ok(None);
+        }
+        let contacts = Contacts::new(frame, members, self.cones, self.rebounds)?;
+        let found = self.in_modes_of(&contacts, outcome, true)?;
+        let next = |found: Found| {
+            found
+                .walks
+                .iter()
+                .fold(f64::INFINITY, |m, way| m.min(way.margin))
+        };
+        Ok(found.map(next))
+    }
+
     /// Evaluates the law itself at velocities near the velocity before the impact, if the law may have answers on
     /// branches that are not in `found`, and updates `found`. `outcome` is the law's outcome at the velocity before the
     /// impact. The first result is true if the law gave an answer in every direction without a jump, and `None` if the
@@ -77,6 +104,8 @@ impl AtOnce<'_> {
             return Ok((None, false));
         }
         let mut ways = std::mem::take(&mut found.walks);
+        // Dependent contacts share an impulse in one way or another: only decisions that every way makes bound the step.
+        let next = ways.iter().fold(f64::INFINITY, |m, way| m.min(way.margin));
         let mut own_ties = Vec::new();
         if is_shared && let Some(own) = self.ways(contacts, outcome, false)? {
             let is_one = own.walks.len() == 1 && !own.walks[0].is_tied();
@@ -88,7 +117,12 @@ impl AtOnce<'_> {
             own_ties.extend(own.walks.iter().flat_map(Walk::ties).cloned());
             ways.extend(own.walks);
         }
-        let probe = Probe::new(self, frame, &ways, &own_ties);
+        let mut probe = Probe::new(self, frame, &ways, &own_ties, next);
+        if probe.is_none() && frame.scales().count() > 1 {
+            let groups = touched(frame, &ways, &own_ties);
+            let next = self.next_within(&groups, contacts, outcome)?;
+            probe = next.and_then(|next| Probe::new(self, frame, &ways, &own_ties, next));
+        }
         let Some(probe) = probe else {
             found.walks = ways;
             found.is_complete = false;
@@ -99,6 +133,13 @@ impl AtOnce<'_> {
         found.is_complete &= asked.is_complete;
         Ok((Some(asked.is_continuous), asked.is_elsewhere))
     }
+}
+
+/// Returns the indices of the groups of interacting contacts that have tied decisions: those of the branches `ways`, and those of
+/// the further rows `ties`.
+fn touched(frame: &Frame<'_>, ways: &[Walk], ties: &[DVector<f64>]) -> Vec<usize> {
+    let ties: Vec<&DVector<f64>> = ways.iter().flat_map(Walk::ties).chain(ties).collect();
+    frame.scales().touched(&frame.rows, &ties)
 }
 
 /// True if contact modes other than those of the branch `way` may solve the law at a velocity within the relative

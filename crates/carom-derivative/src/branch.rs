@@ -35,13 +35,12 @@ const MAX_TIES: usize = 64;
 /// of a velocity.
 pub(super) const CONSTANT: f64 = 1e-9;
 
-/// The law treats velocities below this fraction of the velocity before as rounding, whatever they depend on, as well as
-/// velocities below the rounding of a fast frame. Contacts that hinder each other come to rest over ever smaller
-/// velocities.
-const GRAZING: f64 = 1e-11;
-
 /// Distances of two decisions count as equal if they differ by less than this many roundings of the data.
 const BLUR: f64 = 16.0;
+
+/// Derivative of a velocity of a unit row with respect to the velocity before the impact, below which the velocity has decayed: at
+/// the end of a long chain of strikes both vanish in the limit. A tie at the end of a chain has a derivative of about one.
+pub(super) const DECAYED: f64 = 1e-3;
 
 /// Largest size (Frobenius norm) of the derivatives of a branch that is followed from a tie. Beyond it, rounding of the
 /// data changes the end of the branch by more than two ends of one outcome may differ. Contacts that hinder each other
@@ -106,6 +105,8 @@ pub(super) struct Walk {
     /// that are not tied, `least` among all.
     pub(super) margin: f64,
     pub(super) least: f64,
+    /// Like `margin`, among decisions about velocities that have not [decayed](DECAYED).
+    before_limit: f64,
     /// Largest value of the tests that were nearly tied in the last choice.
     tie: f64,
     /// Map from the velocity before the impact to the current velocity.
@@ -123,6 +124,7 @@ impl Walk {
             towards: None,
             margin: f64::INFINITY,
             least: f64::INFINITY,
+            before_limit: f64::INFINITY,
             tie: 0.0,
             map: Map::Chain,
         }
@@ -174,26 +176,35 @@ impl Walk {
         let Some(distance) = distance(value, gradient) else {
             return Ok(own || value >= -frame.scales().whole(tolerance));
         };
-        let near = if distance > 2.0 * frame.at_most(tolerance) {
+        let size = kernel::norm(gradient.as_slice());
+        let near = if value > 2.0 * (frame.at_most(tolerance) * size).max(BLUR * frame.at_most(0.0))
+        {
             0.0
         } else {
-            frame.near(gradient, tolerance)
+            // A value that rounding hides decides nothing, however little it depends on the velocity before the impact.
+            let hidden = BLUR * frame.near(gradient, 0.0) / size;
+            frame.near(gradient, tolerance).max(hidden)
         };
         if distance < -near {
             if !own {
                 return Ok(false);
             }
-            let grazing = frame.problem.grazing().iter().copied().fold(0.0, f64::max);
-            if value.abs() <= GRAZING * frame.speed + 2.0 * grazing {
+            if frame.is_grazing(value) {
                 return Ok(true);
             }
         }
-        self.least = self.least.min(distance.abs());
+        // The data do not tell how far a tie is away that rounding hides.
+        let is_hidden = near > 0.0 && value.abs() <= frame.near(gradient, 0.0);
+        let least = if is_hidden { 0.0 } else { distance.abs() };
+        self.least = self.least.min(least);
         if distance > near {
             // In long chains ever smaller velocities decide, and their distances have the rounding of the data.
             let known = BLUR * frame.near(gradient, 0.0) / kernel::norm(gradient.as_slice());
             if distance < self.margin - known {
                 self.margin = distance;
+            }
+            if size > DECAYED {
+                self.before_limit = self.before_limit.min(distance);
             }
             return Ok(true);
         }
@@ -512,6 +523,7 @@ impl Walk {
             let value = form.dot(&self.velocity);
             self.jacobian.tr_mul_to(form, gradient);
             let (margin, least, ties) = (self.margin, self.least, self.tied.len());
+            let before_limit = self.before_limit;
             if !self.accept(frame, value, gradient, tolerance, own)? {
                 return Ok(false);
             }
@@ -522,11 +534,15 @@ impl Walk {
             {
                 self.margin = margin.min(self.margin.max(distance));
                 self.least = least.min(self.least.max(distance));
+                self.before_limit = before_limit.min(self.before_limit.max(distance));
             }
         }
         let Some((stage, forms)) = stage else {
             return self.is_open(0);
         };
+        if stage.is_limit {
+            self.margin = self.margin.max(self.before_limit);
+        }
         if !(own || self.is_open(n_tied)? && stage.has_room(&self.jacobian)) {
             return Ok(false);
         }

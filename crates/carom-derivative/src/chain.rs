@@ -1,19 +1,28 @@
 //! Derivatives of laws that strike one contact after the other: propagative and nonholonomic.
 
-use super::branch::{Choices, Found, Test, Ties, Walk};
+use super::branch::{Choices, DECAYED, Found, Test, Ties, Walk};
 use super::frame::Frame;
 use super::mode::{Mode, Rebound};
 use super::stage::Stage;
+use carom_contact::nnls::nonnegative_least_squares;
+use carom_contact::residual_scale::{GRAZING_TOLERANCE, dot_and_size};
 use carom_contact::{ContactSet, ImpactError, UnitRow};
+use carom_impact::nonholonomic::PATIENCE;
 use carom_impact::propagative::{SEQUENCE_LIMIT, by_priority, least_approaching, most_approaching};
 use carom_impact::{Restitution, Selection};
 use carom_metric::kernel;
 use carom_numeric::random::CounterRng;
+use nalgebra::{DMatrix, DVector};
 use smallvec::SmallVec;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Velocities below this fraction of the motion that their contact sees are followed with both signs if any decision is
 /// tied; their tests then decide.
 const MAYBE_TIED: f64 = 1e-6;
+
+/// Number of strikes from which on a chain may be a limit that was cut off.
+const LONG: usize = 8;
 
 /// Reason why a chain is not followed.
 pub(super) const TOO_LONG: &str = "its chain has more than 10000 impacts; `plastic` has none";
@@ -69,6 +78,13 @@ impl Strike {
         }
     }
 
+    /// True if a strike is the projection of the velocity onto those at which the contact is closed.
+    fn is_inelastic(self, frame: &Frame<'_>) -> bool {
+        let basis = frame.problem.contacts().constraint_basis();
+        let acts_alone = self.is_projected && basis.is_some_and(|basis| basis.ncols() > 0);
+        self.rebound.value() == 0.0 && !self.is_single && !acts_alone
+    }
+
     /// Strike of the propagative law: elastic, with the constraints acting together with the contact.
     pub(super) const ELASTIC: Self = Self {
         rebound: Rebound::Fixed(1.0),
@@ -84,6 +100,8 @@ struct Place {
     last: Option<UnitRow>,
     /// The constraints have yet to act on what was struck.
     is_loose: bool,
+    /// Contacts that would be struck in turn for ever were closed after these strikes.
+    is_closed: bool,
 }
 
 /// Computes the derivatives along a sequence of elementary impacts (strikes), in which `rule` selects the next contact
@@ -116,11 +134,25 @@ pub(super) fn follow(
             .unit_rows()
             .map(|j| kernel::dot(contacts.unit(j), walk.velocity.as_slice()))
             .collect();
+        let grazing = thresholds(frame, walk, &velocities);
+        if strike.is_inelastic(frame) && !place.is_closed {
+            let closing = closing(frame, walk, place, &velocities, &grazing)?;
+            if let Some(stage) = closing {
+                let next = Place {
+                    is_closed: true,
+                    last: None,
+                    ..*place
+                };
+                out.add([], Some((stage, Vec::new())), Some(next));
+                return Ok(());
+            }
+        }
         let mut picks = Picks {
             frame,
             rule,
             place: *place,
             b: &velocities,
+            grazing: &grazing,
             strike,
             walk,
             all: all.is_some(),
@@ -129,6 +161,84 @@ pub(super) fn follow(
         picks.add_all();
         Ok(())
     })
+}
+
+/// Returns the speeds below which velocities along the distinct normals count as zero at the end of the branch `walk`. `velocities`
+/// are the present ones. Rounding is relative to the largest terms of these velocities so far, and contacts that act on each other
+/// share the largest of their thresholds, as in the laws.
+fn thresholds<'f>(frame: &'f Frame<'_>, walk: &Walk, velocities: &[f64]) -> Cow<'f, [f64]> {
+    let given = frame.problem.grazing();
+    let Some(j) = most_approaching(velocities, given) else {
+        return Cow::Borrowed(given);
+    };
+    // No sum of terms exceeds the speed.
+    if -velocities[j.index()] > GRAZING_TOLERANCE * frame.speed || walk.stages.is_empty() {
+        return Cow::Borrowed(given);
+    }
+    let contacts = frame.problem.contacts();
+    let own = contacts.unit_rows().zip(given).map(|(j, given)| {
+        let sizes = walk.stages.iter();
+        let sizes = sizes.map(|stage| dot_and_size(contacts.unit(j), stage.after()).1);
+        sizes.fold(*given, |most, size| {
+            f64::max(most, GRAZING_TOLERANCE * size)
+        })
+    });
+    let own: Vec<f64> = own.collect();
+    let group = |j: UnitRow| frame.scales().group(contacts.row(contacts.contact_at(j)));
+    let shared = contacts.unit_rows().map(|j| {
+        let others = contacts.unit_rows().zip(&own);
+        let others = others.filter(|(k, _)| group(*k) == group(j));
+        others.fold(0.0, |most, (_, own)| f64::max(most, *own))
+    });
+    Cow::Owned(shared.collect())
+}
+
+/// Returns the stage that closes contacts which stop each other from closing, the limit of strikes on them in turn: where the
+/// law closes them after many strikes, and at the end of a chain whose last velocities are rounding. `velocities` are those along
+/// the distinct normals, and `grazing` the speeds below which these count as zero. `None` if no contacts are closed so.
+///
+/// Strikes without restitution are projections, and those on some contacts in turn converge to the projection onto the velocities
+/// at which all of these are closed (von Neumann). The derivatives of the cut chain are those of the limit only up to the part of
+/// a velocity that the cut leaves.
+fn closing(
+    frame: &Frame<'_>,
+    walk: &Walk,
+    place: &Place,
+    velocities: &[f64],
+    grazing: &[f64],
+) -> Result<Option<Arc<Stage>>, ImpactError> {
+    let contacts = frame.problem.contacts();
+    let row = |j: UnitRow| contacts.row(contacts.contact_at(j));
+    let is_cut = place.strikes > 0 && place.strikes.is_multiple_of(PATIENCE);
+    if !is_cut && (place.strikes < LONG || most_approaching(velocities, grazing).is_some()) {
+        return Ok(None);
+    }
+    let recent = walk.stages.iter().rev().take(PATIENCE / 2);
+    let mut struck: Vec<UnitRow> = contacts.unit_rows().collect();
+    struck.retain(|j| recent.clone().any(|stage| stage.strikes(row(*j))));
+    if is_cut {
+        let n = frame.dim();
+        let normals = DMatrix::from_fn(n, struck.len(), |k, j| contacts.unit(struck[j])[k]);
+        let pushes = nonnegative_least_squares(&normals, &walk.velocity, GRAZING_TOLERANCE)?;
+        let pushes = pushes.iter().map(|push| *push > 0.0).collect::<Vec<_>>();
+        let mut pushes = pushes.into_iter();
+        struck.retain(|_| pushes.next().unwrap_or(false));
+    } else {
+        let slope = |j: UnitRow| {
+            let unit = DVector::from_column_slice(contacts.unit(j));
+            walk.jacobian.tr_mul(&unit).norm()
+        };
+        struck.retain(|j| frame.is_grazing(velocities[j.index()]) && slope(*j) <= DECAYED);
+    }
+    if struck.len() < 2 {
+        return Ok(None);
+    }
+    let mut mode = Mode::default();
+    for j in struck {
+        mode.stop(row(j), Rebound::Fixed(0.0));
+    }
+    mode.hold(frame.constraint_rows());
+    Ok(Some(Stage::limit(frame, mode, &walk.velocity)))
 }
 
 /// Choices at a position in a chain.
@@ -140,6 +250,8 @@ struct Picks<'a> {
     place: Place,
     /// Velocities along the distinct unit normals.
     b: &'a [f64],
+    /// Speeds below which these count as zero.
+    grazing: &'a [f64],
     /// True if choices other than the rule's own are wanted.
     all: bool,
     out: &'a mut Choices<Place>,
@@ -164,6 +276,7 @@ impl Picks<'_> {
             strikes: self.place.strikes + 1,
             last: Some(j),
             is_loose: self.strike.is_projected,
+            is_closed: false,
         };
         self.out.add(tests, Some((stage, Vec::new())), Some(next));
     }
@@ -174,7 +287,7 @@ impl Picks<'_> {
         let (frame, b) = (self.frame, self.b);
         let contacts = frame.problem.contacts();
         let row = |j: UnitRow| contacts.row(contacts.contact_at(j));
-        let grazing = frame.problem.grazing();
+        let grazing = self.grazing;
         let all = UnitRow::all(b.len());
         let is_approaching = |j: UnitRow| b[j.index()] < -grazing[j.index()];
         if self.strike.is_single && self.place.strikes > 0 {
@@ -299,8 +412,7 @@ impl Picks<'_> {
             .zip(b)
             .map(|(is_approaching, b)| if *is_approaching { *b } else { f64::INFINITY })
             .collect();
-        let grazing = self.frame.problem.grazing();
-        let own = least_approaching(&hidden, grazing).unwrap_or(approaching[0]);
+        let own = least_approaching(&hidden, self.grazing).unwrap_or(approaching[0]);
         strike(self, own);
         if self.all {
             let others = approaching.iter().filter(|i| **i != own);

@@ -12,6 +12,11 @@ use std::sync::OnceLock;
 /// Difference of two velocities, relative to the velocity, that certainly is rounding.
 const SURELY: f64 = 64.0 * ROUNDING;
 
+/// The law treats velocities below this fraction of the velocity before as rounding, whatever they depend on, as well as
+/// velocities below the rounding of a fast frame. Contacts that hinder each other come to rest over ever smaller
+/// velocities.
+const GRAZING: f64 = 1e-11;
+
 /// All rows of a problem, of contacts and constraints, in whitened coordinates $z = L^Tv$, with the mass matrix $M =
 /// LL^T$.
 ///
@@ -263,6 +268,12 @@ impl<'p> Frame<'p> {
             let row = contacts.row(contacts.contact_at(j));
             *rate >= -self.scales().of_row(row, tolerance).max(*grazing)
         })
+    }
+
+    /// True if the law treats a velocity along a unit row as rounding.
+    pub(super) fn is_grazing(&self, velocity: f64) -> bool {
+        let grazing = self.problem.grazing().iter().copied().fold(0.0, f64::max);
+        velocity.abs() <= GRAZING * self.speed + 2.0 * grazing
     }
 
     /// Projects a whitened velocity (n entries) orthogonally onto the span of the rows of contacts and constraints.

@@ -60,6 +60,17 @@ pub(super) struct Load {
     pub(super) factor: f64,
 }
 
+/// Changes that an unknown impulse may have if contacts share their impulses in another way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Range {
+    /// The impulse is not negative.
+    Push,
+    /// Friction within the cone of a contact: the unknown normal impulse and the friction coefficient.
+    Friction(usize, f64),
+    /// Any value, or one that the equations of the mode determine from the other unknowns.
+    Any,
+}
+
 /// Modes of all rows in a stage: the columns of S and T (see [`Stage`](super::stage::Stage)), and their dependence on
 /// friction.
 #[derive(Clone, Debug, Default)]
@@ -67,8 +78,8 @@ pub(super) struct Mode {
     pub(super) unknowns: SmallVec<[Terms; 1]>,
     pub(super) equations: SmallVec<[Equation; 1]>,
     pub(super) loads: Vec<Load>,
-    /// For an unknown that friction limits: the unknown normal impulse and the friction coefficient.
-    pub(super) limits: SmallVec<[Option<(usize, f64)>; 1]>,
+    /// Range of each unknown.
+    pub(super) ranges: SmallVec<[Range; 1]>,
     /// True if any row other than the constraints acts.
     pub(super) acts: bool,
 }
@@ -84,7 +95,7 @@ impl Mode {
     /// form `velocities` ends at minus `rebound` (the restitution) times its initial value.
     pub(super) fn push(&mut self, impulse: Terms, velocities: Terms, rebound: Rebound) {
         self.acts = true;
-        self.limits.push(None);
+        self.ranges.push(Range::Push);
         self.unknowns.push(impulse);
         self.equations.push(Equation {
             velocities,
@@ -97,10 +108,14 @@ impl Mode {
     /// Adds the given constraint rows to the linear system: one unknown impulse per row, and the equation that the
     /// velocity along the row stays zero. Constraints do not count as contacts that act.
     pub(super) fn hold(&mut self, rows: impl Iterator<Item = RowIndex>) {
-        let acts = self.acts;
+        let (acts, first) = (self.acts, self.ranges.len());
         for row in rows {
             self.stop(row, Rebound::Fixed(0.0));
         }
+        self.ranges
+            .iter_mut()
+            .skip(first)
+            .for_each(|range| *range = Range::Any);
         self.acts = acts;
     }
 }

@@ -1,12 +1,12 @@
 //! Evaluation of the law itself near a velocity, if several answers or branches are possible there.
 
 use super::Map;
-use super::are_one;
 use super::branch::Walk;
 use super::directions::spread;
 use super::frame::Frame;
 use super::friction::Contacts;
 use super::ways::AtOnce;
+use super::{SAME_JACOBIAN, are_one};
 use carom_contact::{ImpactError, ImpactProblem};
 use carom_metric::Tangent;
 use nalgebra::{DMatrix, DVector};
@@ -23,6 +23,9 @@ const BEYOND_TIES: f64 = 16.0;
 
 /// Distance, as a fraction of the step, by which an answer may differ from a branch.
 const MATCH: f64 = 1e-2;
+
+/// Difference between an answer and a branch, as a multiple of that of the best branch, up to which the answer is on it.
+const BEST: f64 = 2.0;
 
 /// Distance, in steps, from the answer at the velocity itself beyond which an answer counts as a jump.
 const FAR: f64 = 1e3;
@@ -66,6 +69,7 @@ impl<'f, 'l> Probe<'f, 'l> {
         frame: &'f Frame<'f>,
         ways: &[Walk],
         ties: &[DVector<f64>],
+        next: f64,
     ) -> Option<Self> {
         let ties: Vec<&DVector<f64>> = ways.iter().flat_map(Walk::ties).chain(ties).collect();
         let mut groups = frame.scales().touched(&frame.rows, &ties);
@@ -78,7 +82,6 @@ impl<'f, 'l> Probe<'f, 'l> {
         } else {
             NEAR
         });
-        let next = ways.iter().fold(f64::INFINITY, |m, way| m.min(way.margin));
         let step = unit.min(BEFORE_NEXT * next);
         let tied = frame.scales().least(&groups, law.tolerance);
         (step >= BEYOND_TIES * tied.unwrap_or(0.0)).then_some(Self {
@@ -133,8 +136,14 @@ impl<'f, 'l> Probe<'f, 'l> {
                 continue;
             };
             let on_way = (0..ways.len()).filter(|k| self.is_on(&ways[*k], &direction, &answer));
-            let on_way: Vec<usize> = on_way.collect();
-            for k in &on_way {
+            let missed = on_way.map(|k| (k, self.missed(&ways[k], &direction, &answer)));
+            let mut on_way: Vec<(usize, f64)> = missed.collect();
+            // Of several branches with nearly equal Jacobians the law is on those that fit best.
+            let least = on_way
+                .iter()
+                .fold(f64::INFINITY, |m, (_, missed)| m.min(*missed));
+            on_way.retain(|(_, missed)| *missed <= BEST * least + SAME_JACOBIAN);
+            for (k, _) in &on_way {
                 let seen = &mut seen[*k];
                 if seen.is_none() || number == *k {
                     *seen = Some(direction.clone());
@@ -166,6 +175,12 @@ impl<'f, 'l> Probe<'f, 'l> {
                 others.push(way);
             }
         }
+        let is_nowhere = others.is_empty() && seen.iter().all(Option::is_none);
+        if is_nowhere {
+            // The outcome itself is a piece, though the law answers otherwise all around it.
+            asked.walks.extend(ways.into_iter().take(1));
+            return Ok(asked);
+        }
         for (mut way, seen) in ways.into_iter().zip(seen) {
             if let Some(direction) = seen {
                 way.towards = Some(direction);
@@ -185,6 +200,20 @@ impl<'f, 'l> Probe<'f, 'l> {
         let predicted = &way.velocity + &way.jacobian * (self.step * direction);
         let allowed = MATCH * self.step * way.jacobian.amax().max(1.0);
         self.frame.is_within(&(&answer.after - predicted), allowed)
+    }
+
+    /// Returns the relative difference between an answer of the law and a branch that the answer is on: that of the Jacobians,
+    /// or that of the velocities if the Jacobian of the answer is not known. `direction` is the whitened direction of the
+    /// velocity change.
+    fn missed(&self, way: &Walk, direction: &DVector<f64>, answer: &Answer) -> f64 {
+        let size = way.jacobian.amax().max(1.0);
+        match &answer.jacobians {
+            Some([jacobian, _]) => (jacobian - &way.jacobian).amax() / size,
+            None => {
+                let predicted = &way.velocity + &way.jacobian * (self.step * direction);
+                (&answer.after - predicted).norm() / (self.step * size)
+            }
+        }
     }
 
     fn answer(&self, direction: &DVector<f64>) -> Option<Answer> {

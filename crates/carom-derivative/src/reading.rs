@@ -2,7 +2,7 @@
 
 use super::form::Form;
 use super::frame::Frame;
-use super::mode::{Equation, Load, Mode, Rebound, Terms, of_row};
+use super::mode::{Equation, Load, Mode, Range, Rebound, Terms, of_row};
 use carom_contact::{ContactIndex, FrictionCone, RowIndex};
 use nalgebra::DVector;
 use smallvec::smallvec;
@@ -408,11 +408,14 @@ impl Reading<'_> {
         let normal = of_row(self.normal);
         let first = mode.unknowns.len();
         self.add_tangential(tangential, is_free, normal, load, mode);
-        if is_free {
-            for limit in mode.limits.iter_mut().skip(first + 1) {
-                *limit = Some((first, self.friction));
-            }
-        }
+        let range = match tangential {
+            // The direction of sliding determines friction.
+            Tangential::Round(_) => Range::Any,
+            _ if is_free => Range::Friction(first, self.friction),
+            _ => Range::Any,
+        };
+        let ranges = mode.ranges.iter_mut().skip(first + usize::from(is_free));
+        ranges.for_each(|own| *own = range);
     }
 
     /// Adds the unknown impulses and equations of a contact that pushes to the linear system `mode` of a stage (part of
@@ -501,7 +504,7 @@ impl Reading<'_> {
             },
         ];
         for (row, equation) in self.tangents.iter().zip(equations) {
-            mode.limits.push(None);
+            mode.ranges.push(Range::Any);
             mode.unknowns.push(of_row(*row));
             mode.equations.push(equation);
         }

@@ -2,7 +2,7 @@
 
 use super::adjoint::Adjoint;
 use super::frame::{Frame, Variation};
-use super::mode::{Mode, Terms};
+use super::mode::{Mode, Range, Terms};
 use carom_contact::RowIndex;
 use carom_contact::residual_scale::dot_and_size;
 use carom_metric::kernel;
@@ -37,6 +37,8 @@ pub(super) struct Stage {
     /// independent part, zero elsewhere (unknowns × unknowns, stored by rows).
     numbers: SmallVec<[f64; 24]>,
     pub(super) is_dependent: bool,
+    /// True if the stage is the limit of the strikes before it, whose last decisions then have no effect.
+    pub(super) is_limit: bool,
 }
 
 /// Layout of the numbers of a stage: number of entries of a velocity, number of rows, and number of unknowns.
@@ -95,6 +97,19 @@ fn add_covector(frame: &Frame<'_>, terms: &Terms, factor: f64, out: &mut [f64]) 
     }
 }
 
+/// Returns the size up to which impulses of dependent contacts count as zero: a small fraction of the largest impulse.
+fn idle(impulses: &[f64]) -> f64 {
+    let sizes = impulses.iter().map(|l| l.abs());
+    IN_RANGE * sizes.fold(0.0, f64::max)
+}
+
+/// True if the impulse on any row of an unknown is larger than `idle`.
+fn acts(unknown: &Terms, impulses: &[f64], idle: f64) -> bool {
+    unknown
+        .iter()
+        .any(|(row, _)| impulses[row.index()].abs() > idle)
+}
+
 impl Stage {
     /// Creates a stage (part of an impact with fixed contact modes) from its known result. `mode` holds its unknown
     /// impulses and equations, `before` and `after` are the whitened velocities, and `impulse` has the impulses on
@@ -136,14 +151,19 @@ impl Stage {
             row.iter_mut().for_each(|x| *x *= 1.0 + e);
         }
         // The independent part contains unknowns that push, as far as possible.
-        let pushes = |unknown: &Terms| unknown.iter().any(|(row, _)| impulse[row.index()] != 0.0);
-        let pushing: SmallVec<[bool; 8]> = mode.unknowns.iter().map(pushes).collect();
+        let idle = idle(impulse);
+        let pushing: SmallVec<[bool; 8]> = mode
+            .unknowns
+            .iter()
+            .map(|u| acts(u, impulse, idle))
+            .collect();
         let rank = invert_independent(matrix, &pushing, inverse);
         Self {
             mode,
             layout,
             numbers,
             is_dependent: rank < p,
+            is_limit: false,
         }
     }
 
@@ -152,6 +172,13 @@ impl Stage {
     pub(super) fn from(frame: &Frame<'_>, mode: Mode, before: &DVector<f64>) -> Arc<Self> {
         let given: SmallVec<[f64; 8]> = smallvec![0.0; frame.n_rows()];
         Self::from_given(frame, mode, before, &given)
+    }
+
+    /// Creates a stage like [`from`](Self::from) that is the limit of endless strikes, the last ones before it.
+    pub(super) fn limit(frame: &Frame<'_>, mode: Mode, before: &DVector<f64>) -> Arc<Self> {
+        let mut stage = Self::from(frame, mode, before);
+        Arc::make_mut(&mut stage).is_limit = true;
+        stage
     }
 
     /// Creates a stage (part of an impact with fixed contact modes) that starts from the velocity `before`. `given`
@@ -478,38 +505,27 @@ impl Stage {
         if !self.is_dependent {
             return false;
         }
-        let idle = self.idle();
-        let pushes: Vec<bool> = self
-            .mode
-            .unknowns
-            .iter()
-            .zip(&self.mode.limits)
-            .map(|(unknown, limit)| {
-                // Friction within its cone may act in either direction if its contact pushes.
-                let unknown = match limit {
-                    Some((normal, _)) => &self.mode.unknowns[*normal],
-                    None => unknown,
-                };
-                unknown
-                    .iter()
-                    .any(|(row, _)| self.impulse()[row.index()].abs() > idle)
-            })
-            .collect();
+        let idle = idle(self.impulse());
+        let unknowns = self.mode.unknowns.iter();
+        let pushes: SmallVec<[bool; 8]> = unknowns.map(|u| acts(u, self.impulse(), idle)).collect();
         self.free().into_iter().any(|s| {
             let change = self.change(s);
             let may = |sign: f64| {
-                let mut unknowns = change.iter().zip(&pushes);
-                unknowns.all(|(x, pushes)| *pushes || sign * x >= -IN_RANGE)
+                let mut ranges = self.mode.ranges.iter().enumerate();
+                ranges.all(|(i, range)| match *range {
+                    Range::Push => pushes[i] || sign * change[i] >= -IN_RANGE,
+                    Range::Friction(normal, friction) => {
+                        let is_own =
+                            |(_, range): &(_, &Range)| *range == &Range::Friction(normal, friction);
+                        let own = change.iter().zip(&self.mode.ranges).filter(is_own);
+                        let size = kernel::norm(&own.map(|(x, _)| *x).collect::<Column>());
+                        pushes[normal] || size <= friction * sign * change[normal] + IN_RANGE
+                    }
+                    Range::Any => true,
+                })
             };
             self.drift(s).amax() > 0.0 && (may(1.0) || may(-1.0))
         })
-    }
-
-    /// Returns the size up to which impulses of dependent contacts count as zero: a small fraction of the largest
-    /// impulse of the stage (a part of an impact with fixed contact modes).
-    fn idle(&self) -> f64 {
-        let sizes = self.impulse().iter().map(|l| l.abs());
-        IN_RANGE * sizes.fold(0.0, f64::max)
     }
 
     /// Returns the changes of all unknown impulses if the free impulse `unknown` (one that may have any value) grows by

@@ -27,6 +27,24 @@ impl AtOnce<'_> {
         outcome: &ImpactOutcome,
         may_shift: bool,
     ) -> Result<Option<Found>, ImpactError> {
+        let Some(mut found) = self.in_modes_of(contacts, outcome, may_shift)? else {
+            return Ok(None);
+        };
+        if outcome.status == ImpactStatus::Resolved {
+            let nothing = nothing_happens(contacts.frame, self.ties(may_shift))?;
+            found.walks.extend(nothing);
+        }
+        Ok(Some(found))
+    }
+
+    /// Finds the branches on which the contacts have the modes of an outcome, or modes on the other side of a nearly tied
+    /// decision. `may_shift` and the result are those of [`ways`](Self::ways).
+    pub(super) fn in_modes_of(
+        self,
+        contacts: &Contacts<'_>,
+        outcome: &ImpactOutcome,
+        may_shift: bool,
+    ) -> Result<Option<Found>, ImpactError> {
         let frame = contacts.frame;
         let (after, impulse) = frame.of_outcome(outcome);
         let event = Event {
@@ -35,18 +53,14 @@ impl AtOnce<'_> {
             impulse,
             caps: Vec::new(),
         };
-        let ties = Ties {
+        simultaneous(contacts, &[event], self.ties(may_shift))
+    }
+
+    fn ties(self, may_shift: bool) -> Ties {
+        Ties {
             tolerance: self.tolerance,
             may_shift,
-        };
-        let found = simultaneous(contacts, &[event], ties)?;
-        let Some(mut found) = found else {
-            return Ok(None);
-        };
-        if outcome.status == ImpactStatus::Resolved {
-            found.walks.extend(nothing_happens(frame, ties)?);
         }
-        Ok(Some(found))
     }
 }
 

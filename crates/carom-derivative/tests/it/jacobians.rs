@@ -1530,3 +1530,28 @@ fn facing_walls_at_rest_take_every_change_towards_them() {
         });
     }
 }
+
+/// Two walls under a flat angle stop each other from closing: impacts without restitution in turn end where both are closed, and the
+/// Jacobian is the projection along their edge. The impacts end when the velocity is rounding, long before their derivatives are.
+#[test]
+fn walls_that_close_after_endless_impacts_have_the_derivative_of_the_limit() {
+    for (angle, slow) in [(0.3f64, 1e-6), (0.3, 1.0), (0.05, 1e-7), (0.01, 1.0)] {
+        let (s, c) = angle.sin_cos();
+        let wall = |c: f64| Contact::frictionless(Covector::from_slice(&[-s, c, 0.0]));
+        let data = Data {
+            mass: DMatrix::identity(3, 3),
+            // The first impact leaves the part along its wall: that is what the others have to take away.
+            velocity: dvector![s, c, 0.0] + dvector![c, -s, 0.0] * slow + dvector![0.0, 0.0, 0.7],
+            contacts: vec![wall(-c), wall(c)],
+            forms: Vec::new(),
+        };
+        let law = Law::from(NonholonomicNewton { restitution: 0.0 });
+        data.differentiated(&law, |found, after| {
+            let missed = (after - dvector![0.0, 0.0, 0.7]).amax();
+            assert!(missed < 1e-9, "{angle}, {slow:e}: v+ {missed:e} off");
+            let edge = DMatrix::from_diagonal(&dvector![0.0, 0.0, 1.0]);
+            let missed = (found.dv_dv().unwrap() - edge).amax();
+            assert!(missed < 1e-12, "{angle}, {slow:e}: {missed:e} off");
+        });
+    }
+}

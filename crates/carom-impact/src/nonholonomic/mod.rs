@@ -61,7 +61,7 @@ use smallvec::{SmallVec, smallvec};
 const DEFAULT_MAX_IMPACTS: u64 = 100_000;
 
 /// Number of impacts after which contacts without restitution that still approach are closed simultaneously.
-const PATIENCE: usize = 1000;
+pub const PATIENCE: usize = 1000;
 
 /// Effective restitution below which a contact counts as inelastic. $\cos^2\beta$ is the ratio of two rounded norms; for
 /// constraints without effect it is a few units in the last place below 1, and more if constraints are nearly linearly
