@@ -138,7 +138,7 @@ impl<'f, 'l> Probe<'f, 'l> {
             let on_way = (0..ways.len()).filter(|k| self.is_on(&ways[*k], &direction, &answer));
             let missed = on_way.map(|k| (k, self.missed(&ways[k], &direction, &answer)));
             let mut on_way: Vec<(usize, f64)> = missed.collect();
-            // Of several branches with nearly equal Jacobians the law is on those that fit best.
+            // Several branches may have nearly equal Jacobians: the law is on those that fit best.
             let least = on_way
                 .iter()
                 .fold(f64::INFINITY, |m, (_, missed)| m.min(*missed));
