@@ -34,15 +34,17 @@ fn leads_everywhere(frame: &Frame<'_>, ways: &[Walk]) -> Result<bool, ImpactErro
     Ok(directions.iter().all(is_reached))
 }
 
+/// True if two branches have the same outcome and the same Jacobian.
+pub(super) fn are_same(frame: &Frame<'_>, way: &Walk, other: &Walk) -> bool {
+    let moved = &way.velocity - &other.velocity;
+    frame.is_zero(&moved, SAME_OUTCOME) && are_one(&way.jacobian, &other.jacobian)
+}
+
 /// Leaves out the branches that have the same outcome and the same Jacobian as an earlier one.
 fn distinct_ways(frame: &Frame<'_>, ways: Vec<Walk>) -> Vec<Walk> {
     let mut distinct: Vec<Walk> = Vec::with_capacity(ways.len());
     for way in ways {
-        let is_same = |other: &Walk| {
-            let moved = &way.velocity - &other.velocity;
-            frame.is_zero(&moved, SAME_OUTCOME) && are_one(&way.jacobian, &other.jacobian)
-        };
-        if !distinct.iter().any(is_same) {
+        if !distinct.iter().any(|other| are_same(frame, &way, other)) {
             distinct.push(way);
         }
     }

@@ -228,7 +228,11 @@ fn closing(
             let unit = DVector::from_column_slice(contacts.unit(j));
             walk.jacobian.tr_mul(&unit).norm()
         };
-        struck.retain(|j| frame.is_grazing(velocities[j.index()]) && slope(*j) <= DECAYED);
+        let is_closed = |j: UnitRow| {
+            let least = frame.grazing_of(row(j), grazing[j.index()]);
+            velocities[j.index()].abs() <= least
+        };
+        struck.retain(|j| is_closed(*j) && slope(*j) <= DECAYED);
     }
     if struck.len() < 2 {
         return Ok(None);

@@ -270,10 +270,16 @@ impl<'p> Frame<'p> {
         })
     }
 
-    /// True if the law treats a velocity along a unit row as rounding.
-    pub(super) fn is_grazing(&self, velocity: f64) -> bool {
-        let grazing = self.problem.grazing().iter().copied().fold(0.0, f64::max);
-        velocity.abs() <= GRAZING * self.speed + 2.0 * grazing
+    /// Returns the speed below which the law treats a velocity along some unit row as rounding.
+    pub(super) fn grazing(&self) -> f64 {
+        let grazing = self.problem.grazing().iter().copied();
+        GRAZING * self.speed + 2.0 * grazing.fold(0.0, f64::max)
+    }
+
+    /// Returns the speed below which the law treats the velocity along a row as rounding. `grazing` is its threshold for the
+    /// contact.
+    pub(super) fn grazing_of(&self, row: RowIndex, grazing: f64) -> f64 {
+        self.scales().of_row(row, GRAZING) + 2.0 * grazing
     }
 
     /// Projects a whitened velocity (n entries) orthogonally onto the span of the rows of contacts and constraints.

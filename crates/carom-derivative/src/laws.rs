@@ -1,6 +1,7 @@
 //! Stages and decisions of each law, from which its derivative is assembled.
 
 use super::alternatives::Modes;
+use super::assemble::are_same;
 use super::blend::Blend;
 use super::branch::{Choices, Found, Test, Ties, Walk};
 use super::chain::{self, Rule, Strike};
@@ -360,7 +361,8 @@ impl DifferentiableLaw for SetValued {
 /// the relative one for tied decisions.
 ///
 /// Impulses may be exchanged between dependent contacts to pass a test, with one exception. If the impulses of the
-/// sample are tied and other answers are possible, the branches have exactly the impulses of the given steps.
+/// sample are tied, other answers are possible, and another map begins at the tie, the branches have exactly the impulses of
+/// the given steps.
 fn of_sample(
     contacts: &Contacts<'_>,
     events: &[Event],
@@ -383,6 +385,12 @@ fn of_sample(
         return Ok(Some(found));
     };
     let is_tied = own.walks.len() != 1 || own.walks.iter().any(Walk::is_tied);
+    // A tie matters only if another map begins there.
+    let is_known = |own: &Walk| {
+        let mut known = found.walks.iter();
+        known.any(|way| are_same(contacts.frame, way, own))
+    };
+    let is_tied = is_tied && !own.walks.iter().all(is_known);
     let near = contacts.frame.scales().whole(tolerance);
     let is_unique = || {
         let other = modes.nearest_other(contacts.frame, way, 2.0 * near, tolerance);

@@ -323,6 +323,8 @@ fn a_chain_that_is_cut_off_has_the_derivative_of_its_limit() {
     check(903, 151..152);
     check(904, 597..598);
     check(727_272, 579..580);
+    // Beside a fast far body with a contact.
+    check(902, 154..155);
 }
 
 /// A branch of ever smaller velocities from a tie: at last rounding was larger than what the velocity before the impact can change,
@@ -355,6 +357,13 @@ fn ties_of_one_way_to_share_impulses_are_no_kink() {
     check(902, 368..369);
     check(903, 290..291);
     check(727_272, 500..501);
+}
+
+/// Ties of a sample's impulses beyond which nothing changes: rounding chose how much of space the branches around them fill.
+#[test]
+fn ties_of_a_sample_without_effect_are_smooth() {
+    check(904, 499..500);
+    check(727_272, 384..385);
 }
 
 /// A jump beside the velocity itself is at distance zero, as is a tie that rounding hides.
