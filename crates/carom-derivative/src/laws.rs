@@ -385,12 +385,15 @@ fn of_sample(
         return Ok(Some(found));
     };
     let is_tied = own.walks.len() != 1 || own.walks.iter().any(Walk::is_tied);
-    // A tie matters only if another map begins there.
+    // Where contacts only share their impulses, a tie matters if another map begins there. Contacts that press each other
+    // may hold more friction than those of the sample.
     let is_known = |own: &Walk| {
         let mut known = found.walks.iter();
         known.any(|way| are_same(contacts.frame, way, own))
     };
-    let is_tied = is_tied && !own.walks.iter().all(is_known);
+    let set = contacts.frame.problem.contacts();
+    let has_effect = !own.walks.iter().all(is_known) || !set.margin()?.jammed().is_empty();
+    let is_tied = is_tied && has_effect;
     let near = contacts.frame.scales().whole(tolerance);
     let is_unique = || {
         let other = modes.nearest_other(contacts.frame, way, 2.0 * near, tolerance);
