@@ -31,6 +31,9 @@ const TIES_WORK: usize = 16;
 /// Largest number of nearly tied decisions on one branch.
 const MAX_TIES: usize = 64;
 
+/// Number of tied decisions on one branch from which on a decision is not tied only because rounding hides its value.
+const MAX_HIDDEN: usize = 16;
+
 /// A quantity whose gradient is below this size counts as constant: after a long chain of impacts only rounding is left
 /// of a velocity.
 pub(super) const CONSTANT: f64 = 1e-9;
@@ -215,8 +218,8 @@ impl Walk {
         if self.tied.iter().any(is_same) {
             return Ok(true);
         }
-        if self.tied.len() >= MAX_TIES && distance.abs() > frame.near(gradient, tolerance) {
-            // Beyond these, decisions about velocities that rounding hides are left as they were made.
+        if self.tied.len() >= MAX_HIDDEN && distance.abs() > frame.near(gradient, tolerance) {
+            // Further decisions about velocities that rounding hides are left as they were made.
             return Ok(own || value >= 0.0);
         }
         if self.tied.len() >= MAX_TIES {

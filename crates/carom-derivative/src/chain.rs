@@ -164,8 +164,8 @@ pub(super) fn follow(
 }
 
 /// Returns the speeds below which velocities along the distinct normals count as zero at the end of the branch `walk`. `velocities`
-/// are the present ones. Rounding is relative to the largest terms of these velocities so far, and contacts that act on each other
-/// share the largest of their thresholds, as in the laws.
+/// are the present ones. Rounding is relative to the largest terms of these velocities in the first and the present stages, and
+/// contacts that act on each other share the largest of their thresholds, as in the laws.
 fn thresholds<'f>(frame: &'f Frame<'_>, walk: &Walk, velocities: &[f64]) -> Cow<'f, [f64]> {
     let given = frame.problem.grazing();
     let Some(j) = most_approaching(velocities, given) else {
@@ -177,7 +177,7 @@ fn thresholds<'f>(frame: &'f Frame<'_>, walk: &Walk, velocities: &[f64]) -> Cow<
     }
     let contacts = frame.problem.contacts();
     let own = contacts.unit_rows().zip(given).map(|(j, given)| {
-        let sizes = walk.stages.iter();
+        let sizes = walk.stages.iter().take(LONG).chain(walk.stages.last());
         let sizes = sizes.map(|stage| dot_and_size(contacts.unit(j), stage.after()).1);
         sizes.fold(*given, |most, size| {
             f64::max(most, GRAZING_TOLERANCE * size)
