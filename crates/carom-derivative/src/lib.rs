@@ -23,7 +23,12 @@
 //! equations*, 2012); several outcomes are a jump.
 //!
 //! Ties and tolerances are relative to the motion that contacts can change: the part of the velocity in the span of the rows of
-//! contacts and constraints, in the kinetic metric.
+//! contacts and constraints, in the kinetic metric. A decision about a value that rounding of the data hides is a tie, in any
+//! coordinates, and its distance is zero.
+//!
+//! Contacts that depend on each other can share their impulses in many ways, of which the law gives one. A tie of these impulses
+//! counts only if another map begins there. Strikes without restitution that stop each other from closing contacts never end;
+//! where a law cuts them off, the derivative is that of their limit, in which these contacts are closed.
 //!
 //! # Examples
 //!
