@@ -385,7 +385,7 @@ fn of_sample(
         return Ok(Some(found));
     };
     let is_tied = own.walks.len() != 1 || own.walks.iter().any(Walk::is_tied);
-    // Where contacts only share their impulses, a tie matters if another map begins there. Contacts that press each other
+    // A tie of impulses that contacts only share matters if another map begins there. Contacts that press each other
     // may hold more friction than those of the sample.
     let is_known = |own: &Walk| {
         let mut known = found.walks.iter();
