@@ -97,32 +97,54 @@ impl<const N: usize> Default for Factored<N> {
 impl<const N: usize> Factored<N> {
     /// Computes the LU factors of a block with partial pivoting; `None` if the block is singular or not finite.
     pub fn new(block: &Block<N>) -> Option<Self> {
-        let mut lu = *block;
-        let mut rows: [u8; N] = std::array::from_fn(|i| i as u8);
-        for k in 0..N {
-            let mut best = k;
-            for i in k + 1..N {
-                if lu[i][k].abs() > lu[best][k].abs() {
-                    best = i;
-                }
-            }
-            lu.swap(k, best);
-            rows.swap(k, best);
-            let pivot = 1.0 / lu[k][k];
-            if !pivot.is_finite() {
-                return None;
-            }
-            lu[k][k] = pivot;
-            let above = lu[k];
-            for row in lu.iter_mut().skip(k + 1) {
-                let factor = row[k] * pivot;
-                row[k] = factor;
-                for (x, y) in row.iter_mut().zip(&above).skip(k + 1) {
-                    *x -= factor * y;
-                }
+        let mut factored = Self {
+            lu: *block,
+            rows: std::array::from_fn(|i| i as u8),
+        };
+        // Columns with constant indices: the compiler keeps the entries of a small block in registers.
+        let is_regular = factored.eliminate(0)
+            && factored.eliminate(1)
+            && factored.eliminate(2)
+            && factored.eliminate(3)
+            && factored.eliminate(4)
+            && factored.eliminate(5)
+            && (6..N).all(|k| factored.eliminate(k));
+        is_regular.then_some(factored)
+    }
+
+    /// Chooses the pivot of column `k` and eliminates the column from the rows below; nothing if there is no such column. Returns
+    /// false if the pivot is zero or not finite.
+    #[inline(always)]
+    fn eliminate(&mut self, k: usize) -> bool {
+        if k >= N {
+            return true;
+        }
+        let (lu, rows) = (&mut self.lu, &mut self.rows);
+        let (mut best, mut largest) = (k, lu[k][k].abs());
+        for i in k + 1..N {
+            if lu[i][k].abs() > largest {
+                (best, largest) = (i, lu[i][k].abs());
             }
         }
-        Some(Self { lu, rows })
+        for i in k + 1..N {
+            if i == best {
+                lu.swap(k, i);
+                rows.swap(k, i);
+            }
+        }
+        let pivot = 1.0 / lu[k][k];
+        if !pivot.is_finite() {
+            return false;
+        }
+        lu[k][k] = pivot;
+        for i in k + 1..N {
+            let factor = lu[i][k] * pivot;
+            lu[i][k] = factor;
+            for j in k + 1..N {
+                lu[i][j] -= factor * lu[k][j];
+            }
+        }
+        true
     }
 
     /// Returns the solution $x$ of $Dx = b$, with $D$ the block that these LU factors belong to.
