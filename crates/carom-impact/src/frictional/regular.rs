@@ -33,7 +33,7 @@ pub(super) fn is_regular(
         floors,
         speed,
     };
-    let equations = solution.equations(space, &after);
+    let equations = solution.equations(space, &after, false);
     let k = equations.rows.len();
     has_safe_pivots(DMatrix::from_fn(k, k, |i, j| equations.entry(i, j)))
 }
@@ -49,11 +49,13 @@ pub(super) fn hidden_family(
 ) -> usize {
     let [compressed, expanded] =
         [compression, expansion].map(|phase| after(space, phase.before, phase.impulse));
-    let free = compression.equations(space, &compressed).free_directions();
+    let free = compression
+        .equations(space, &compressed, false)
+        .free_directions();
     if free.is_empty() {
         return 0;
     }
-    let equations = expansion.equations(space, &expanded);
+    let equations = expansion.equations(space, &expanded, true);
     if equations.at_floor.is_empty() {
         return 0;
     }
@@ -96,12 +98,17 @@ pub(super) struct Solution<'s> {
 
 impl<'s> Solution<'s> {
     /// Creates the equations that the impulses of this solution satisfy at closed, sticking and sliding contacts. `after`
-    /// are the velocities of the normalized contact rows after the impact.
-    fn equations<'e>(&self, space: &'e ContactSpace, after: &'e [f64]) -> Equations<'e>
+    /// are the velocities of the normalized contact rows after the impact. `may_grow`: see [`Equations::new`].
+    fn equations<'e>(
+        &self,
+        space: &'e ContactSpace,
+        after: &'e [f64],
+        may_grow: bool,
+    ) -> Equations<'e>
     where
         's: 'e,
     {
-        Equations::new(space, self, after)
+        Equations::new(space, self, after, may_grow)
     }
 }
 
@@ -119,14 +126,20 @@ struct Equations<'e> {
     impulse: &'e [f64],
     after: &'e [f64],
     rows: Vec<(usize, Row)>,
-    /// Normal slots of contacts that open and whose impulse equals its lower bound.
+    /// Normal slots of contacts that open and whose impulse equals its lower bound, which may be zero.
     at_floor: Vec<usize>,
 }
 
 impl<'e> Equations<'e> {
     /// Creates the equations that impulses satisfy if every contact keeps the mode (closed, sticking or sliding) that it has
-    /// at the impulses of the solution. `after` are the velocities of the normalized contact rows after these impulses.
-    fn new<'s: 'e>(space: &'e ContactSpace, solution: &Solution<'s>, after: &'e [f64]) -> Self {
+    /// at the impulses of the solution. `after` are the velocities of the normalized contact rows after these impulses. If `may_grow`,
+    /// open contacts whose lower bound is zero are included: the bound may grow.
+    fn new<'s: 'e>(
+        space: &'e ContactSpace,
+        solution: &Solution<'s>,
+        after: &'e [f64],
+        may_grow: bool,
+    ) -> Self {
         let Solution {
             before,
             impulse,
@@ -149,7 +162,7 @@ impl<'e> Equations<'e> {
             let normal = contact * width;
             let floor = floors.get(contact).copied().unwrap_or(0.0);
             let opens = after[normal] > none;
-            if opens && floor == 0.0 {
+            if opens && (floors.is_empty() || floor == 0.0 && !may_grow) {
                 continue;
             }
             if opens {
@@ -157,11 +170,13 @@ impl<'e> Equations<'e> {
             } else {
                 equations.rows.push((normal, Row::Closed))
             }
-            if space.friction[contact] == 0.0 {
-                continue;
-            }
             let tangents = normal + 1..normal + width;
             let slip = kernel::norm(&after[tangents.clone()]);
+            // Without an impulse an open contact has friction only if it slides while its impulse grows.
+            let is_still = opens && floor == 0.0 && slip <= none;
+            if space.friction[contact] == 0.0 || is_still {
+                continue;
+            }
             for slot in tangents {
                 // Some contacts lack a tangent.
                 if space.gram[(slot, slot)] > 0.0 {

@@ -377,6 +377,7 @@ fn rounding_of_a_body_that_stopped_is_no_warning() {
     check(50_030, 52..53);
     check(50_030, 198..199);
     check(50_030, 1276..1277);
+    check(50_033, 98..99);
 }
 
 /// Ten thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.
