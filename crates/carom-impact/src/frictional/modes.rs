@@ -224,10 +224,7 @@ fn attempt(
     for (row, (slot, sign, may_be_positive)) in conditions.iter().enumerate() {
         z[row] = sign * velocity[*slot];
         for (j, (contact, tangential)) in generators.iter().enumerate() {
-            let mut rate = space.gram[(*slot, contact * width)];
-            if *tangential != 0.0 {
-                rate += tangential * space.gram[(*slot, contact * width + 1)];
-            }
+            let rate = space.rate_by(*slot, contact * width, *tangential);
             y[(row, j)] = sign * rate;
         }
         if *may_be_positive {

@@ -13,7 +13,7 @@ const DEPENDENT: f64 = 1e-12;
 /// Violation of a condition, as a fraction of the impulses or velocities, that rounding cannot explain.
 const CLEAR: f64 = 1e-3;
 
-/// Unknown impulse of a closed contact: `scale` times the unknown on `slot`, and `tangential` times it on the next slot.
+/// Unknown impulse of a closed contact: `scale` times the unknown on `slot`, and `tangential` times that on the next slot.
 #[derive(Clone, Copy)]
 struct Unknown {
     slot: usize,
@@ -40,7 +40,7 @@ pub(super) fn are_refuted(space: &ContactSpace, before: &[f64], modes: &[EndMode
         let scale = 1.0 / friction.max(1.0);
         unknowns.push(Unknown {
             slot: normal,
-            tangential: tangential * scale,
+            tangential,
             scale: if tangential == 0.0 { 1.0 } else { scale },
         });
         if mode.sticks() && friction > 0.0 {
@@ -53,11 +53,7 @@ pub(super) fn are_refuted(space: &ContactSpace, before: &[f64], modes: &[EndMode
         }
     }
     let rate = |row: usize, unknown: &Unknown| {
-        let along = match unknown.tangential {
-            0.0 => 0.0,
-            tangential => tangential * space.gram[(row, unknown.slot + 1)],
-        };
-        unknown.scale * space.gram[(row, unknown.slot)] + along
+        unknown.scale * space.rate_by(row, unknown.slot, unknown.tangential)
     };
     let k = rows.len();
     // Equations, each with its right-hand side in the last column.

@@ -13,6 +13,10 @@ use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
 
+/// Sum of the effects of a normal impulse and of its friction on a row, relative to the two, below which they cancel: products of
+/// normalized rows are known to about $10^{-15}$.
+const CANCELLED: f64 = 1e-14;
+
 /// Index of a slot of a [`ContactSpace`], in lists with one entry for each.
 ///
 /// A space of several tangents has slots that no row has, and no slots for the tangents of contacts without friction: a
@@ -225,6 +229,22 @@ impl ContactSpace {
             self.remove_rounding(momentum, &mut velocity);
         }
         velocity
+    }
+
+    /// Returns the velocity of the normalized row `slot` per unit of an impulse on the row `normal` with friction: `tangential`
+    /// times as much on the next row. Zero if rounding explains it: impulses divided by rounding are no solution.
+    pub fn rate_by(&self, slot: usize, normal: usize, tangential: f64) -> f64 {
+        let own = self.gram[(slot, normal)];
+        if tangential == 0.0 {
+            return own;
+        }
+        let by_friction = tangential * self.gram[(slot, normal + 1)];
+        let rate = own + by_friction;
+        if rate.abs() <= CANCELLED * (own.abs() + by_friction.abs()) {
+            0.0
+        } else {
+            rate
+        }
     }
 
     /// Velocities of the normalized contact rows before an impact, one per row (slot), scaled. The normal velocities of

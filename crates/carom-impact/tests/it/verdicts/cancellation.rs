@@ -113,6 +113,50 @@ fn a_law_without_an_answer_is_infeasible_in_any_units() {
     }
 }
 
+/// Friction that cancels the normal impulse of its contact, along a tangent that is parallel to the normal.
+/// In some units rounding left $10^{-16}$ of the effect, and impulses of $10^{16}$ seemed to be an answer.
+#[test]
+fn friction_that_cancels_a_normal_impulse_is_no_answer_in_any_units() {
+    let mut random = Random(11);
+    for k in 0..500 {
+        let units = [0, 1].map(|_| random.decades(-2.0, 2.0));
+        let mass = random.decades(-3.0, 3.0);
+        let row = |row: [f64; 2]| Covector::from_slice(&[row[0] * units[0], row[1] * units[1]]);
+        let contact = |normal: [f64; 2], tangent: [f64; 2]| Contact {
+            normal: row(normal),
+            tangents: vec![row(tangent)],
+            friction: 0.5,
+            restitution: 0.5,
+        };
+        let squares = units.map(|unit| 2.0 * mass * unit * unit);
+        let pose = |velocity: [f64; 2], contacts: Vec<Contact>| Case {
+            mass: DMatrix::from_diagonal(&squares.to_vec().into()),
+            velocity: vec![velocity[0] / units[0], velocity[1] / units[1]],
+            contacts,
+        };
+        let cases = [
+            pose(
+                [1.0, 0.0],
+                vec![
+                    contact([0.0, 2.0], [1.0, -2.0]),
+                    contact([-1.0, 0.0], [2.0, 0.0]),
+                ],
+            ),
+            pose(
+                [1.0, -2.0],
+                vec![
+                    contact([-1.0, 1.0], [2.0, -2.0]),
+                    contact([1.0, -2.0], [-2.0, -1.0]),
+                ],
+            ),
+        ];
+        for case in cases {
+            let error = case.resolve(&MoreauNewton::default()).unwrap_err();
+            assert_eq!(error.kind(), "infeasible-law", "{k}: {error}");
+        }
+    }
+}
+
 /// Three walls of a plane, nearly parallel in the metric, two of them against each other. Without restitution
 /// there is always an outcome, here rest, though the rounded matrix of the three dependent rows has none.
 #[test]
