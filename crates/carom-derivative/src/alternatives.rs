@@ -212,11 +212,8 @@ impl Contacts<'_> {
         let mut screen = (count >= SCREENED)
             .then(|| Screen::new(frame, readings, &all, step.before, step.slopes_before));
         for code in 0..count {
-            let mut is_excluded = |within| match &mut screen {
-                Some(screen) => screen.excludes(code, within),
-                None => false,
-            };
-            if is_excluded(within.min(nearest)) {
+            let excludes = |screen: &mut Screen| screen.excludes(code, within.min(nearest));
+            if screen.as_mut().is_some_and(excludes) {
                 continue;
             }
             let grips = combination(&all, code);

@@ -21,6 +21,10 @@ const MAX_COMBINATIONS: usize = 4096;
 /// mode then decide.
 const GENEROUS: f64 = 4.0;
 
+/// Relative distance from the friction at which a single contact begins to have several answers, below which rounding leaves in
+/// doubt that it has only one.
+const DOUBTFUL: f64 = 1e-9;
+
 /// Returns the combination of contact modes with the number `code`: one mode for each contact. `lists` holds the possible
 /// modes of each contact. The number is read as a mixed-radix number whose digits select an entry of each list.
 pub(super) fn combination(lists: &[Vec<Grip>], mut code: usize) -> Vec<Grip> {
@@ -126,8 +130,8 @@ impl<'f> Contacts<'f> {
         let admitted = |row: RowIndex| self.frame.admit(&self.frame.row(row).into_owned());
         let (normal, tangent) = (admitted(contacts.row(*i)), admitted(*tangent));
         let (square, product) = (normal.norm_squared(), normal.dot(&tangent).abs());
-        friction * product < (1.0 - CONSTANT) * square
-            && product * product < (1.0 - CONSTANT) * square * tangent.norm_squared()
+        friction * product < (1.0 - DOUBTFUL) * square
+            && product * product < (1.0 - DOUBTFUL) * square * tangent.norm_squared()
     }
 
     pub(super) fn readings(&self, event: &Event) -> Vec<Reading<'_>> {

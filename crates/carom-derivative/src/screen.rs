@@ -11,6 +11,7 @@ use super::mode::{Mode, Terms};
 use super::reading::{Grip, Reading};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
+use smallvec::SmallVec;
 
 /// Rounding of the value of a condition, relative to the magnitudes of all its terms. Generous: conditions that are
 /// violated by less are examined with all their derivatives.
@@ -101,7 +102,7 @@ impl Screen {
     /// of its conditions at all velocities before the impact within the distance `within` (kinetic norm). False if the cheap
     /// test cannot tell, for instance if contacts depend on each other.
     pub(super) fn excludes(&mut self, mut code: usize, within: f64) -> bool {
-        let mut parts: Vec<&Part> = Vec::with_capacity(self.contacts.len() + 1);
+        let mut parts: SmallVec<[&Part; 8]> = SmallVec::new();
         for modes in &self.contacts {
             parts.push(&modes[code % modes.len()]);
             code /= modes.len();
@@ -167,7 +168,8 @@ fn add_scaled_size(out: &mut [f64], factor: f64, of: &[f64]) {
 }
 
 /// Inverts a square matrix of `p` rows in place (Gauss and Jordan, with exchanges of rows, which `swaps` records). False if a
-/// pivot is so small that the rows may depend on each other.
+/// pivot is so small that the rows may depend on each other. The inverse itself is needed: its magnitudes bound the rounding of the
+/// solution. A stage, which handles dependent rows, exchanges columns as well, for twice the work.
 fn invert(matrix: &mut [f64], p: usize, swaps: &mut Vec<usize>) -> bool {
     let largest = matrix.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
     swaps.clear();

@@ -1401,6 +1401,36 @@ fn a_slide_held_in_two_ways_at_once_is_refused() {
     ));
 }
 
+/// A contact in the plane whose friction is so large that it can hold the body although the contact separates: with the normal
+/// velocity $b_n$ = -1 and the tangential one -3 it sticks, and for $b_n$ > 0 the law leaves the velocity as it is. So the
+/// margin ends there, at 1 of the speed $\sqrt{17}$, before friction reaches its limit. With less friction the answer is unique.
+#[test]
+fn another_answer_of_a_single_contact_limits_the_margin() {
+    let mut random = CounterRng::new(23, 0, 0);
+    for _ in 0..50 {
+        let unit = 10f64.powf(4.0 * random.next_uniform() - 2.0);
+        let data = |friction: f64| Data {
+            mass: DMatrix::identity(2, 2),
+            velocity: dvector![-4.0, -1.0],
+            contacts: vec![Contact {
+                normal: Covector(unit * dvector![0.0, 1.0]),
+                tangents: vec![Covector(unit * dvector![1.0, -1.0])],
+                friction,
+                restitution: 0.0,
+            }],
+            forms: Vec::new(),
+        };
+        let of = |friction: f64| {
+            let law: Law = AnitescuPotra::default().into();
+            data(friction).differentiated(&law, |found, _| (found.is_unique(), found.margin()))
+        };
+        let (is_unique, margin) = of(2.0);
+        assert_eq!(is_unique, Some(false));
+        assert_close(margin.unwrap(), 1.0 / 17f64.sqrt(), 1e-12, "margin");
+        assert_eq!(of(0.5).0, Some(true));
+    }
+}
+
 /// Boxes that land flat on four corners: their twelve impulses are not unique. That their velocity is, is not proven,
 /// so that there is no margin.
 #[test]

@@ -1,8 +1,8 @@
 //! Continuation from perturbed problems.
 //!
 //! In a heap that comes to rest slips of 1e-9 to 1e-6 decide in which direction friction acts, and many contacts could carry.
-//! Such a problem is degenerate, and the other methods stop above the tolerance. Random velocities of 1e-5 make it an ordinary
-//! problem, which the quick methods solve.
+//! Such a problem is degenerate, and the other methods stop above the tolerance. Random velocities of 1e-4 of the
+//! largest one make it an ordinary problem, which the quick methods solve.
 
 use super::interior::{Interior, Pace};
 use super::linear::Linear;
