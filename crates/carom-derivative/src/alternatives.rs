@@ -126,7 +126,7 @@ impl Contacts<'_> {
         };
         let readings = self.readings(&event);
         // Modes are listed only for the side of restitution on which the velocity lies.
-        if readings.iter().any(|reading| reading.beyond.is_some()) {
+        if readings.iter().any(|r| r.is_between && r.keeps_side) {
             return None;
         }
         let mut nearest = f64::INFINITY;

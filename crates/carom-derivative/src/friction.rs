@@ -7,7 +7,7 @@ use super::branch::CONSTANT;
 use super::form::Form;
 use super::frame::Frame;
 use super::mode::{Mode, Rebound};
-use super::reading::{Cones, Grip, NOTHING, Near, Reading};
+use super::reading::{Cones, Grip, NOTHING, Near, Reading, Side};
 use super::stage::Stage;
 use carom_contact::{ContactIndex, ImpactError, RowIndex};
 use carom_lcp::friction_directions;
@@ -116,6 +116,19 @@ impl<'f> Contacts<'f> {
         members.any(|(i, tangents)| !tangents.is_empty() && contacts.contact(*i).friction > 0.0)
     }
 
+    /// Returns for each group of interacting contacts whether a contact of this set in the group has friction.
+    fn groups_with_friction(&self) -> Vec<bool> {
+        let (scales, set) = (self.frame.scales(), self.frame.problem.contacts());
+        let mut out = vec![false; scales.count()];
+        for (i, tangents) in self.members.iter().zip(&self.tangents) {
+            let has_friction = !tangents.is_empty() && set.contact(*i).friction > 0.0;
+            if let Some(out) = out.get_mut(scales.group(set.row(*i))) {
+                *out |= has_friction;
+            }
+        }
+        out
+    }
+
     /// True if the set is one contact in the plane whose friction is so small that every velocity has exactly one answer:
     /// a normal impulse increases the normal velocity in both directions of sliding.
     pub(super) fn have_one_answer(&self) -> bool {
@@ -137,24 +150,34 @@ impl<'f> Contacts<'f> {
     pub(super) fn readings(&self, event: &Event) -> Vec<Reading<'_>> {
         let frame = self.frame;
         let set = frame.problem.contacts();
+        let has_friction = self.groups_with_friction();
         let read = |(k, i): (usize, &ContactIndex)| {
             let normal = set.row(*i);
             let given = set.contact(*i);
             let tangents = &self.tangents[k];
             // Restitution acts at a contact that approached. A contact at rest is at a kink, and rounding must not choose
             // the side.
-            let closing = -frame.rate(normal, &event.before);
+            let before = frame.rate(normal, &event.before);
             let at_rest = frame.scales().of_row(normal, NOTHING);
-            let approached = closing > at_rest;
-            let rebound = if self.rebounds && approached {
-                Rebound::Contact(*i, given.restitution)
+            let mut sides = [
+                Side {
+                    sign: 1.0,
+                    rebound: Rebound::Fixed(0.0),
+                },
+                Side {
+                    sign: -1.0,
+                    rebound: Rebound::Contact(*i, given.restitution),
+                },
+            ];
+            if before < -at_rest {
+                sides.reverse();
+            }
+            let has_sides = self.rebounds && given.restitution > 0.0;
+            let rebound = if self.rebounds {
+                sides[0].rebound
             } else {
                 Rebound::Fixed(0.0)
             };
-            let side = if approached { -1.0 } else { 1.0 };
-            let has_sides = self.rebounds && given.restitution > 0.0;
-            let beyond = if approached { 0.0 } else { given.restitution };
-            let is_between = closing.abs() <= at_rest;
             let mut drag = [0.0; 2];
             let mut slip = [0.0; 2];
             for (t, row) in tangents.iter().enumerate().take(2) {
@@ -169,13 +192,14 @@ impl<'f> Contacts<'f> {
                 friction: given.friction * friction_factor,
                 friction_factor,
                 rebound,
-                approach: has_sides.then_some(side),
-                beyond: has_sides.then_some(beyond).filter(|_| is_between),
+                sides: has_sides.then_some(sides),
+                keeps_side: has_friction.get(frame.scales().group(normal)) == Some(&true),
+                is_between: has_sides && before.abs() <= at_rest,
+                before,
                 cap: event.caps.get(i.index()).copied(),
                 directions: &self.directions[k],
                 push: event.impulse[normal.index()],
-                gap: frame.rate(normal, &event.after)
-                    + rebound.value() * frame.rate(normal, &event.before),
+                gap: frame.rate(normal, &event.after) + rebound.value() * before,
                 drag,
                 slip,
                 frame,
@@ -300,6 +324,7 @@ impl<'f> Contacts<'f> {
             Near {
                 push: near(push),
                 gap: near(gap),
+                before: near(rate(reading.normal, before)),
                 drag: near(drag + reading.friction * push),
                 slip: near(slip),
             }

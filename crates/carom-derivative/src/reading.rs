@@ -16,11 +16,12 @@ pub(super) const NOTHING: f64 = 1e-11;
 const ROUNDING: f64 = 1e-14;
 
 /// Thresholds below which quantities of a contact count as zero if its modes are compared: normal impulse, gap rate,
-/// friction impulse and sliding velocity.
+/// normal velocity before, friction impulse and sliding velocity.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Near {
     pub(super) push: f64,
     pub(super) gap: f64,
+    pub(super) before: f64,
     pub(super) drag: f64,
     pub(super) slip: f64,
 }
@@ -62,8 +63,18 @@ pub(super) enum Tangential {
 pub(super) enum Grip {
     Open,
     Closed(Tangential),
+    /// Closed, with the restitution of the [other side](Side) of the velocity before.
+    Beyond(Tangential),
     /// The normal impulse is at its cap.
     Saturated(Tangential),
+}
+
+/// Restitution on one side of the normal velocity before the stage: restitution acts only where contacts approach.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Side {
+    /// Sign of the normal velocity before on this side.
+    pub(super) sign: f64,
+    pub(super) rebound: Rebound,
 }
 
 /// Quantities of a contact in a stage from which its mode is determined, in the coordinates of the frame.
@@ -75,10 +86,15 @@ pub(super) struct Reading<'f> {
     pub(super) friction: f64,
     pub(super) friction_factor: f64,
     pub(super) rebound: Rebound,
-    /// Sign with which the velocity before must stay on its side, if restitution acts only on one side.
-    pub(super) approach: Option<f64>,
-    /// Restitution on the other side, if the velocity before is between the sides.
-    pub(super) beyond: Option<f64>,
+    /// Both sides of the velocity before, that of the law first, if restitution acts only on one side.
+    pub(super) sides: Option<[Side; 2]>,
+    /// True if an open contact is followed only on its own side of the velocity before: with friction, a contact may have
+    /// other answers beyond it.
+    pub(super) keeps_side: bool,
+    /// True if rounding hides the side of the velocity before.
+    pub(super) is_between: bool,
+    /// Normal velocity before the stage.
+    pub(super) before: f64,
     pub(super) cap: Option<f64>,
     /// Directions of the polygon; empty for round cones.
     pub(super) directions: &'f [[f64; 2]],
@@ -289,6 +305,13 @@ impl Reading<'_> {
         if self.gap.abs() <= near.gap {
             tangential.iter().for_each(|t| add(Grip::Closed(*t)));
         }
+        // Where the velocity before is nearly zero, restitution begins to act, or no longer acts.
+        if self.sides.is_some()
+            && self.before.abs() <= near.before
+            && self.gap.abs() <= near.gap + near.before
+        {
+            tangential.iter().for_each(|t| add(Grip::Beyond(*t)));
+        }
         if let Some(cap) = self.cap
             && (cap - self.push).abs() <= near.push
             && self.gap <= near.gap
@@ -379,11 +402,23 @@ impl Reading<'_> {
     pub(super) fn add(&self, grip: Grip, mode: &mut Mode, forms: &mut Vec<Form>) {
         self.add_unknowns(grip, mode);
         self.add_forms(grip, forms);
-        if let Some(side) = self.approach {
-            forms.push(Form {
-                before: smallvec![(self.normal, side)],
-                ..Form::default()
-            });
+        let side = match (self.sides, grip) {
+            (None, _) => None,
+            (Some(_), Grip::Open) if !self.keeps_side => None,
+            (Some([_, other]), Grip::Beyond(_)) => Some(other),
+            (Some([own, _]), _) => Some(own),
+        };
+        forms.extend(side.map(|side| Form {
+            before: smallvec![(self.normal, side.sign)],
+            ..Form::default()
+        }));
+    }
+
+    /// Returns the restitution with which this contact is closed in the mode `grip`.
+    fn rebound_in(&self, grip: Grip) -> Rebound {
+        match (self.sides, grip) {
+            (Some([_, other]), Grip::Beyond(_)) => other.rebound,
+            _ => self.rebound,
         }
     }
 
@@ -392,7 +427,7 @@ impl Reading<'_> {
     fn add_unknowns(&self, grip: Grip, mode: &mut Mode) {
         let (tangential, is_free) = match grip {
             Grip::Open => return,
-            Grip::Closed(tangential) => (tangential, true),
+            Grip::Closed(tangential) | Grip::Beyond(tangential) => (tangential, true),
             Grip::Saturated(tangential) => (tangential, false),
         };
         mode.acts = true;
@@ -405,9 +440,9 @@ impl Reading<'_> {
                 });
             }
         };
-        let normal = of_row(self.normal);
         let first = mode.unknowns.len();
-        self.add_tangential(tangential, is_free, normal, load, mode);
+        let rebound = is_free.then(|| self.rebound_in(grip));
+        self.add_tangential(tangential, rebound, load, mode);
         let range = match tangential {
             // The direction of sliding determines friction.
             Tangential::Round(_) => Range::Any,
@@ -420,29 +455,29 @@ impl Reading<'_> {
 
     /// Adds the unknown impulses and equations of a contact that pushes to the linear system `mode` of a stage (part of
     /// an impact with fixed contact modes). `tangential` is the friction mode: no friction, sticking, or sliding along
-    /// a direction. `is_free` is true if the normal impulse is unknown, and false if it is prescribed. `normal` is the
-    /// linear form that consists of the normal row. The closure `load` records a direction in which the friction
-    /// impulse grows with the friction coefficient.
+    /// a direction. `rebound` is the restitution if the normal impulse is unknown, and `None` if the impulse is
+    /// prescribed. The closure `load` records a direction in which the friction impulse grows with the friction
+    /// coefficient.
     fn add_tangential(
         &self,
         tangential: Tangential,
-        is_free: bool,
-        normal: Terms,
+        rebound: Option<Rebound>,
         load: impl Fn([f64; 2], &mut Mode),
         mode: &mut Mode,
     ) {
+        let normal = of_row(self.normal);
         match tangential {
             Tangential::Free => {
-                if is_free {
-                    mode.push(normal.clone(), normal, self.rebound);
+                if let Some(rebound) = rebound {
+                    mode.push(normal.clone(), normal, rebound);
                 }
                 if let Some(direction) = self.against_slip() {
                     load(direction, mode);
                 }
             }
             Tangential::Stick => {
-                if is_free {
-                    mode.push(normal.clone(), normal, self.rebound);
+                if let Some(rebound) = rebound {
+                    mode.push(normal.clone(), normal, rebound);
                 }
                 for row in self.tangents {
                     mode.stop(*row, Rebound::Fixed(0.0));
@@ -450,10 +485,10 @@ impl Reading<'_> {
             }
             Tangential::Vertex(j) | Tangential::Edge(j) => {
                 let direction = self.directions[j];
-                if is_free {
+                if let Some(rebound) = rebound {
                     let mut along = self.form(direction.map(|d| d * self.friction));
                     along.push((self.normal, 1.0));
-                    mode.push(along, normal, self.rebound);
+                    mode.push(along, normal, rebound);
                 }
                 load(direction, mode);
                 if let Tangential::Edge(_) = tangential {
@@ -461,27 +496,27 @@ impl Reading<'_> {
                     mode.push(side.clone(), side, Rebound::Fixed(0.0));
                 }
             }
-            Tangential::Round(s) => self.add_round(s, is_free, mode),
+            Tangential::Round(s) => self.add_round(s, rebound, mode),
         }
     }
 
     /// Adds the tangential unknowns and equations of a sliding contact with a round friction cone to the linear system
     /// `mode` of a stage (part of an impact with fixed contact modes). The contact slides in the unit direction $s$.
-    /// `is_free` is true if the normal impulse is unknown.
+    /// `rebound` is the restitution if the normal impulse is unknown.
     ///
     /// The direction rotates with the velocity: $dl_t + \mu s dl_n + d\mu l_n s + \kappa(I - ss^T) d(J_tv') = 0$,
     /// $\kappa = \mu l_n/|u_t|$. Here $l_t$ and $l_n$ are the tangential and normal impulse, $\mu$ is the friction
     /// coefficient, $J_t$ holds the tangent rows, $v'$ is the velocity after the stage, and $u_t = J_tv'$ is the
     /// sliding velocity.
-    fn add_round(&self, s: [f64; 2], is_free: bool, mode: &mut Mode) {
+    fn add_round(&self, s: [f64; 2], rebound: Option<Rebound>, mode: &mut Mode) {
         let normal = of_row(self.normal);
-        if is_free {
-            mode.push(normal.clone(), normal, self.rebound);
+        if let Some(rebound) = rebound {
+            mode.push(normal.clone(), normal, rebound);
         }
         let (speed, limit) = (dot(s, self.slip).max(0.0), self.limit());
         let across = [-s[1], s[0]];
         let mut along = self.form(s);
-        if is_free {
+        if rebound.is_some() {
             along.push((self.normal, self.friction));
         }
         let (by_velocity, by_impulse) = if limit >= speed {
@@ -512,19 +547,24 @@ impl Reading<'_> {
 
     /// Adds to `out` the linear forms that must be nonnegative if this contact is in the mode `grip`.
     fn add_forms(&self, grip: Grip, out: &mut Vec<Form>) {
-        let e = self.rebound.value();
         let normal = |c: f64| -> Terms { smallvec![(self.normal, c)] };
         let tangential = match grip {
             Grip::Open => {
-                let restitutions = std::iter::once(e).chain(self.beyond);
-                out.extend(restitutions.map(|e| Form {
+                // On both sides together, the velocity after is at least what either side asks for.
+                let is_both = self.is_between || !self.keeps_side;
+                let beyond = self
+                    .sides
+                    .filter(|_| is_both)
+                    .map(|[_, other]| other.rebound);
+                let rebounds = std::iter::once(self.rebound).chain(beyond);
+                out.extend(rebounds.map(|rebound| Form {
                     after: normal(1.0),
-                    before: normal(e),
+                    before: normal(rebound.value()),
                     ..Form::default()
                 }));
                 return;
             }
-            Grip::Closed(tangential) => {
+            Grip::Closed(tangential) | Grip::Beyond(tangential) => {
                 // Friction within its polygon implies that the normal impulse is not negative.
                 let is_implied = tangential == Tangential::Stick && !self.directions.is_empty();
                 if !is_implied {
