@@ -407,8 +407,29 @@ impl Reached<'_> {
 /// positive inside. `is_cone` is true if the inequalities are homogeneous. Infinite if the polyhedron is empty;
 /// `None` if the solver fails.
 fn to_polyhedron(rows: &[(DVector<f64>, f64)], is_cone: bool, n: usize) -> Option<f64> {
-    if is_cone && !rows.is_empty() {
-        let normals: Vec<DVector<f64>> = rows.iter().map(|(normal, _)| normal.clone()).collect();
+    let all = rows.iter().map(|(row, _)| row.len()).max().unwrap_or(0);
+    let size = |(_, inside): &(DVector<f64>, f64)| inside.abs();
+    let largest = rows.iter().map(size).fold(0.0, f64::max);
+    if !rows.is_empty() {
+        let with_origin = |(normal, inside): &(DVector<f64>, f64)| {
+            let part = if largest > 0.0 { inside / largest } else { 0.0 };
+            normal
+                .clone()
+                .resize_vertically(all, 0.0)
+                .push(part)
+                .normalize()
+        };
+        // Without an interior, rounding decides if the polyhedron is empty. A polyhedron that is no cone is the section of one.
+        let mut normals: Vec<DVector<f64>> = Vec::with_capacity(rows.len() + 1);
+        if is_cone {
+            normals.extend(rows.iter().map(|(normal, _)| normal.clone()));
+        } else {
+            normals.extend(rows.iter().map(with_origin));
+            normals.push(DVector::from_fn(
+                all + 1,
+                |i, _| if i == all { 1.0 } else { 0.0 },
+            ));
+        }
         if interior(&normals).ok()?.is_none() {
             return Some(f64::INFINITY);
         }
@@ -418,7 +439,6 @@ fn to_polyhedron(rows: &[(DVector<f64>, f64)], is_cone: bool, n: usize) -> Optio
     if unit == 0.0 {
         return Some(0.0);
     }
-    let all = rows.iter().map(|(row, _)| row.len()).max().unwrap_or(0);
     let entry = |i: usize, k: usize| {
         if i < all {
             rows[k].0.get(i).copied().unwrap_or(0.0)

@@ -118,7 +118,7 @@ pub(super) fn follow(
     ties.follow(frame, Place::default(), |walk, place, all, out| {
         if place.is_loose {
             let mut mode = Mode::default();
-            mode.hold(frame.constraint_rows());
+            mode.hold(frame);
             let stage = (Stage::from(frame, mode, &walk.velocity), Vec::new());
             let next = Place {
                 is_loose: false,
@@ -241,7 +241,7 @@ fn closing(
     for j in struck {
         mode.stop(row(j), Rebound::Fixed(0.0));
     }
-    mode.hold(frame.constraint_rows());
+    mode.hold(frame);
     Ok(Some(Stage::limit(frame, mode, &walk.velocity)))
 }
 
@@ -273,7 +273,7 @@ impl Picks<'_> {
         let mut mode = Mode::default();
         mode.stop(contacts.row(contacts.contact_at(j)), self.strike.rebound);
         if !self.strike.is_projected {
-            mode.hold(self.frame.constraint_rows());
+            mode.hold(self.frame);
         }
         let stage = Stage::from(self.frame, mode, &self.walk.velocity);
         let next = Place {

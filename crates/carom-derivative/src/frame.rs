@@ -31,6 +31,9 @@ pub(crate) struct Frame<'p> {
     pub(super) rows: DMatrix<f64>,
     /// Row scale: rows are multiplied by it, impulses divided.
     factors: Vec<f64>,
+    /// Constraint rows that are linearly independent, then those that follow from them.
+    held: SmallVec<[RowIndex; 4]>,
+    n_redundant: usize,
     /// Velocity before the impact, and its length.
     pub(super) before: DVector<f64>,
     pub(super) speed: f64,
@@ -117,6 +120,33 @@ fn along(changes: &[(ContactIndex, f64)], contact: ContactIndex) -> f64 {
     own.map(|(_, x)| x).sum()
 }
 
+/// Returns the constraint rows, the columns of `rows` from number `first` on, with `rank` linearly independent ones before the
+/// others. Each independent row is the one that is farthest from the span of those before it.
+fn independent_first(rows: &DMatrix<f64>, first: usize, rank: usize) -> SmallVec<[RowIndex; 4]> {
+    let mut order: SmallVec<[RowIndex; 4]> = (first..rows.ncols()).map(RowIndex::new).collect();
+    if order.len() == rank {
+        return order;
+    }
+    let mut left = rows.columns_range(first..).into_owned();
+    for k in 0..rank {
+        let length = |row: &RowIndex| left.column(row.index() - first).norm();
+        let mut best = k;
+        for other in k + 1..order.len() {
+            if length(&order[other]) > length(&order[best]) {
+                best = other;
+            }
+        }
+        let taken = order.remove(best);
+        order.insert(k, taken);
+        let axis = left.column(taken.index() - first).normalize();
+        for mut column in left.column_iter_mut() {
+            let part = axis.dot(&column);
+            column.axpy(-part, &axis, 1.0);
+        }
+    }
+    order
+}
+
 impl<'p> Frame<'p> {
     pub(crate) fn new(problem: &'p ImpactProblem<'p>) -> Result<Self, ImpactError> {
         let contacts = problem.contacts();
@@ -150,10 +180,14 @@ impl<'p> Frame<'p> {
         if !rows.iter().all(|x| x.is_finite()) {
             return Err(ImpactError::Overflow);
         }
+        let rank = contacts.constraint_basis().map_or(0, DMatrix::ncols);
+        let held = independent_first(&rows, n_rows, rank);
         Ok(Self {
             before: DVector::from_column_slice(problem.momentum()),
             speed: problem.norm(),
             problem,
+            n_redundant: held.len() - rank,
+            held,
             rows,
             factors,
             moves: None,
@@ -234,6 +268,11 @@ impl<'p> Frame<'p> {
         &self,
     ) -> impl ExactSizeIterator<Item = RowIndex> + Clone + use<> {
         (self.n_contact_rows()..self.n_rows()).map(RowIndex::new)
+    }
+
+    /// Returns the constraint rows in two lists: linearly independent rows, and those that follow from them.
+    pub(super) fn constraints_by_rank(&self) -> (&[RowIndex], &[RowIndex]) {
+        self.held.split_at(self.held.len() - self.n_redundant)
     }
 
     /// Returns a normalized row of a contact or constraint in whitened coordinates (n entries).

@@ -342,7 +342,7 @@ impl<'f> Contacts<'f> {
         for (reading, grip) in readings.into_iter().zip(grips) {
             reading.add(*grip, &mut mode, &mut forms);
         }
-        mode.hold(self.frame.constraint_rows());
+        mode.hold(self.frame);
         (mode, forms)
     }
 

@@ -177,7 +177,7 @@ fn stop_all(frame: &Frame<'_>, ties: Ties) -> Result<Found, ImpactError> {
             for row in rows {
                 mode.stop(*row, Rebound::Fixed(0.0));
             }
-            mode.hold(frame.constraint_rows());
+            mode.hold(frame);
             let stage = Stage::from(frame, mode, &walk.velocity);
             out.add([Test::Approaches(row)], Some((stage, Vec::new())), next);
         };
@@ -616,7 +616,7 @@ impl DifferentiableLaw for Rough {
                     }
                 };
                 let stage = pattern.contains(&true).then(|| {
-                    mode.hold(frame.constraint_rows());
+                    mode.hold(&frame);
                     let stage = Stage::from(&frame, mode, &walk.velocity);
                     (stage, contacts.indices().map(form).collect())
                 });

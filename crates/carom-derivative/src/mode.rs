@@ -1,6 +1,6 @@
 //! Modes of a stage: unknown impulses, and the equations that determine them.
 
-use super::frame::Variation;
+use super::frame::{Frame, Variation};
 use carom_contact::{ContactIndex, RowIndex};
 use smallvec::{SmallVec, smallvec};
 
@@ -82,6 +82,8 @@ pub(super) struct Mode {
     pub(super) ranges: SmallVec<[Range; 1]>,
     /// True if any row other than the constraints acts.
     pub(super) acts: bool,
+    /// Number of unknowns at the end of the list that belong to constraints which follow from the others.
+    pub(super) n_redundant: usize,
 }
 
 impl Mode {
@@ -105,12 +107,21 @@ impl Mode {
         });
     }
 
-    /// Adds the given constraint rows to the linear system: one unknown impulse per row, and the equation that the
-    /// velocity along the row stays zero. Constraints do not count as contacts that act.
-    pub(super) fn hold(&mut self, rows: impl Iterator<Item = RowIndex>) {
+    /// Adds the constraints to the linear system: one unknown impulse per row, and the equation that the velocity along the
+    /// row stays zero. Constraints that follow from others come last: they have no part in the solution, only in changes of
+    /// the rows. Constraints do not count as contacts that act.
+    pub(super) fn hold(&mut self, frame: &Frame<'_>) {
+        let (independent, redundant) = frame.constraints_by_rank();
+        self.hold_rows(independent);
+        self.hold_rows(redundant);
+        self.n_redundant = redundant.len();
+    }
+
+    /// Adds an unknown impulse and an equation for each of the given constraint rows, as [`hold`](Self::hold) does.
+    pub(super) fn hold_rows(&mut self, rows: &[RowIndex]) {
         let (acts, first) = (self.acts, self.ranges.len());
         for row in rows {
-            self.stop(row, Rebound::Fixed(0.0));
+            self.stop(*row, Rebound::Fixed(0.0));
         }
         self.ranges
             .iter_mut()

@@ -87,7 +87,7 @@ impl Screen {
             grips.iter().map(of).collect()
         };
         let mut held = Mode::default();
-        held.hold(frame.constraint_rows());
+        held.hold_rows(frame.constraints_by_rank().0);
         let constraints = Part::new(&inertia, held, Vec::new(), DVector::zeros(frame.n_rows()));
         Self {
             before: frame.rows.tr_mul(before).as_slice().to_vec(),

@@ -36,6 +36,7 @@ pub(super) struct Stage {
     /// entries per unknown), the matrix $K$ with the terms of the equations in impulses, and the inverse of its
     /// independent part, zero elsewhere (unknowns × unknowns, stored by rows).
     numbers: SmallVec<[f64; 24]>,
+    /// True if contacts depend linearly on each other or on the constraints.
     pub(super) is_dependent: bool,
     /// True if the stage is the limit of the strikes before it, whose last decisions then have no effect.
     pub(super) is_limit: bool,
@@ -157,12 +158,13 @@ impl Stage {
             .iter()
             .map(|u| acts(u, impulse, idle))
             .collect();
-        let rank = invert_independent(matrix, &pushing, inverse);
+        let regular = p - mode.n_redundant;
+        let rank = invert_independent(matrix, &pushing, regular, inverse);
         Self {
             mode,
             layout,
             numbers,
-            is_dependent: rank < p,
+            is_dependent: rank < regular,
             is_limit: false,
         }
     }
@@ -355,7 +357,7 @@ impl Stage {
         let missed: Column = missed.collect();
         let x: Column = times(self.inverse(), &missed).iter().map(|x| -x).collect();
         let mut is_kept = true;
-        if self.is_dependent {
+        if self.is_dependent || self.mode.n_redundant > 0 {
             let made = times(self.matrix(), &x);
             let mut left = made.iter().zip(&missed).map(|(made, missed)| made + missed);
             let largest = sizes.iter().copied().fold(0.0, f64::max);
@@ -439,10 +441,10 @@ impl Stage {
     }
 
     /// Returns linear forms of the residuals of the equations of the stage (a part of an impact with fixed contact
-    /// modes). All forms are zero if and only if some impulses satisfy the equations. The list is empty if the contacts
-    /// are linearly independent.
+    /// modes). All forms are zero if and only if some impulses satisfy the equations. The list is empty if contacts and
+    /// constraints are linearly independent.
     pub(super) fn defects(&self) -> Vec<Column> {
-        if !self.is_dependent {
+        if !self.is_dependent && self.mode.n_redundant == 0 {
             return Vec::new();
         }
         let p = self.layout.unknowns;
@@ -474,7 +476,9 @@ impl Stage {
         // An equation in impulses alone asks for nothing: only the rounding errors of the impulses are left of it.
         let sums = self.inverse().chunks_exact(p);
         let sums: Column = sums.map(|row| dot_and_size(row, &asked).1).collect();
-        let rows = self.matrix().chunks_exact(p).zip(&asked);
+        // Equations of redundant constraints follow from the others.
+        let regular = p - self.mode.n_redundant;
+        let rows = self.matrix().chunks_exact(p).zip(&asked).take(regular);
         let allowed = rows
             .map(|(row, asked)| IN_RANGE * asked + ROUNDED * (asked + dot_and_size(row, &sums).1));
         let allowed: Column = allowed.collect();
@@ -494,9 +498,8 @@ impl Stage {
         if !self.is_dependent {
             return SmallVec::new();
         }
-        (0..self.mode.unknowns.len())
-            .filter(|s| self.is_free(*s))
-            .collect()
+        let regular = self.mode.unknowns.len() - self.mode.n_redundant;
+        (0..regular).filter(|s| self.is_free(*s)).collect()
     }
 
     /// True if impulses can be exchanged between dependent contacts in a way that changes the velocity after the stage
@@ -597,18 +600,27 @@ impl Stage {
     }
 }
 
-/// Computes the inverse of a regular submatrix of largest size of the square matrix `given` (stored row by row). Writes
-/// the inverse into `inverse`, with zeros in the other rows and columns, and returns the rank. Uses Gauss–Jordan
-/// elimination with complete pivoting; columns for which `preferred` is true are chosen first.
-fn invert_independent(given: &[f64], preferred: &[bool], inverse: &mut [f64]) -> usize {
-    let p = preferred.len();
-    if let [pivot] = given {
+/// Computes the inverse of a regular submatrix of largest size within the first `regular` rows and columns of the square matrix
+/// `given` (stored row by row). Writes the inverse into `inverse`, with zeros in the other rows and columns, and returns the
+/// rank. Uses Gauss–Jordan elimination with complete pivoting; columns for which `preferred` is true are chosen first.
+fn invert_independent(
+    given: &[f64],
+    preferred: &[bool],
+    regular: usize,
+    inverse: &mut [f64],
+) -> usize {
+    let (p, stride) = (regular, preferred.len());
+    if let ([pivot], 1) = (given, p) {
         if *pivot != 0.0 {
             inverse[0] = 1.0 / pivot;
         }
         return usize::from(*pivot != 0.0);
     }
-    let mut work: Square = SmallVec::from_slice(given);
+    let mut work: Square = smallvec![0.0; p * p];
+    let rows = work.chunks_exact_mut(p.max(1));
+    for (own, given) in rows.zip(given.chunks_exact(stride.max(1))) {
+        own.copy_from_slice(&given[..p]);
+    }
     let mut right: Square = smallvec![0.0; p * p];
     right.iter_mut().step_by(p + 1).for_each(|x| *x = 1.0);
     let mut free: SmallVec<[(usize, usize); 8]> = SmallVec::new();
@@ -658,7 +670,7 @@ fn invert_independent(given: &[f64], preferred: &[bool], inverse: &mut [f64]) ->
     // Row i of the reduced system gives unknown j; equations that were left out are ignored.
     for (i, j) in &free {
         for (k, _) in &free {
-            inverse[j * p + k] = right[i * p + k];
+            inverse[j * stride + k] = right[i * p + k];
         }
     }
     free.len()

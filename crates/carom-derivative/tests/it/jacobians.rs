@@ -941,6 +941,43 @@ fn contacts_that_depend_on_each_other_share_no_impulse_derivatives() {
     });
 }
 
+/// A constraint told twice, with other units, and one of zeros: the impulses of the contact keep their derivatives, and a change of
+/// the constraints has one if it keeps their dependency.
+#[test]
+fn redundant_constraints_have_no_part_in_derivatives() {
+    let told = |forms: &[&[f64]]| Data {
+        mass: dmatrix![2.0, 0.3, 0.0; 0.3, 1.0, 0.2; 0.0, 0.2, 1.5],
+        velocity: dvector![-1.0, 0.4, 0.0],
+        contacts: vec![pushing(&[1.0, 0.2, 0.1], &[&[0.1, 1.0, 0.3]], 0.2, 0.0)],
+        forms: covectors(forms),
+    };
+    let law: Law = AnitescuPotra::default().into();
+    let change = |rows: &[[f64; 3]]| Direction {
+        constraints: Some(DMatrix::from_fn(rows.len(), 3, |i, j| rows[i][j])),
+        ..Direction::default()
+    };
+    let (dv, dl, moved) = told(&[&[0.0, 0.0, 1.0]]).differentiated(&law, |derivative, _| {
+        let along = derivative.along(&change(&[[0.3, -0.1, 0.0]])).unwrap();
+        let found = (derivative.dv_dv(), derivative.dimpulses_dv());
+        (
+            found.0.unwrap().clone(),
+            found.1.unwrap().clone(),
+            along.unwrap().velocity_plus.unwrap(),
+        )
+    });
+    let twice = told(&[&[0.0; 3], &[0.0, 0.0, 1.0], &[0.0, 0.0, -3.0]]);
+    twice.differentiated(&law, |derivative, _| {
+        assert!((derivative.dv_dv().unwrap() - &dv).amax() <= 1e-14);
+        assert!((derivative.dimpulses_dv().unwrap() - &dl).amax() <= 1e-14);
+        let kept = change(&[[0.0; 3], [0.3, -0.1, 0.0], [-0.9, 0.3, 0.0]]);
+        let along = derivative.along(&kept).unwrap().unwrap();
+        assert!((along.velocity_plus.unwrap() - &moved).amax() <= 1e-14);
+        let broken = change(&[[0.0; 3], [0.3, -0.1, 0.0], [0.0; 3]]);
+        let along = derivative.along(&broken).unwrap().unwrap();
+        assert_eq!(along.reason, Some("dependent-contacts"));
+    });
+}
+
 /// Small whole numbers: many decisions are tied.
 fn whole(rng: &mut CounterRng, n: usize) -> DVector<f64> {
     loop {

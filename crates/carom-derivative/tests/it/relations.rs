@@ -373,6 +373,23 @@ fn the_margin_of_a_jump_or_a_tie_is_none() {
     check(905, 383..384);
 }
 
+/// Constraints that follow from others counted as contacts that share impulses, so that a condition of a mode was left out or the
+/// margin of a sample was smaller (`unique` and `margin` changed).
+#[test]
+fn redundant_constraints_share_no_impulses() {
+    check(95_013, 22..23);
+    check(95_015, 370..371);
+    check(95_002, 196..197);
+    check(130_007, 586..587);
+}
+
+/// A sample whose caps leave only a plane of velocities to other modes: rounding decided if these modes existed (`unique` changed).
+#[test]
+fn modes_of_capped_contacts_without_an_interior_are_none() {
+    check(83_001, 337..338);
+    check(130_012, 426..427);
+}
+
 /// A thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.
 #[test]
 #[ignore = "minutes: the scheduled job runs it"]
