@@ -321,6 +321,19 @@ impl<'p> Frame<'p> {
         self.scales().of_row(row, GRAZING) + 2.0 * grazing
     }
 
+    /// Returns the largest speed below which the law treats the velocity of a contact in one of `groups` (indices of groups of
+    /// interacting rows) as rounding.
+    pub(super) fn grazing_in(&self, groups: &[usize]) -> f64 {
+        let contacts = self.problem.contacts();
+        let rows = contacts
+            .unit_rows()
+            .map(|j| contacts.row(contacts.contact_at(j)));
+        let all = rows.zip(self.problem.grazing());
+        all.filter(|(row, _)| groups.contains(&self.scales().group(*row)))
+            .map(|(row, grazing)| self.grazing_of(row, *grazing))
+            .fold(0.0, f64::max)
+    }
+
     /// Projects a whitened velocity (n entries) orthogonally onto the span of the rows of contacts and constraints.
     pub(super) fn rows_span(&self, velocity: &DVector<f64>) -> DVector<f64> {
         let groups = 0..self.scales().count();

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod adjoint;
+mod classes;
 mod jacobians;
 mod relations;
 #[path = "../../../carom-impact/tests/support/mod.rs"]
