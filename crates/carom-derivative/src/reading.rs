@@ -305,7 +305,7 @@ impl Reading<'_> {
         if self.gap.abs() <= near.gap {
             tangential.iter().for_each(|t| add(Grip::Closed(*t)));
         }
-        // Where the velocity before is nearly zero, restitution begins to act, or no longer acts.
+        // At a velocity before of nearly zero, restitution begins to act, or no longer acts.
         if self.sides.is_some()
             && self.before.abs() <= near.before
             && self.gap.abs() <= near.gap + near.before
