@@ -5,7 +5,7 @@
 //! velocities. Within the distance to the nearest polyhedron of a different map the answer is unique, whichever solver is
 //! used.
 
-use super::branch::{CONSTANT, Walk, distance};
+use super::branch::{CONSTANT, DECAYED, Walk, distance};
 use super::form::{Form, Workspace};
 use super::frame::Frame;
 use super::friction::{Contacts, Event, combination};
@@ -15,8 +15,8 @@ use super::screen::Screen;
 use super::shift::Sorted;
 use super::stage::Stage;
 use super::{StepContacts, Steps};
-use carom_contact::RowIndex;
 use carom_contact::nnls::nonnegative_least_squares;
+use carom_contact::{ContactIndex, RowIndex};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 
@@ -87,10 +87,20 @@ impl Modes<'_> {
         if way.stages.len() != steps.len() {
             return None;
         }
+        let has_limit = way.stages.iter().any(|stage| stage.is_limit);
         for (stage, step) in way.stages.iter().zip(steps) {
             let mut slopes_after = slopes_before.clone();
             let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
             stage.advance(&mut slopes_after, &mut impulses);
+            // At the end of a sequence with a limit only rounding is left of the velocities.
+            let rate = |i: &ContactIndex| {
+                let normal = frame.row(frame.problem.contacts().row(*i));
+                slopes_before.tr_mul(&normal).norm()
+            };
+            if has_limit && step.members.iter().all(|i| rate(i) <= DECAYED) {
+                slopes_before = slopes_after;
+                continue;
+            }
             let members = step.members.clone();
             let contacts = Contacts::new(frame, members, self.cones, self.rebounds).ok()?;
             if contacts.have_friction() && !(step.caps.is_empty() && contacts.have_one_answer()) {

@@ -1,7 +1,7 @@
 //! Branches of an impact: decisions of a law that are nearly tied are followed on both sides.
 
 use super::form::{Form, Workspace};
-use super::frame::Frame;
+use super::frame::{Frame, GRAZING};
 use super::interior::{INTERIOR, interior};
 use super::shift::decisive;
 use super::stage::Stage;
@@ -28,6 +28,10 @@ const CHOICE_WORK: usize = 4000;
 /// Units of work for testing that the ties leave room, per ties² n.
 const TIES_WORK: usize = 16;
 
+/// Reason why a branch is not followed.
+const TOO_MANY: &str =
+    "more than 64 decisions are nearly tied; a smaller `tolerance` may tell them apart";
+
 /// Largest number of nearly tied decisions on one branch.
 const MAX_TIES: usize = 64;
 
@@ -44,6 +48,13 @@ const BLUR: f64 = 16.0;
 /// Derivative of a velocity of a unit row with respect to the velocity before the impact, below which the velocity has decayed: at
 /// the end of a long chain of strikes both vanish in the limit. A tie at the end of a chain has a derivative of about one.
 pub(super) const DECAYED: f64 = 1e-3;
+
+/// Derivative of a decayed velocity that counts as zero. The distances of decisions approach those in the limit as the derivatives
+/// vanish, and reach them there up to this fraction.
+pub(super) const VANISHED: f64 = 1e-6;
+
+/// Number of strikes from which on a chain may be a limit that was cut off.
+pub(super) const LONG: usize = 8;
 
 /// Largest size (Frobenius norm) of the derivatives of a branch that is followed from a tie. Beyond it, rounding of the
 /// data changes the end of the branch by more than two ends of one outcome may differ. Contacts that hinder each other
@@ -108,10 +119,12 @@ pub(super) struct Walk {
     /// that are not tied, `least` among all.
     pub(super) margin: f64,
     pub(super) least: f64,
-    /// Like `margin`, among decisions about velocities that have not [decayed](DECAYED).
+    /// Like `margin`, among decisions about velocities that have not [vanished](VANISHED).
     before_limit: f64,
     /// Largest value of the tests that were nearly tied in the last choice.
     tie: f64,
+    /// True if some nearly tied decisions were followed on one side only, because there are too many.
+    is_cut: bool,
     /// Map from the velocity before the impact to the current velocity.
     pub(super) map: Map,
 }
@@ -129,6 +142,7 @@ impl Walk {
             least: f64::INFINITY,
             before_limit: f64::INFINITY,
             tie: 0.0,
+            is_cut: false,
             map: Map::Chain,
         }
     }
@@ -180,6 +194,13 @@ impl Walk {
             return Ok(own || value >= -frame.scales().whole(tolerance));
         };
         let size = kernel::norm(gradient.as_slice());
+        // The end of a long chain: it comes to the same limit whatever is struck next.
+        let has_decayed = size <= DECAYED && self.stages.len() >= LONG;
+        let is_graze =
+            |value: f64| value <= frame.at_most(GRAZING) && value <= frame.near(gradient, GRAZING);
+        if has_decayed && is_graze(value.abs()) {
+            return Ok(true);
+        }
         let near = if value > 2.0 * (frame.at_most(tolerance) * size).max(BLUR * frame.at_most(0.0))
         {
             0.0
@@ -206,7 +227,7 @@ impl Walk {
             if distance < self.margin - known {
                 self.margin = distance;
             }
-            if size > DECAYED {
+            if size > VANISHED {
                 self.before_limit = self.before_limit.min(distance);
             }
             return Ok(true);
@@ -220,13 +241,11 @@ impl Walk {
         }
         if self.tied.len() >= MAX_HIDDEN && distance.abs() > frame.near(gradient, tolerance) {
             // Further decisions about velocities that rounding hides are left as they were made.
+            self.is_cut = true;
             return Ok(own || value >= 0.0);
         }
         if self.tied.len() >= MAX_TIES {
-            return Err(ImpactError::NotDifferentiated {
-                reason: "more than 64 decisions are nearly tied; a smaller `tolerance` may tell them \
-                         apart",
-            });
+            return Err(ImpactError::NotDifferentiated { reason: TOO_MANY });
         }
         self.tied.push(row);
         Ok(true)
@@ -339,6 +358,11 @@ pub(super) struct Found {
     pub(super) work: u64,
 }
 
+/// True if a choice was given up because too many decisions before it are tied.
+fn is_too_many(taken: &Result<bool, ImpactError>) -> bool {
+    matches!(taken, Err(ImpactError::NotDifferentiated { reason }) if *reason == TOO_MANY)
+}
+
 /// Tolerance and rules for nearly tied decisions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ties {
@@ -400,20 +424,23 @@ impl Ties {
                 let Some(own) = named.choices.drain(..).next() else {
                     break;
                 };
-                let (margin, least) = (walk.margin, walk.least);
+                let distances = (walk.margin, walk.least, walk.before_limit);
                 let (n_tied, n_stages) = (walk.tied.len(), walk.stages.len());
                 let tests = &named.tests[..own.end];
                 found.work += walk.work_of(frame, tests.len(), own.stage.as_ref());
-                let is_open = walk.take(frame, tests, own.stage, self, true, &mut workspace)?;
+                let taken = walk.take(frame, tests, own.stage, self, true, &mut workspace);
+                if is_too_many(&taken) && !is_first {
+                    found.is_complete = false;
+                    break;
+                }
+                let is_open = taken?;
+                found.is_complete &= !walk.is_cut;
                 if walk.tied.len() > n_tied {
                     // Other choices from this state.
                     known.go_on(&walk.stages[..n_stages]);
-                    let before = Walk {
-                        tied: walk.tied[..n_tied].to_vec(),
-                        margin,
-                        least,
-                        ..known.clone()
-                    };
+                    let mut before = known.clone();
+                    (before.margin, before.least, before.before_limit) = distances;
+                    before.tied = walk.tied[..n_tied].to_vec();
                     let mut others = Vec::new();
                     named.clear();
                     choices(&before, &state, Some(walk.tie), &mut named)?;
@@ -421,12 +448,14 @@ impl Ties {
                     for (k, choice) in named.choices.drain(..).enumerate() {
                         let tests = &named.tests[start..choice.end];
                         start = choice.end;
-                        let mut other = before.clone();
-                        let stage = choice.stage;
-                        if k > 0 {
-                            found.work += other.work_of(frame, tests.len(), stage.as_ref());
+                        if k == 0 {
+                            continue;
                         }
-                        if k > 0 && other.take(frame, tests, stage, self, false, &mut workspace)? {
+                        let (mut other, stage) = (before.clone(), choice.stage);
+                        found.work += other.work_of(frame, tests.len(), stage.as_ref());
+                        let taken = other.take(frame, tests, stage, self, false, &mut workspace);
+                        found.is_complete &= !(other.is_cut || is_too_many(&taken));
+                        if !is_too_many(&taken) && taken? {
                             if other.is_amplified() {
                                 found.is_complete = false
                             } else {
@@ -550,10 +579,11 @@ impl Walk {
         if stage.is_limit {
             self.margin = self.margin.max(self.before_limit);
         }
-        if !(own || self.is_open(n_tied)? && stage.has_room(&self.jacobian)) {
+        let has_room = stage.is_limit || stage.has_room(&self.jacobian);
+        if !(own || self.is_open(n_tied)? && has_room) {
             return Ok(false);
         }
-        if own && !stage.is_curved() && !stage.has_room(&self.jacobian) {
+        if own && !stage.is_curved() && !has_room {
             // Dependent contacts ask for more than the velocities nearby allow: these velocities take other branches.
             let nowhere = DVector::from_fn(frame.dim(), |i, _| if i == 0 { 1.0 } else { 0.0 });
             self.tied.extend([-&nowhere, nowhere]);

@@ -1,6 +1,7 @@
 //! Derivatives of laws that strike one contact after the other: propagative and nonholonomic.
 
-use super::branch::{Choices, DECAYED, Found, Test, Ties, Walk};
+use super::SAME_OUTCOME;
+use super::branch::{Choices, DECAYED, Found, LONG, Test, Ties, Walk};
 use super::frame::Frame;
 use super::mode::{Mode, Rebound};
 use super::stage::Stage;
@@ -20,9 +21,6 @@ use std::sync::Arc;
 /// Velocities below this fraction of the motion that their contact sees are followed with both signs if any decision is
 /// tied; their tests then decide.
 const MAYBE_TIED: f64 = 1e-6;
-
-/// Number of strikes from which on a chain may be a limit that was cut off.
-const LONG: usize = 8;
 
 /// Reason why a chain is not followed.
 pub(super) const TOO_LONG: &str = "its chain has more than 10000 impacts; `plastic` has none";
@@ -135,8 +133,9 @@ pub(super) fn follow(
             .map(|j| kernel::dot(contacts.unit(j), walk.velocity.as_slice()))
             .collect();
         let grazing = thresholds(frame, walk, &velocities);
-        if strike.is_inelastic(frame) && !place.is_closed {
-            let closing = closing(frame, walk, place, &velocities, &grazing)?;
+        if !strike.is_single && !place.is_closed {
+            let may_cut = strike.is_inelastic(frame);
+            let closing = closing(frame, walk, place, may_cut, &velocities, &grazing)?;
             if let Some(stage) = closing {
                 let next = Place {
                     is_closed: true,
@@ -194,22 +193,24 @@ fn thresholds<'f>(frame: &'f Frame<'_>, walk: &Walk, velocities: &[f64]) -> Cow<
 }
 
 /// Returns the stage that closes contacts which stop each other from closing, the limit of strikes on them in turn: where the
-/// law closes them after many strikes, and at the end of a chain whose last velocities are rounding. `velocities` are those along
-/// the distinct normals, and `grazing` the speeds below which these count as zero. `None` if no contacts are closed so.
+/// law closes them after many strikes (only if `may_cut` is true), and at the end of a chain whose last velocities are rounding.
+/// `velocities` are those along the distinct normals, and `grazing` the speeds below which these count as zero. `None` if no
+/// contacts are closed so.
 ///
-/// Strikes without restitution are projections, and those on some contacts in turn converge to the projection onto the velocities
-/// at which all of these are closed (von Neumann). The derivatives of the cut chain are those of the limit only up to the part of
-/// a velocity that the cut leaves.
+/// Every strike pushes along the row of its contact. The limit is the velocity that such pushes reach and at which all of these
+/// contacts are closed; without restitution, strikes are projections (von Neumann). The derivatives of the cut chain are those of
+/// the limit only up to the part of a velocity that the cut leaves.
 fn closing(
     frame: &Frame<'_>,
     walk: &Walk,
     place: &Place,
+    may_cut: bool,
     velocities: &[f64],
     grazing: &[f64],
 ) -> Result<Option<Arc<Stage>>, ImpactError> {
     let contacts = frame.problem.contacts();
     let row = |j: UnitRow| contacts.row(contacts.contact_at(j));
-    let is_cut = place.strikes > 0 && place.strikes.is_multiple_of(PATIENCE);
+    let is_cut = may_cut && place.strikes > 0 && place.strikes.is_multiple_of(PATIENCE);
     if !is_cut && (place.strikes < LONG || most_approaching(velocities, grazing).is_some()) {
         return Ok(None);
     }
@@ -229,8 +230,8 @@ fn closing(
             walk.jacobian.tr_mul(&unit).norm()
         };
         let is_closed = |j: UnitRow| {
-            let least = frame.grazing_of(row(j), grazing[j.index()]);
-            velocities[j.index()].abs() <= least
+            let nothing = frame.scales().of_row(row(j), SAME_OUTCOME);
+            velocities[j.index()].abs() <= nothing + 2.0 * grazing[j.index()]
         };
         struck.retain(|j| is_closed(*j) && slope(*j) <= DECAYED);
     }

@@ -15,7 +15,7 @@ const SURELY: f64 = 64.0 * ROUNDING;
 /// The law treats velocities below this fraction of the velocity before as rounding, whatever they depend on, as well as
 /// velocities below the rounding of a fast frame. Contacts that hinder each other come to rest over ever smaller
 /// velocities.
-const GRAZING: f64 = 1e-11;
+pub(super) const GRAZING: f64 = 1e-11;
 
 /// All rows of a problem, of contacts and constraints, in whitened coordinates $z = L^Tv$, with the mass matrix $M =
 /// LL^T$.
@@ -315,12 +315,6 @@ impl<'p> Frame<'p> {
         GRAZING * self.speed + 2.0 * grazing.fold(0.0, f64::max)
     }
 
-    /// Returns the speed below which the law treats the velocity along a row as rounding. `grazing` is its threshold for the
-    /// contact.
-    pub(super) fn grazing_of(&self, row: RowIndex, grazing: f64) -> f64 {
-        self.scales().of_row(row, GRAZING) + 2.0 * grazing
-    }
-
     /// Returns the largest speed below which the law treats the velocity of a contact in one of `groups` (indices of groups of
     /// interacting rows) as rounding.
     pub(super) fn grazing_in(&self, groups: &[usize]) -> f64 {
@@ -330,7 +324,7 @@ impl<'p> Frame<'p> {
             .map(|j| contacts.row(contacts.contact_at(j)));
         let all = rows.zip(self.problem.grazing());
         all.filter(|(row, _)| groups.contains(&self.scales().group(*row)))
-            .map(|(row, grazing)| self.grazing_of(row, *grazing))
+            .map(|(row, grazing)| self.scales().of_row(row, GRAZING) + 2.0 * grazing)
             .fold(0.0, f64::max)
     }
 

@@ -55,6 +55,8 @@ pub(super) struct Contacts<'f> {
     directions: Vec<Vec<[f64; 2]>>,
     /// True if contacts have Newton's restitution.
     rebounds: bool,
+    /// True if the contacts are closed even if their impulses are rounding.
+    are_struck: bool,
 }
 
 impl<'f> Contacts<'f> {
@@ -106,6 +108,21 @@ impl<'f> Contacts<'f> {
             tangents,
             directions,
             rebounds,
+            are_struck: false,
+        })
+    }
+
+    /// Creates the set of one contact without restitution that is struck because it approaches: it is closed, however small
+    /// its impulse is.
+    pub(super) fn struck(
+        frame: &'f Frame<'f>,
+        contact: ContactIndex,
+        cones: Cones,
+    ) -> Result<Self, ImpactError> {
+        let alone = Self::new(frame, vec![contact], cones, false)?;
+        Ok(Self {
+            are_struck: true,
+            ..alone
         })
     }
 
@@ -222,7 +239,11 @@ impl<'f> Contacts<'f> {
         may_shift: bool,
     ) -> (Vec<(Arc<Stage>, Vec<Form>)>, bool) {
         let readings = self.readings(event);
-        let mut own: Vec<Grip> = readings.iter().map(Reading::own).collect();
+        let own = |reading: &Reading<'_>| match reading.own() {
+            Grip::Open if self.are_struck => Grip::Closed(reading.own_tangential()),
+            grip => grip,
+        };
+        let mut own: Vec<Grip> = readings.iter().map(own).collect();
         let mut first = self.stage(event, &readings, &own);
         if may_shift && self.close_idle(&readings, &first.0, before, &mut own) {
             first = self.stage(event, &readings, &own);

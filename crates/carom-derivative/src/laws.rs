@@ -13,15 +13,11 @@ use super::reading::Cones;
 use super::stage::Stage;
 use super::ways::{AtOnce, simultaneous};
 use super::{Answers, Branches, DifferentiableLaw, Map, StepContacts, Steps, ToPlastic, sliding};
-use carom_contact::residual_scale::GRAZING_TOLERANCE;
 use carom_contact::{
     ContactIndex, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, RowIndex, UnitRow,
 };
-use carom_impact::frictional::{
-    AnitescuPotra, MoreauNewton, Poisson, Sampler, Sequential, SetValued, SingleImpacts,
-};
+use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Poisson, Sampler, SetValued};
 use carom_impact::plastic::{PlasticRule, meeting, plastic_change};
-use carom_impact::propagative::SEQUENCE_LIMIT;
 use carom_impact::{
     EnergeticRestitution, Law, NonholonomicElastic, NonholonomicNewton, NonholonomicProjected,
     NonholonomicProjectedNewton, Plastic, Propagative, Restitution, Rough, Routh, TwoBody,
@@ -400,121 +396,6 @@ fn of_sample(
         other.is_some_and(|other| other > 0.0)
     };
     Ok(Some(if is_tied && !is_unique() { own } else { found }))
-}
-
-/// Returns the change of the velocity along a unit row that a stage has made.
-fn changed(stage: &Stage, unit: &[f64]) -> f64 {
-    (kernel::dot(unit, stage.after()) - kernel::dot(unit, stage.before())).abs()
-}
-
-/// Position in a cycle of single contacts: number of contacts examined, and of those in a row that did not approach.
-#[derive(Clone, Copy)]
-struct Turn {
-    asked: usize,
-    quiet: usize,
-}
-
-impl DifferentiableLaw for Sequential {
-    fn branches<'p>(
-        &self,
-        problem: &'p ImpactProblem<'p>,
-        outcome: &ImpactOutcome,
-        _is_member: bool,
-        tolerance: f64,
-    ) -> Result<Branches<'p>, ImpactError> {
-        if let Diagnostics::Sequential { closed_at_once, .. } = &outcome.diagnostics
-            && !closed_at_once.is_empty()
-        {
-            return Err(ImpactError::NotDifferentiated {
-                reason: "contacts that hinder each other for a thousand cycles are closed at once; \
-                         `anitescu-potra` closes them so and has a derivative",
-            });
-        }
-        let frame = Frame::new(problem)?;
-        let set = problem.contacts();
-        let cycle = self.cycle(set.len())?;
-        let singles = SingleImpacts::new(problem, self.friction_cone)?;
-        let grazing = singles.grazing();
-        let cones: Cones = self.friction_cone.into();
-        let alone = set
-            .indices()
-            .map(|i| Contacts::new(&frame, vec![i], cones, false))
-            .collect::<Result<Vec<_>, _>>()?;
-        let mut is_complete = true;
-        let start = Turn { asked: 0, quiet: 0 };
-        let found = Ties::within(tolerance).follow(&frame, start, |walk, turn, tie, out| {
-            let Some(&contact) = cycle.get(turn.asked % cycle.len().max(1)) else {
-                out.add([], None, None);
-                return Ok(());
-            };
-            let row = set.row(contact);
-            let rate = kernel::dot(set.unit_row(row), walk.velocity.as_slice());
-            let next = |quiet: usize| {
-                (quiet < cycle.len()).then_some(Turn {
-                    asked: turn.asked + 1,
-                    quiet,
-                })
-            };
-            // Rounding of the strikes so far is no approach, as in the law. No strike changes a velocity by more than twice the
-            // speed before the impact, so that only slow contacts need the changes of all strikes.
-            let is_slow = -rate <= GRAZING_TOLERANCE * 4.0 * frame.speed;
-            let rounding = || {
-                let struck = walk.stages.iter();
-                let struck = struck.map(|stage| changed(stage, set.unit_row(row)));
-                GRAZING_TOLERANCE * struck.fold(0.0, f64::max)
-            };
-            let approaches = rate < -grazing[contact.index()] && !(is_slow && rate >= -rounding());
-            if walk.stages.len() as u64 > SEQUENCE_LIMIT {
-                return Err(ImpactError::NotDifferentiated {
-                    reason: chain::TOO_LONG,
-                });
-            }
-            let pass = |out: &mut Choices<_>| {
-                out.add([Test::Separates(row)], None, next(turn.quiet + 1));
-            };
-            if !approaches {
-                pass(out);
-            }
-            if approaches || tie.is_some() {
-                let (given, change) = singles.strike(contact, walk.velocity.as_slice())?;
-                let event = Event {
-                    after: &walk.velocity + DVector::from_column_slice(&change),
-                    before: walk.velocity.clone(),
-                    impulse: frame.of_impulses(&given),
-                    caps: Vec::new(),
-                };
-                let tolerance = tie.map(|_| tolerance);
-                let (stages, all) =
-                    alone[contact.index()].stages(&event, &walk.jacobian, tolerance, true);
-                is_complete &= all;
-                for stage in stages {
-                    out.add([Test::Approaches(row)], Some(stage), next(0));
-                }
-            }
-            if approaches {
-                pass(out);
-            }
-            Ok(())
-        })?;
-        drop(alone);
-        let struck = found.walks.first().map_or(&[][..], |way| &way.stages);
-        let steps = struck.iter().map(|stage| {
-            let members = set.indices().filter(|i| stage.strikes(set.row(*i)));
-            StepContacts {
-                members: members.collect(),
-                caps: Vec::new(),
-            }
-        });
-        let answers = Answers::Modes {
-            cones,
-            rebounds: false,
-            steps: Steps::Each(steps.collect()),
-        };
-        let mut branches = Branches::of_chains(frame, found);
-        branches.is_complete &= is_complete;
-        branches.answers = answers;
-        Ok(branches)
-    }
 }
 
 fn nonholonomic<'p>(

@@ -75,6 +75,7 @@ mod saltation;
 mod scale;
 mod screen;
 pub mod sensitivity;
+mod sequential;
 mod shift;
 mod sliding;
 mod stage;

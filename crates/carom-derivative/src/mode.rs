@@ -107,6 +107,22 @@ impl Mode {
         });
     }
 
+    /// Adds the unknowns and equations of the contacts in `other`, without those of the constraints at its end.
+    pub(super) fn append(&mut self, other: &Self, frame: &Frame<'_>) {
+        let first = self.unknowns.len();
+        let count = other.unknowns.len() - frame.constraint_rows().len();
+        self.acts |= other.acts;
+        self.unknowns
+            .extend(other.unknowns.iter().take(count).cloned());
+        self.equations
+            .extend(other.equations.iter().take(count).cloned());
+        let ranges = other.ranges.iter().take(count);
+        self.ranges.extend(ranges.map(|range| match *range {
+            Range::Friction(normal, friction) => Range::Friction(first + normal, friction),
+            range => range,
+        }));
+    }
+
     /// Adds the constraints to the linear system: one unknown impulse per row, and the equation that the velocity along the
     /// row stays zero. Constraints that follow from others come last: they have no part in the solution, only in changes of
     /// the rows. Constraints do not count as contacts that act.

@@ -218,10 +218,13 @@ impl Reading<'_> {
     /// Returns the mode of this contact (open, closed, or normal impulse at its upper bound) that fits its impulses
     /// and velocities best.
     pub(super) fn own(&self) -> Grip {
-        if let Some(cap) = self.cap
-            && cap - self.push < -self.gap
-        {
-            return Grip::Saturated(self.own_tangential());
+        if let Some(cap) = self.cap {
+            // A contact that others close may have any impulse up to the cap. One at the cap stays there.
+            let is_tied =
+                self.is_nothing((cap - self.push).abs()) && self.is_nothing(self.gap.abs());
+            if cap - self.push < -self.gap || is_tied {
+                return Grip::Saturated(self.own_tangential());
+            }
         }
         if self.push > self.gap && !self.is_below(self.push, ROUNDING) {
             Grip::Closed(self.own_tangential())

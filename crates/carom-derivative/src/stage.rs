@@ -593,6 +593,10 @@ impl Stage {
         terms.any(|(other, _)| *other == row)
     }
 
+    pub(super) fn mode(&self) -> &Mode {
+        &self.mode
+    }
+
     /// True if no contact has an impulse in this stage (a part of an impact with fixed contact modes), so that only
     /// constraints act.
     pub(super) fn is_quiet(&self) -> bool {

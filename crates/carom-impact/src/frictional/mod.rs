@@ -80,7 +80,7 @@ mod space;
 mod stepper;
 
 pub use polygon::directions;
-pub use sequential::{InOrder, SingleImpacts};
+pub use sequential::{InOrder, PATIENCE, SingleImpacts};
 pub use space::ContactSpace;
 
 pub use bounds::{NetBound, TerminationBounds};

@@ -15,7 +15,7 @@ use carom_contact::{
 use nalgebra::DVector;
 
 /// Number of cycles of impacts after which all contacts that have pushed are closed simultaneously.
-const PATIENCE: u64 = 1000;
+pub const PATIENCE: u64 = 1000;
 
 /// Frictional impact law that resolves the contacts one at a time, in a fixed cycle and without restitution (`sequential`).
 ///
