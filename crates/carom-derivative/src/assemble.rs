@@ -164,7 +164,7 @@ impl<'p> Derivative<'p> {
         wrt: &Wrt,
     ) -> Result<(), ImpactError> {
         let frame = &self.frame;
-        let leads_there = |way: &Walk| frame.is_zero(&(&way.velocity - after), SAME_WAY);
+        let leads_there = |way: &Walk| frame.is_rounding(&(&way.velocity - after), SAME_WAY);
         let is_kink = may_be_kink && distinct.iter().all(leads_there);
         let piece = |way: &Walk| {
             let direction = way.direction(frame)?;

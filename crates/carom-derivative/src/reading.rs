@@ -1,5 +1,6 @@
 //! Impulses and velocities of one contact in a stage, and the modes that fit them.
 
+use super::SAME_OUTCOME;
 use super::form::Form;
 use super::frame::Frame;
 use super::mode::{Equation, Load, Mode, Range, Rebound, Terms, of_row};
@@ -219,10 +220,10 @@ impl Reading<'_> {
     /// and velocities best.
     pub(super) fn own(&self) -> Grip {
         if let Some(cap) = self.cap {
-            // A contact that others close may have any impulse up to the cap. One at the cap stays there.
-            let is_tied =
-                self.is_nothing((cap - self.push).abs()) && self.is_nothing(self.gap.abs());
-            if cap - self.push < -self.gap || is_tied {
+            // A contact that others close may have any impulse up to the cap, also if its own is at the cap.
+            let is_at_cap = self.is_below((cap - self.push).abs(), SAME_OUTCOME);
+            let is_closed = is_at_cap && self.is_nothing(self.gap.abs());
+            if cap - self.push < -self.gap && !is_closed {
                 return Grip::Saturated(self.own_tangential());
             }
         }
