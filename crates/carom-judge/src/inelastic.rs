@@ -1,6 +1,6 @@
 //! Answers to a judged impact of the laws without restitution.
 
-use super::acting::acting;
+use super::acting::{acting, sort};
 use super::candidate::{Answer, Candidate};
 use super::explain;
 use super::membership::{Known, Origin, SAME};
@@ -134,15 +134,17 @@ fn firsts(told: &[Vec<ContactIndex>]) -> impl Iterator<Item = ContactIndex> + '_
 }
 
 /// Finds the order of single inelastic impacts whose outcome comes nearest to the judged velocity. All orders of a few
-/// contacts are tried; for more contacts only the given order, its reverse, and the cyclic rotations of both. Contacts
-/// that the impact does not reach come last, and exact repetitions of a contact follow it directly. Adds the outcomes to
+/// contacts are tried; for more contacts only the order of their closing speeds, its reverse, and the cyclic rotations of
+/// both, so that the answer does not depend on the order in which contacts are listed. Contacts that the impact does not
+/// reach come last, and exact repetitions of a contact follow it directly. Adds the outcomes to
 /// `known`.
 fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
-    let told = acting(case.problem);
+    let mut told = acting(case.problem);
     let given: Vec<usize> = (0..told.len()).collect();
     let orders = if given.len() <= MAX_PERMUTED {
         permutations(&given)
     } else {
+        sort(case, &mut told);
         let reverse: Vec<usize> = given.iter().rev().copied().collect();
         let rotated = |order: &Vec<usize>, k: usize| [&order[k..], &order[..k]].concat();
         let starts = given.iter();

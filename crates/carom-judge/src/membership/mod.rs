@@ -135,6 +135,9 @@ pub(super) fn decide(
         if nearest.distance <= SAME {
             return Ok(nearest.verdict(case, Membership::Inside(Witness::Separating)));
         }
+        if case.is_same(nearest.distance) {
+            return Ok(nearest.verdict(case, Membership::Near(Witness::Separating)));
+        }
     }
     for member in known {
         nearest.see(case, member.velocity.clone());

@@ -5,6 +5,7 @@
 
 use super::{Known, Origin, SAME};
 use crate::Case;
+use crate::acting::sort;
 use crate::tasks::map;
 use carom_contact::{ContactIndex, ContactSet, ImpactError, ImpactLaw, ImpactProblem};
 use carom_impact::frictional::{AnitescuPotra, CounterRng, Sequential, SingleImpacts};
@@ -45,6 +46,9 @@ pub(super) fn in_some_order(
         return Ok(None);
     }
     let singles = SingleImpacts::new(case.problem, case.options.friction_cone)?;
+    let mut sorted: Vec<Vec<ContactIndex>> = ContactIndex::all(m).map(|i| vec![i]).collect();
+    sort(case, &mut sorted);
+    let sorted = sorted.concat();
     let mut first = 0;
     while first < N_ORDERS && *work < budget {
         let end = N_ORDERS.min(first + 4 * TASK);
@@ -54,7 +58,8 @@ pub(super) fn in_some_order(
             let start = first + task as u64 * TASK;
             let mut used = 0;
             let mut orders = start..end.min(start + TASK);
-            let known = orders.find_map(|k| along(case, &singles, &order(m, k), left, &mut used));
+            let known =
+                orders.find_map(|k| along(case, &singles, &order(&sorted, k), left, &mut used));
             (known, used)
         });
         let mut witness = None;
@@ -99,10 +104,11 @@ fn along(
     })
 }
 
-/// Returns the order of `m` contacts with the number `k`. For few contacts every order has a number; for many contacts
-/// `k` selects a random order.
-fn order(m: usize, k: u64) -> Vec<ContactIndex> {
-    let mut order: Vec<ContactIndex> = ContactIndex::all(m).collect();
+/// Returns the order of the contacts in `sorted` with the number `k`. For few contacts every order has a number; for many
+/// contacts `k` selects a random order.
+fn order(sorted: &[ContactIndex], k: u64) -> Vec<ContactIndex> {
+    let mut order = sorted.to_vec();
+    let m = order.len();
     let mut rng = CounterRng::new(SEED, k, 0);
     let mut rest = k;
     for i in (1..m).rev() {
@@ -173,7 +179,8 @@ mod tests {
 
     #[test]
     fn all_orders_of_six_contacts_are_tried() {
-        let mut all: Vec<Vec<ContactIndex>> = (0..N_ORDERS).map(|k| order(MAX_ALL, k)).collect();
+        let sorted: Vec<ContactIndex> = ContactIndex::all(MAX_ALL).collect();
+        let mut all: Vec<Vec<ContactIndex>> = (0..N_ORDERS).map(|k| order(&sorted, k)).collect();
         all.sort();
         all.dedup();
         assert_eq!(all.len() as u64, N_ORDERS);

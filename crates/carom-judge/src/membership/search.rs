@@ -7,7 +7,7 @@ use super::ordered::Ordered;
 use super::orders::{MAX_LISTED, in_some_order, one_after_the_other};
 use super::round_chain::{Closings, RoundChain};
 use super::sampled::{Sampled, one_sample, samplers};
-use super::witness::{Witness, WitnessCone};
+use super::witness::{Witness, WitnessCone, WitnessFault, approach_at_rest};
 use super::{Known, Membership, Nearest, Origin, SAME, SetVerdict};
 use crate::Case;
 use crate::tasks::map;
@@ -166,8 +166,21 @@ fn rerun(case: &Case<'_>, known: &[Known], listed: usize) -> Option<Witness> {
 /// velocity.
 fn is_good(case: &Case<'_>, witness: &Witness) -> bool {
     // The rounding of the given velocities counts; the problem in the frames of its parts does not contain it.
-    let end = witness.end(case.problem);
+    let end = end_of(case, witness);
     end.is_ok_and(|end| case.distance(&end) <= SAME)
+}
+
+/// Computes the velocity at the end of a witness that satisfies all contact conditions. An approach that the rounding of
+/// the given velocities hides is no approach.
+fn end_of(case: &Case<'_>, witness: &Witness) -> Result<Tangent, WitnessFault> {
+    let (problem, contacts) = (case.problem, case.problem.contacts());
+    witness.end_within(problem, |i| {
+        let rounding = case.rounding_of(&contacts.contact(i).normal) / problem.scale();
+        f64::max(
+            rounding * contacts.normal_norm(i),
+            approach_at_rest(problem, i),
+        )
+    })
 }
 
 /// Searches for a chain of impulse steps that leads to the judged velocity. The contacts of `case` have been sorted
@@ -321,7 +334,7 @@ impl Search<'_, '_> {
                 cone: self.edges.cone,
                 steps: steps(self),
             };
-            let end = witness.end(self.case.problem);
+            let end = end_of(self.case, &witness);
             if end.is_ok_and(|end| self.case.is_same(self.case.distance(&end))) {
                 self.near = Some((distance, witness));
             }
@@ -412,7 +425,7 @@ impl Search<'_, '_> {
             cone: self.edges.cone,
             steps: self.on_rows(&chain.steps),
         };
-        let end = witness.end(self.case.problem).ok()?;
+        let end = end_of(self.case, &witness).ok()?;
         self.nearest.see(self.case, velocity);
         if self.case.distance(&end) <= SAME {
             return Some(witness);

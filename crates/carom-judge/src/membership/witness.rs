@@ -185,6 +185,16 @@ impl Witness {
     /// Computes the velocity after the last impulse step of this witness (n entries), if its steps satisfy the
     /// conditions of [`check`](Self::check). Otherwise returns the first violated condition as an error.
     pub(super) fn end(&self, problem: &ImpactProblem<'_>) -> Result<Tangent, WitnessFault> {
+        self.end_within(problem, |i| approach_at_rest(problem, i))
+    }
+
+    /// Does what [`end`](Self::end) does, with given approaches of contacts that count as rounding after the last step:
+    /// `hidden` gives them along the normal of a contact as given.
+    pub(super) fn end_within(
+        &self,
+        problem: &ImpactProblem<'_>,
+        hidden: impl Fn(ContactIndex) -> f64,
+    ) -> Result<Tangent, WitnessFault> {
         let before = problem.velocity_minus();
         match self {
             Self::Separating => Ok(before.clone()),
@@ -197,7 +207,7 @@ impl Witness {
                 for (k, impulses) in steps.iter().enumerate() {
                     size += rows.check(k, *cone, impulses, &mut velocity)?;
                 }
-                rows.check_open(&velocity, &size)?;
+                rows.check_open(&velocity, &size, hidden)?;
                 Ok(Tangent(velocity))
             }
         }
@@ -414,14 +424,19 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Checks that no contact approaches at the final `velocity` (n entries), within the rounding of its terms. `size`
-    /// has the sum of absolute terms of each velocity component.
-    fn check_open(&self, velocity: &DVector<f64>, size: &DVector<f64>) -> Result<(), WitnessFault> {
+    /// Checks that no contact approaches at the final `velocity` (n entries), within the rounding of its terms and the
+    /// approach that `hidden` gives for it. `size` has the sum of absolute terms of each velocity component.
+    fn check_open(
+        &self,
+        velocity: &DVector<f64>,
+        size: &DVector<f64>,
+        hidden: impl Fn(ContactIndex) -> f64,
+    ) -> Result<(), WitnessFault> {
         let b = &self.jacobian * velocity;
         let terms = self.jacobian.abs() * size;
         for contact in self.contacts.indices() {
             let row = self.contacts.row(contact).index();
-            if !(-b[row] <= END * terms[row]) {
+            if !(-b[row] <= END * terms[row] + hidden(contact)) {
                 return Err(WitnessFault::Approaching {
                     contact: contact.index(),
                     excess: -b[row] / terms[row],
@@ -430,6 +445,18 @@ impl<'a> Rows<'a> {
         }
         Ok(())
     }
+}
+
+/// Returns the approach of a contact at rest that counts as rounding: twice its velocity before the impact along the normal as
+/// given, which is rounding itself, and zero for other contacts. The terms of a contact at rest may cancel as well.
+pub(crate) fn approach_at_rest(problem: &ImpactProblem<'_>, contact: ContactIndex) -> f64 {
+    if !problem.is_at_rest(contact) {
+        return 0.0;
+    }
+    let contacts = problem.contacts();
+    let before = problem.velocity_minus().0.as_slice();
+    let rate = contacts.normal_velocity(contact, before, 1.0).rate;
+    2.0 * rate.abs() * contacts.normal_norm(contact)
 }
 
 /// Returns the smallest friction limit (friction coefficient times normal impulse) for which the tangential impulse

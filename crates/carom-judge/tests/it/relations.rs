@@ -1,9 +1,8 @@
 //! Relations under which no judgement may change, and a contact that is left approaching.
 
-use crate::support::problems::{Posed, number, problem};
+use crate::support::problems::{Posed, balls_with_one_at_rest, number, problem};
 use crate::support::random::Random;
 use crate::support::transforms::{redundant, relations};
-use carom_impact::frictional::Sequential;
 use carom_impact::{ContactCount, Law};
 use carom_judge::{JudgeOptions, Judgement, LawVerdict, Membership, judge};
 use carom_metric::{Covector, Tangent};
@@ -55,20 +54,6 @@ fn words(judgement: &Judgement) -> Words {
     }
 }
 
-/// Leaves out `sequential` where either judgement does not know: of more than five contacts it is asked in the order given and
-/// a few others, and the order given is what a relation changes. It never says no then.
-fn settled([mut one, mut other]: [Words; 2]) -> [Words; 2] {
-    let is_open = |words: &Words| words.unknown.contains(&Sequential::NAME);
-    if is_open(&one) || is_open(&other) {
-        for words in [&mut one, &mut other] {
-            assert!(is_open(words) || words.matches.contains(&Sequential::NAME));
-            words.matches.retain(|law| *law != Sequential::NAME);
-            words.unknown.retain(|law| *law != Sequential::NAME);
-        }
-    }
-    [one, other]
-}
-
 /// True for the name of a law of one contact.
 fn is_single(name: &str) -> bool {
     Law::all().any(|law| law.info().name == name && law.info().contacts == ContactCount::One)
@@ -97,6 +82,21 @@ fn claim(random: &mut Random) -> (Posed, DVector<f64>) {
     (posed, after)
 }
 
+/// Balls of which one rests on another, and a velocity after the impact in single precision.
+fn rounded_claim(random: &mut Random) -> (Posed, DVector<f64>) {
+    let posed = balls_with_one_at_rest(random);
+    let name = ["moreau-newton", "anitescu-potra", "sequential"][random.below(3)];
+    let law = Law::all().find(|law| law.info().name == name).unwrap();
+    let answer = posed.pose(|problem| law.as_law().resolve(problem));
+    let after = answer.map_or(posed.velocity.clone(), |outcome| outcome.velocity_plus.0);
+    let after = match random.below(3) {
+        0 => posed.velocity.clone(),
+        1 => after.map(|x| f64::from(x as f32)),
+        _ => posed.velocity.map(|x| f64::from(x as f32)),
+    };
+    (posed, after)
+}
+
 /// Constraints that both velocities of a claim keep.
 fn constrained(posed: &Posed, after: &DVector<f64>, random: &mut Random) -> Option<Posed> {
     let mut form = DVector::from_vec(random.vector(posed.dim()));
@@ -111,6 +111,15 @@ fn constrained(posed: &Posed, after: &DVector<f64>, random: &mut Random) -> Opti
 }
 
 fn faults(problems: std::ops::Range<u64>, seed: u64) -> Vec<String> {
+    faults_of(claim, problems, seed)
+}
+
+/// Judges the claims of the problems in each telling, and lists the judgements that differ.
+fn faults_of(
+    claim: fn(&mut Random) -> (Posed, DVector<f64>),
+    problems: std::ops::Range<u64>,
+    seed: u64,
+) -> Vec<String> {
     let mut faults = Vec::new();
     for k in problems {
         let mut random = Random(seed + k);
@@ -129,7 +138,6 @@ fn faults(problems: std::ops::Range<u64>, seed: u64) -> Vec<String> {
                     words.unknown.retain(|law| !is_single(law));
                 }
             }
-            let [own, found] = settled([own, found]);
             if found != own {
                 faults.push(format!(
                     "{k}, {}: {own:?} became {found:?}\n{}\n{:?}",
@@ -145,7 +153,6 @@ fn faults(problems: std::ops::Range<u64>, seed: u64) -> Vec<String> {
         let told = redundant(&once, &mut random).posed;
         let often = told.clone();
         let [once, often] = [once, often].map(|posed| words(&judged(&posed, &after)));
-        let [once, often] = settled([once, often]);
         if once != often {
             faults.push(format!(
                 "{k}, constraints: {once:?} became {often:?}\n{}\n{:?}",
@@ -160,6 +167,12 @@ fn faults(problems: std::ops::Range<u64>, seed: u64) -> Vec<String> {
 #[test]
 fn no_judgement_changes_with_frame_coordinates_units_order_or_repetition() {
     let faults = faults(0..PROBLEMS, 7);
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn rounding_of_a_contact_at_rest_changes_no_judgement() {
+    let faults = faults_of(rounded_claim, 0..4 * PROBLEMS, 11);
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
@@ -200,6 +213,16 @@ fn no_judgement_changes_in_a_thousand_problems() {
     let first = number("FIRST", 0);
     let problems = first..first + number("COUNT", 1000);
     let faults = faults(problems, number("SEED", 7000));
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// A thousand balls of which one is at rest, or `COUNT` from number `FIRST` on, of `SEED`.
+#[test]
+#[ignore = "minutes: the scheduled job runs it"]
+fn no_judgement_of_a_contact_at_rest_changes_in_a_thousand_problems() {
+    let first = number("FIRST", 0);
+    let problems = first..first + number("COUNT", 1000);
+    let faults = faults_of(rounded_claim, problems, number("SEED", 7000));
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
