@@ -129,21 +129,10 @@ pub(super) fn all(
             continue;
         }
         if let Some(answer) = ask(case, inelastic, set, &law) {
-            add(name, answer.map(|candidate| unless_still(case, candidate)));
+            add(name, answer);
         }
     }
     (laws, refused)
-}
-
-/// Returns the answer `candidate` of a law. If no contact approaches but for rounding that is left of a contact at rest, no law
-/// changes the velocity, and the velocity before the impact replaces an answer that does.
-fn unless_still(case: &Case<'_>, candidate: Candidate) -> Candidate {
-    let before = case.problem.velocity_minus();
-    let moved = case.whitened(&candidate.velocity_plus) - case.before();
-    if case.is_approaching || case.is_step() || case.relative(&moved) <= SAME {
-        return candidate;
-    }
-    case.candidate(before.clone(), String::new())
 }
 
 /// Computes the answer of a law that is nearest to the judged velocity. Returns `None` if the options do not name the law

@@ -7,7 +7,7 @@ use super::ordered::Ordered;
 use super::orders::{MAX_LISTED, in_some_order, one_after_the_other};
 use super::round_chain::{Closings, RoundChain};
 use super::sampled::{Sampled, one_sample, samplers};
-use super::witness::{Witness, WitnessCone, WitnessFault, approach_at_rest};
+use super::witness::{Witness, WitnessCone};
 use super::{Known, Membership, Nearest, Origin, SAME, SetVerdict};
 use crate::Case;
 use crate::tasks::map;
@@ -144,7 +144,26 @@ pub(super) fn search(
         found.membership = Membership::Inside(witness);
         found.is_limited = false;
     }
+    if found.membership == Membership::Unknown
+        && let Some(witness) = rerun_nearby(given, known)
+    {
+        found.membership = Membership::Near(witness);
+    }
     Ok(found)
+}
+
+/// Returns the sequential law as a witness that an outcome lies within the tolerance of the judged velocity: the nearest answer
+/// of the law, whose impacts may be too many to be listed.
+fn rerun_nearby(case: &Case<'_>, known: &[Known]) -> Option<Witness> {
+    let near = known.iter().filter_map(|member| match &member.origin {
+        Origin::Sequential(_, law) => Some((case.distance(&member.velocity), law)),
+        Origin::Simultaneous(_) => None,
+    });
+    let (_, law) = near.min_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    let witness = Witness::Sequential(law.clone());
+    let end = witness.end(case.problem).ok()?;
+    let is_near = case.is_open(&end) && case.is_same(case.distance(&end));
+    is_near.then_some(witness)
 }
 
 /// Returns the sequential law itself as a witness that the judged velocity is an outcome, if the answer of the law is
@@ -166,21 +185,8 @@ fn rerun(case: &Case<'_>, known: &[Known], listed: usize) -> Option<Witness> {
 /// velocity.
 fn is_good(case: &Case<'_>, witness: &Witness) -> bool {
     // The rounding of the given velocities counts; the problem in the frames of its parts does not contain it.
-    let end = end_of(case, witness);
+    let end = witness.end(case.problem);
     end.is_ok_and(|end| case.distance(&end) <= SAME)
-}
-
-/// Computes the velocity at the end of a witness that satisfies all contact conditions. An approach that the rounding of
-/// the given velocities hides is no approach.
-fn end_of(case: &Case<'_>, witness: &Witness) -> Result<Tangent, WitnessFault> {
-    let (problem, contacts) = (case.problem, case.problem.contacts());
-    witness.end_within(problem, |i| {
-        let rounding = case.rounding_of(&contacts.contact(i).normal) / problem.scale();
-        f64::max(
-            rounding * contacts.normal_norm(i),
-            approach_at_rest(problem, i),
-        )
-    })
 }
 
 /// Searches for a chain of impulse steps that leads to the judged velocity. The contacts of `case` have been sorted
@@ -334,7 +340,7 @@ impl Search<'_, '_> {
                 cone: self.edges.cone,
                 steps: steps(self),
             };
-            let end = end_of(self.case, &witness);
+            let end = witness.end(self.case.problem);
             if end.is_ok_and(|end| self.case.is_same(self.case.distance(&end))) {
                 self.near = Some((distance, witness));
             }
@@ -425,7 +431,7 @@ impl Search<'_, '_> {
             cone: self.edges.cone,
             steps: self.on_rows(&chain.steps),
         };
-        let end = end_of(self.case, &witness).ok()?;
+        let end = witness.end(self.case.problem).ok()?;
         self.nearest.see(self.case, velocity);
         if self.case.distance(&end) <= SAME {
             return Some(witness);

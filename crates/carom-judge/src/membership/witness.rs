@@ -185,16 +185,6 @@ impl Witness {
     /// Computes the velocity after the last impulse step of this witness (n entries), if its steps satisfy the
     /// conditions of [`check`](Self::check). Otherwise returns the first violated condition as an error.
     pub(super) fn end(&self, problem: &ImpactProblem<'_>) -> Result<Tangent, WitnessFault> {
-        self.end_within(problem, |i| approach_at_rest(problem, i))
-    }
-
-    /// Does what [`end`](Self::end) does, with given approaches of contacts that count as rounding after the last step:
-    /// `hidden` gives them along the normal of a contact as given.
-    pub(super) fn end_within(
-        &self,
-        problem: &ImpactProblem<'_>,
-        hidden: impl Fn(ContactIndex) -> f64,
-    ) -> Result<Tangent, WitnessFault> {
         let before = problem.velocity_minus();
         match self {
             Self::Separating => Ok(before.clone()),
@@ -207,7 +197,7 @@ impl Witness {
                 for (k, impulses) in steps.iter().enumerate() {
                     size += rows.check(k, *cone, impulses, &mut velocity)?;
                 }
-                rows.check_open(&velocity, &size, hidden)?;
+                rows.check_open(problem, &velocity, &size)?;
                 Ok(Tangent(velocity))
             }
         }
@@ -424,19 +414,19 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Checks that no contact approaches at the final `velocity` (n entries), within the rounding of its terms and the
-    /// approach that `hidden` gives for it. `size` has the sum of absolute terms of each velocity component.
+    /// Checks that no contact approaches at the final `velocity` (n entries), within the rounding of its terms and of a
+    /// contact that `problem` has at rest. `size` has the sum of absolute terms of each velocity component.
     fn check_open(
         &self,
+        problem: &ImpactProblem<'_>,
         velocity: &DVector<f64>,
         size: &DVector<f64>,
-        hidden: impl Fn(ContactIndex) -> f64,
     ) -> Result<(), WitnessFault> {
         let b = &self.jacobian * velocity;
         let terms = self.jacobian.abs() * size;
         for contact in self.contacts.indices() {
             let row = self.contacts.row(contact).index();
-            if !(-b[row] <= END * terms[row] + hidden(contact)) {
+            if !(-b[row] <= END * terms[row] + approach_at_rest(problem, contact)) {
                 return Err(WitnessFault::Approaching {
                     contact: contact.index(),
                     excess: -b[row] / terms[row],
@@ -449,7 +439,7 @@ impl<'a> Rows<'a> {
 
 /// Returns the approach of a contact at rest that counts as rounding: twice its velocity before the impact along the normal as
 /// given, which is rounding itself, and zero for other contacts. The terms of a contact at rest may cancel as well.
-pub(crate) fn approach_at_rest(problem: &ImpactProblem<'_>, contact: ContactIndex) -> f64 {
+fn approach_at_rest(problem: &ImpactProblem<'_>, contact: ContactIndex) -> f64 {
     if !problem.is_at_rest(contact) {
         return 0.0;
     }
