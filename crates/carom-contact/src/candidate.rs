@@ -4,17 +4,16 @@ use crate::event_scale::rates;
 use crate::gate::{
     Answer, Breach, GATE_TOLERANCE, GateRule, Moved, REFINED, ResidualScales, Rules, inspect,
 };
-use crate::index::{ContactIndex, RowIndex};
 use crate::numbers::Numbers;
-use crate::prescribed::{Missed, distance, largest_missed, reach};
+use crate::prescribed::{distance, largest_missed};
 use crate::residual_scale::{above, divisor, dot_and_size, worst};
 use crate::twice::{Twice, dot_of_sum};
-use crate::{
-    ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, audit,
-};
+use crate::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, audit};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
+
+pub use crate::basis::{Basis, Elastic, Opening, Targets};
 
 /// Number of corrections of the impulses in one refinement.
 const CORRECTIONS: usize = 3;
@@ -22,10 +21,6 @@ const CORRECTIONS: usize = 3;
 /// Largest number of refinements until the gate must accept an answer. Several are needed for contacts that slide in
 /// space, where a correction is one Newton step.
 const REFINEMENTS: usize = 4;
-
-/// Largest violation, as a fraction of the terms of the sum, of a contact that approaches or pulls because of rounding. A
-/// larger one is a property of the answer.
-const SMALL_BREACH: f64 = 1e-6;
 
 /// Ratio of the rounding scale of a pushing row to the velocities of its bodies above which the impulses are computed again in
 /// twice the precision. They amplify rounding by at least this ratio, and by its square if they follow from a Delassus matrix:
@@ -49,161 +44,6 @@ pub struct Candidate {
     /// for two nearly opposed normals the change is small and the impulses are large: a sum of the impulses would lose
     /// its significant digits.
     pub change: Numbers,
-}
-
-/// Active set of a law's answer: which contacts push, stick and slide, and the velocities that the law prescribes for them.
-/// The gate, which checks every answer, uses the active set to correct rounding errors of the impulses without solving the
-/// impact again. An implementor must provide [`correct`](Self::correct). The other methods return how far an answer misses
-/// the conditions of the law; by default the law has no such conditions.
-pub trait Basis {
-    /// True if the law prescribes velocities after the impact, so that the difference from them can be measured as a
-    /// residual.
-    fn has_residual(&self) -> bool {
-        false
-    }
-
-    /// True if an answer that fails the final checks by `breach` may be repaired by correcting the impulses. By default, an
-    /// answer in which contacts approach or pull is repaired only if the violation is at most $10^{-6}$ of the scale of its
-    /// rule. A larger violation is a property of the law's answer, not a rounding error.
-    fn can_correct(&self, breach: &Breach) -> bool {
-        !breach.is_feasibility || breach.measure <= SMALL_BREACH
-    }
-
-    /// Returns the rows whose velocity after the impact the law prescribes (those that push or stick), each with the
-    /// difference of its velocity from the prescribed one. Empty if the law prescribes no velocities. `after` holds the
-    /// velocities of all contact rows after the impact, multiplied by the scale of the problem, for rows of unit kinetic
-    /// length.
-    fn missed(&self, _contacts: &ContactSet<'_>, _after: &[f64]) -> Missed {
-        Missed::new()
-    }
-
-    /// Returns the largest residual of the condition that friction opposes the slip after the impact. The residual of a
-    /// contact is the dissipation of a friction impulse opposed to the slip minus that of the actual friction impulse. It is
-    /// divided by the friction impulse times the entries of `terms`, the rounding scales of the rows. Laws without this
-    /// condition return 0.
-    fn slip_residual(
-        &self,
-        _contacts: &ContactSet<'_>,
-        _after: &[f64],
-        _impulse: &[f64],
-        _terms: &[f64],
-    ) -> f64 {
-        0.0
-    }
-
-    /// Returns the largest residual of the law's own contact conditions over all contacts. Each residual is divided by the
-    /// entries of `terms` (rounding scales) of the contact's rows. Laws without friction conditions return 0.
-    fn own_residual(
-        &self,
-        _contacts: &ContactSet<'_>,
-        _after: &[f64],
-        _impulse: &[f64],
-        _terms: &[f64],
-    ) -> f64 {
-        0.0
-    }
-
-    /// Corrects rounding errors of the scaled impulses on the contact rows of unit kinetic length (unit rows), given the
-    /// scaled velocities of these rows before and after the impact. The velocities `after` belong to the uncorrected
-    /// impulses.
-    fn correct(
-        &mut self,
-        contacts: &ContactSet<'_>,
-        before: &[f64],
-        after: &[f64],
-        impulse: &mut [f64],
-    );
-}
-
-/// Active set of contacts ([`Basis`]) for laws that guarantee only that no contact approaches after the impact. A correction
-/// brings contacts that still approach to rest.
-#[derive(Clone, Debug, Default)]
-pub struct Opening {
-    /// Contacts already brought to rest. They stay in the active set: two opposed contacts would otherwise alternate for ever.
-    stopped: Vec<ContactIndex>,
-}
-
-impl Basis for Opening {
-    fn correct(
-        &mut self,
-        contacts: &ContactSet<'_>,
-        _before: &[f64],
-        after: &[f64],
-        impulse: &mut [f64],
-    ) {
-        let approaching = |i: &ContactIndex| after[contacts.row(*i).index()] < 0.0;
-        for i in contacts.indices().filter(approaching) {
-            if !self.stopped.contains(&i) {
-                self.stopped.push(i);
-            }
-        }
-        let rows = self.stopped.iter();
-        let wanted: Vec<(RowIndex, f64)> = rows.map(|i| (contacts.row(*i), 0.0)).collect();
-        reach(contacts, &wanted, after, impulse);
-    }
-}
-
-/// Active set ([`Basis`]) of elastic laws. A correction first scales the impulses so that energy is conserved, then brings
-/// contacts that still approach to rest, like [`Opening`].
-#[derive(Clone, Debug, Default)]
-pub struct Elastic(Opening);
-
-impl Basis for Elastic {
-    fn correct(
-        &mut self,
-        contacts: &ContactSet<'_>,
-        before: &[f64],
-        after: &[f64],
-        impulse: &mut [f64],
-    ) {
-        // K(s) - K(0) = s Σλb⁻ + s²/2 Σλ(b⁺ - b⁻).
-        let (mut linear, mut quadratic) = (0.0, 0.0);
-        for ((l, minus), plus) in impulse.iter().zip(before).zip(after) {
-            linear += l * minus;
-            quadratic += l * (plus - minus);
-        }
-        if quadratic > 0.0 {
-            let s = -2.0 * linear / quadratic;
-            impulse.iter_mut().for_each(|l| *l *= s);
-        }
-        self.0.correct(contacts, before, after, impulse);
-    }
-}
-
-/// Active set ([`Basis`]) of laws that prescribe the velocity of some contact rows after the impact. A correction changes the
-/// impulses until these rows have the prescribed velocities.
-#[derive(Clone, Debug)]
-pub struct Targets {
-    /// Row index in the Jacobian and prescribed scaled velocity of the unit row.
-    pub rows: SmallVec<[(RowIndex, f64); 4]>,
-    /// True if an answer that misses the prescribed velocities is rejected.
-    pub are_required: bool,
-}
-
-impl Basis for Targets {
-    fn has_residual(&self) -> bool {
-        self.are_required
-    }
-
-    fn can_correct(&self, _breach: &Breach) -> bool {
-        true
-    }
-
-    fn missed(&self, _contacts: &ContactSet<'_>, after: &[f64]) -> Missed {
-        let rows = self.rows.iter();
-        rows.map(|&(row, target)| (row, after[row.index()] - target))
-            .collect()
-    }
-
-    fn correct(
-        &mut self,
-        contacts: &ContactSet<'_>,
-        _before: &[f64],
-        after: &[f64],
-        impulse: &mut [f64],
-    ) {
-        reach(contacts, &self.rows, after, impulse);
-    }
 }
 
 /// Velocity after the impact and impulses on the caller's rows, without the internal scaling.
@@ -392,7 +232,11 @@ impl Candidate {
         let mut response = Response::new(problem, &minus, &self.impulse);
         for _ in 0..if corrects { CORRECTIONS } else { 0 } {
             let after = rates(contacts, &minus, &response.change);
+            let last = self.impulse.clone();
             basis.correct(contacts, &before, &after, &mut self.impulse);
+            if self.impulse == last {
+                break;
+            }
             response = Response::new(problem, &minus, &self.impulse);
         }
         let sums = minus.iter().zip(&response.change);
@@ -458,7 +302,8 @@ fn judge(
         return found;
     }
     let contacts = problem.contacts();
-    let own = ResidualScales::new(problem, &answer);
+    let scales = inspection.scales;
+    let own = scales.unwrap_or_else(|| ResidualScales::new(problem, &answer));
     let plus = scaled(answer.velocity_plus, problem.scale());
     let still: Numbers = smallvec![0.0; plus.len()];
     let after = rates(contacts, &plus, &still);

@@ -161,6 +161,8 @@ pub(crate) struct Inspection {
     pub(crate) is_suspect: bool,
     /// True if in some coordinate the rounding error of cancelling impulses may be as large as the momentum.
     pub(crate) may_be_rounding: bool,
+    /// Rounding scales of the answer, if they were needed.
+    pub(crate) scales: Option<ResidualScales>,
 }
 
 /// Checks an answer by the first five rules of this module: finite numbers, momentum balance, no approach, no pull and
@@ -182,6 +184,7 @@ pub(crate) fn inspect(
                 breach: Some(Breach::of(GateRule::Finite, f64::INFINITY)),
                 is_suspect: true,
                 may_be_rounding: false,
+                scales: None,
             };
         }
     }
@@ -209,8 +212,8 @@ pub(crate) fn inspect(
     if let Some(found) = momentum {
         raise(found);
     }
-    if is_suspect {
-        let terms = ResidualScales::new(problem, answer);
+    let scales = is_suspect.then(|| ResidualScales::new(problem, answer));
+    if let Some(terms) = &scales {
         if let Some(found) = constraint
             && let Some(worse) = terms.constraints(problem, answer, found)
         {
@@ -224,6 +227,7 @@ pub(crate) fn inspect(
         breach,
         is_suspect,
         may_be_rounding,
+        scales,
     }
 }
 

@@ -57,6 +57,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod audit;
+mod basis;
 pub mod candidate;
 mod constraints;
 mod contact;

@@ -37,26 +37,27 @@ pub(crate) fn distance(contacts: &ContactSet<'_>, missed: &[(RowIndex, f64)]) ->
     kernel::dot(&impulses, &missed).max(0.0).sqrt()
 }
 
+/// Decomposes the matrix whose columns are those contact rows of unit kinetic length that are listed in `wanted`.
+pub(crate) fn decompose(contacts: &ContactSet<'_>, wanted: &[(RowIndex, f64)]) -> Svd {
+    let rows = wanted.iter();
+    let columns: Vec<f64> = rows
+        .flat_map(|&(row, _)| contacts.unit_row(row).iter().copied())
+        .collect();
+    Svd::new(&columns, contacts.metric().dim())
+}
+
 /// Adds impulses of least norm that bring some contact rows of unit kinetic length to prescribed velocities. `wanted` lists
-/// the index of each row and its velocity; `after` are the present velocities of all rows.
-pub(crate) fn reach(
-    contacts: &ContactSet<'_>,
-    wanted: &[(RowIndex, f64)],
-    after: &[f64],
-    impulse: &mut [f64],
-) {
+/// the index of each row and its velocity, `rows` is the [decomposition](decompose) of these rows, and `after` are the
+/// present velocities of all rows.
+pub(crate) fn reach(rows: &Svd, wanted: &[(RowIndex, f64)], after: &[f64], impulse: &mut [f64]) {
     if wanted.is_empty() {
         return;
     }
-    let rows = wanted.iter();
-    let columns: Vec<f64> = rows
-        .clone()
-        .flat_map(|&(row, _)| contacts.unit_row(row).iter().copied())
-        .collect();
-    let missing: Vec<f64> = rows
-        .map(|&(row, target)| target - after[row.index()])
-        .collect();
-    let correction = Svd::new(&columns, contacts.metric().dim()).least_norm_gram(&missing, FLAT);
+    let missing = wanted
+        .iter()
+        .map(|&(row, target)| target - after[row.index()]);
+    let missing: Vec<f64> = missing.collect();
+    let correction = rows.least_norm_gram(&missing, FLAT);
     for (&(row, _), l) in wanted.iter().zip(&correction) {
         impulse[row.index()] += l;
     }

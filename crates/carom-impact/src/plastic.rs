@@ -77,10 +77,7 @@ impl PlasticRule {
             Self::ProjectAll { .. } => stopped(problem),
         };
         let row = |j: UnitRow| (contacts.row(contacts.contact_at(j)), 0.0);
-        Targets {
-            rows: closed.into_iter().map(row).collect(),
-            are_required: contacts.n_distinct() > 1,
-        }
+        Targets::new(closed.into_iter().map(row), contacts.n_distinct() > 1)
     }
 }
 

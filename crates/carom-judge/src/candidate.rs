@@ -69,54 +69,80 @@ impl Case<'_> {
         is_continuous: bool,
         resolve: impl Fn(f64) -> Result<ImpactOutcome, ImpactError>,
     ) -> Answer {
-        let answer = |value: f64, is_fitted: bool| -> Answer {
-            let outcome = resolve(value)?;
-            let restitution = Some(RestitutionFit { value, is_fitted });
-            Ok(Candidate {
-                restitution,
-                ..self.candidate(outcome.velocity_plus, detail.clone())
-            })
-        };
-        if let Some(given) = given {
-            let own = answer(given, false)?;
+        let mut known = None;
+        if let Some(value) = given {
+            let velocity = resolve(value)?.velocity_plus;
+            let own = self.candidate(velocity.clone(), detail.clone());
             if self.is_same(own.distance) {
-                return Ok(own);
+                let restitution = Some(RestitutionFit {
+                    value,
+                    is_fitted: false,
+                });
+                return Ok(Candidate { restitution, ..own });
             }
+            known = Some((value, velocity));
         }
-        let mut found_at: Vec<(f64, Tangent)> = Vec::new();
+        self.fitted_above(&|_| 0.0, known, detail, is_continuous, resolve)
+    }
+
+    /// Fits the coefficient of restitution of a law like [`fitted`](Self::fitted). `given` is the coefficient of the
+    /// problem, with its answer, which does not match the judged velocity. `least` returns a lower bound of the distance at
+    /// a coefficient, in whitened coordinates; rounding is not subtracted.
+    pub(super) fn fitted_above(
+        &self,
+        least: &dyn Fn(f64) -> f64,
+        given: Option<(f64, Tangent)>,
+        detail: String,
+        is_continuous: bool,
+        resolve: impl Fn(f64) -> Result<ImpactOutcome, ImpactError>,
+    ) -> Answer {
+        let answer = |velocity: Tangent, value: f64, is_fitted: bool| Candidate {
+            restitution: Some(RestitutionFit { value, is_fitted }),
+            ..self.candidate(velocity, detail.clone())
+        };
+        // Each coefficient is solved once, though the fit asks for some of them several times.
+        let known = given
+            .iter()
+            .map(|(value, velocity)| (*value, Ok(velocity.clone())));
+        let mut found_at: Vec<(f64, Result<Tangent, ImpactError>)> = known.collect();
+        let given = given.map(|(value, _)| value);
         let mut failed = None;
         let guess = self.newton_ratio();
-        let found = nearest_coefficient(&self.after, self.reference, guess, |e| {
-            let velocity = match resolve(e) {
-                Ok(outcome) => outcome.velocity_plus,
+        let found = nearest_coefficient(&self.after, self.reference, guess, least, |e| {
+            let place = found_at.iter().position(|(at, _)| *at == e);
+            let place = place.unwrap_or_else(|| {
+                let velocity = resolve(e).map(|outcome| outcome.velocity_plus);
+                found_at.push((e, velocity));
+                found_at.len() - 1
+            });
+            match &found_at.get(place)?.1 {
+                Ok(velocity) => Some(self.whitened(velocity)),
                 Err(error) => {
-                    failed = Some(error);
-                    return None;
+                    failed = Some(error.clone());
+                    None
                 }
-            };
-            let whitened = self.whitened(&velocity);
-            found_at.push((e, velocity));
-            Some(whitened)
+            }
         });
         let best = match (found, failed) {
             (Some(best), _) => best,
             // The law's error gives the reason.
             (None, Some(error)) => return Err(error),
-            (None, None) => return answer(given.unwrap_or(1.0), true),
+            (None, None) => {
+                let value = given.unwrap_or(1.0);
+                return Ok(answer(resolve(value)?.velocity_plus, value, true));
+            }
         };
-        let at = |e: f64| found_at.iter().find(|(at, _)| *at == e).map(|(_, v)| v);
-        let restitution = RestitutionFit {
-            value: best.value,
-            is_fitted: Some(best.value) != given,
+        let at = |e: f64| {
+            let found = found_at.iter().find(|(at, _)| *at == e);
+            found.and_then(|(_, velocity)| velocity.as_ref().ok())
         };
+        let is_fitted = Some(best.value) != given;
         let is_all = best.is_proven || is_continuous;
-        let mut best = match at(best.value) {
-            Some(velocity) => Candidate {
-                restitution: Some(restitution),
-                ..self.candidate(velocity.clone(), detail.clone())
-            },
-            None => answer(best.value, restitution.is_fitted)?,
+        let velocity = match at(best.value) {
+            Some(velocity) => velocity.clone(),
+            None => resolve(best.value)?.velocity_plus,
         };
+        let mut best = answer(velocity, best.value, is_fitted);
         best.is_all = is_all;
         let [plastic, elastic] = [0.0, 1.0].map(at);
         if plastic.is_some() && plastic == elastic {

@@ -15,11 +15,23 @@ const NO_GAIN: f64 = 1e-9;
 /// Largest number of secant steps; near a match each step doubles the number of correct digits.
 const SECANTS: usize = 12;
 
+/// Number of successive secant steps that come less near than an earlier one, after which the iteration is given up: it does
+/// not converge.
+const STRAYED: usize = 3;
+
 /// Change of the coefficient below which the secant iteration has converged.
 const ARRIVED: f64 = 1e-12;
 
 /// Two secant iterations from different sides found one minimum if their coefficients differ by less.
 const SAME: f64 = 1e-6;
+
+/// Number of successive reductions towards an end of the interval, itself the nearest coefficient, after which the golden
+/// section looks beside the end.
+const TOWARDS_END: usize = 6;
+
+/// Distance from an end at which the golden section looks if the velocity comes nearer there. The distance of two answers
+/// that differ by so little changes by more than their rounding.
+const BESIDE: f64 = 1e-8;
 
 /// Number of reductions of the golden section: $0.618^{64}$ is below the last digit.
 const REDUCTIONS: usize = 64;
@@ -36,6 +48,8 @@ struct Point {
 struct Curve<'t, F> {
     target: &'t DVector<f64>,
     answer: F,
+    /// Lower bound of the distance at a coefficient.
+    least: &'t dyn Fn(f64) -> f64,
     best: Option<(f64, f64)>,
 }
 
@@ -51,7 +65,8 @@ pub(super) struct Nearest {
 /// Finds the coefficient of restitution in \[0, 1\] at which the velocity of a law, `answer`, comes nearest to the
 /// velocity `target`. `size` is the norm to which tolerances are relative, `guess` a first value. `answer` returns
 /// `None` if the law has no answer at a coefficient; if the law has no answer at any of 0, 1 and `guess`, the result
-/// is `None`.
+/// is `None`. `least` returns a lower bound of the distance at a coefficient: coefficients that it rules out are not
+/// evaluated.
 ///
 /// The answers form a curve in velocity space. If the curve is straight between five points, so that the answer is linear
 /// in the coefficient, the nearest point of the chord is taken. Otherwise secant steps start from the best point. If the
@@ -62,11 +77,13 @@ pub(super) fn nearest_coefficient(
     target: &DVector<f64>,
     size: f64,
     guess: f64,
+    least: &dyn Fn(f64) -> f64,
     answer: impl FnMut(f64) -> Option<DVector<f64>>,
 ) -> Option<Nearest> {
     let mut curve = Curve {
         target,
         answer,
+        least,
         best: None,
     };
     let limit = NO_GAIN * size;
@@ -112,7 +129,7 @@ pub(super) fn nearest_coefficient(
     if points.is_some() {
         let (center, (low, high)) = around(curve.best?, COARSE);
         let far = if center < 0.5 { high } else { low };
-        curve.secants((center, far), (low, high));
+        curve.secants((center, far), (low, high), limit);
         // The target may be reached at another coefficient.
         if curve.best.is_some_and(|(_, least)| least <= limit) {
             let value = curve.refined(on_grid, limit);
@@ -120,12 +137,15 @@ pub(super) fn nearest_coefficient(
         }
     }
     for k in (0..=GRID).filter(|k| k % (GRID / COARSE) != 0) {
-        look(&mut curve, f64::from(k) / f64::from(GRID));
+        let x = f64::from(k) / f64::from(GRID);
+        if curve.may_gain(x, limit) {
+            look(&mut curve, x);
+        }
     }
     let (center, (low, high)) = around(curve.best?, GRID);
     let sides = [low, high].into_iter().filter(|side| *side != center);
     let arrived: Vec<Option<f64>> = sides
-        .map(|side| curve.secants((center, side), (low, high)))
+        .map(|side| curve.secants((center, side), (low, high), limit))
         .collect();
     let is_one = match arrived.as_slice() {
         [Some(x)] => Some(*x),
@@ -133,7 +153,7 @@ pub(super) fn nearest_coefficient(
         _ => None,
     };
     if is_one.is_none() {
-        curve.section((low, high));
+        curve.section((low, high), limit);
     }
     let value = curve.refined(on_grid, limit);
     value.map(|value| nearest(value, false))
@@ -188,12 +208,18 @@ impl<F: FnMut(f64) -> Option<DVector<f64>>> Curve<'_, F> {
     /// Minimizes the distance of the answers of a law to the target by secant steps, over coefficients of restitution
     /// between `low` and `high`. The steps start at the coefficient `start`; the first one goes towards `side`. Returns
     /// the coefficient to which they converge; `None` if they do not converge or the distance there is larger than at
-    /// `start`.
-    fn secants(&mut self, (start, side): (f64, f64), (low, high): (f64, f64)) -> Option<f64> {
+    /// `start`. `gain` is the distance that counts as a gain.
+    fn secants(
+        &mut self,
+        (start, side): (f64, f64),
+        (low, high): (f64, f64),
+        gain: f64,
+    ) -> Option<f64> {
         // A short first step, so that the curve bends little.
         let next = start + 0.25 * (side - start);
         let (mut a, mut b) = (self.point(next)?, self.point(start)?);
         let limit = b.distance;
+        let (mut least, mut strayed) = (limit.min(a.distance), 0);
         for _ in 0..SECANTS {
             let x = a.x + along(self.target, &a, &b) * (b.x - a.x);
             let x = x.clamp(low, high);
@@ -201,29 +227,77 @@ impl<F: FnMut(f64) -> Option<DVector<f64>>> Curve<'_, F> {
             if (x - b.x).abs() <= ARRIVED {
                 return (found.distance <= limit).then_some(x);
             }
+            strayed = if found.distance > least + gain {
+                strayed + 1
+            } else {
+                0
+            };
+            if strayed == STRAYED {
+                return None;
+            }
+            least = least.min(found.distance);
             (a, b) = (b, found);
         }
         None
     }
 
-    fn section(&mut self, (mut low, mut high): (f64, f64)) {
-        let mut value = |x: f64| self.point(x).map_or(f64::INFINITY, |p| p.distance);
+    /// True unless the lower bound shows that the distance at the coefficient `x` exceeds the least one so far by more
+    /// than `limit`.
+    fn may_gain(&self, x: f64, limit: f64) -> bool {
+        let bound = (self.least)(x) - limit;
+        !self.best.is_some_and(|(_, least)| bound > least)
+    }
+
+    /// Minimizes the distance of the answers of a law to the target by a golden-section search over coefficients of
+    /// restitution between `low` and `high`. The search ends early if it closes in on an end that is nearer than its
+    /// surroundings. `limit` is the distance that counts as a gain.
+    fn section(&mut self, (low, high): (f64, f64), limit: f64) {
+        let ends = (low, high);
+        let (mut low, mut high) = ends;
         let ratio = 0.5 * (5f64.sqrt() - 1.0);
         let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));
-        let (mut at_left, mut at_right) = (value(left), value(right));
-        for _ in 0..REDUCTIONS {
+        let (mut at_left, mut at_right) = (self.at(left, limit), self.at(right, limit));
+        for turn in 0..REDUCTIONS {
             if at_left <= at_right {
                 high = right;
                 (right, at_right) = (left, at_left);
                 left = high - ratio * (high - low);
-                at_left = value(left);
+                at_left = self.at(left, limit);
             } else {
                 low = left;
                 (left, at_left) = (right, at_right);
                 right = low + ratio * (high - low);
-                at_right = value(right);
+                at_right = self.at(right, limit);
+            }
+            if turn + 1 == TOWARDS_END && self.ends_at(ends, (low, high)) {
+                break;
             }
         }
+    }
+
+    /// Returns the distance at the coefficient `x`; infinity if there is no answer or the lower bound rules `x` out.
+    fn at(&mut self, x: f64, limit: f64) -> f64 {
+        if !self.may_gain(x, limit) {
+            return f64::INFINITY;
+        }
+        self.point(x).map_or(f64::INFINITY, |p| p.distance)
+    }
+
+    /// True if the nearest coefficient is an end of the interval `ends` that is also an end of the smaller interval `now`,
+    /// and coefficients beside it are not nearer.
+    fn ends_at(&mut self, ends: (f64, f64), now: (f64, f64)) -> bool {
+        let Some((x, _)) = self.best else {
+            return false;
+        };
+        let beside = if x == ends.0 && x == now.0 {
+            x + BESIDE
+        } else if x == ends.1 && x == now.1 {
+            x - BESIDE
+        } else {
+            return false;
+        };
+        self.point(beside);
+        self.best.is_some_and(|(best, _)| best == x)
     }
 }
 
@@ -233,6 +307,9 @@ mod tests {
     use nalgebra::dvector;
     use std::cell::Cell;
 
+    /// Lower bound that says nothing.
+    const NOTHING: fn(f64) -> f64 = |_| 0.0;
+
     fn value(nearest: Option<Nearest>) -> f64 {
         nearest.map_or(f64::NAN, |nearest| nearest.value)
     }
@@ -241,7 +318,7 @@ mod tests {
     fn minimum(target: f64, mut curve: impl FnMut(f64) -> Option<f64>) -> f64 {
         let target = dvector![target];
         let answer = |x: f64| curve(x).map(|y| dvector![y]);
-        value(nearest_coefficient(&target, 1.0, 0.5, answer))
+        value(nearest_coefficient(&target, 1.0, 0.5, &NOTHING, answer))
     }
 
     #[test]
@@ -257,16 +334,65 @@ mod tests {
         assert!((x - 0.5).abs() < 1e-14);
     }
 
+    /// A golden section that closes in on an end ends early, unless the curve comes nearer beside the end.
+    #[test]
+    fn a_nearest_end_is_told_from_a_minimum_beside_it() {
+        let target = dvector![-0.1];
+        let count = Cell::new(0);
+        let section = |bend: f64| {
+            let answer = |x: f64| {
+                count.set(count.get() + 1);
+                Some(dvector![(x - bend).abs()])
+            };
+            let mut curve = Curve {
+                target: &target,
+                answer,
+                least: &NOTHING,
+                best: None,
+            };
+            curve.point(0.0);
+            curve.section((0.0, 0.0625), 1e-9);
+            (curve.best.unwrap().0, count.replace(0))
+        };
+        assert_eq!(section(0.0), (0.0, 10));
+        let (beside, asked) = section(1e-4);
+        assert!((beside - 1e-4).abs() < 1e-9 && asked > 60);
+    }
+
+    /// Coefficients that a bound rules out are not evaluated.
+    #[test]
+    fn a_bound_spares_answers() {
+        let count = Cell::new(0);
+        let curve = |x: f64| {
+            count.set(count.get() + 1);
+            Some(dvector![x, x.sqrt()])
+        };
+        let fit = |least: &dyn Fn(f64) -> f64| {
+            let target = dvector![-0.1, 0.0];
+            let found = nearest_coefficient(&target, 1.0, 0.0, least, curve);
+            (value(found), count.replace(0))
+        };
+        let (all, spared) = (fit(&NOTHING), fit(&|x| x + 0.1));
+        assert_eq!((all.0, spared.0), (0.0, 0.0));
+        assert!(spared.1 + 12 <= all.1, "{} {}", spared.1, all.1);
+    }
+
     #[test]
     fn the_nearest_point_of_a_bend_that_is_not_met() {
         let target = dvector![0.3, 0.0];
         let parabola = |x: f64| Some(dvector![x, 1.0 + (x - 0.4) * (x - 0.4)]);
-        let x = value(nearest_coefficient(&target, 1.0, 0.0, parabola));
+        let x = value(nearest_coefficient(&target, 1.0, 0.0, &NOTHING, parabola));
         // (x - 0.3) + 2 (x - 0.4) (1 + (x - 0.4)^2) = 0
         let y = x - 0.4;
         assert!((x - 0.3 + 2.0 * y * (1.0 + y * y)).abs() < 1e-8);
         let corner = |x: f64| Some(dvector![x, (x - 0.37).abs()]);
-        let x = value(nearest_coefficient(&dvector![0.37, -1.0], 1.0, 0.0, corner));
+        let x = value(nearest_coefficient(
+            &dvector![0.37, -1.0],
+            1.0,
+            0.0,
+            &NOTHING,
+            corner,
+        ));
         assert!((x - 0.37).abs() < 1e-9);
     }
 
@@ -285,12 +411,13 @@ mod tests {
     fn a_valley_behind_a_jump_is_found() {
         let sawtooth = |x: f64| Some(dvector![(x / 0.15).fract() * 0.15 + 0.1 * (x - 0.15).abs()]);
         let target = dvector![0.04];
-        let nearest = nearest_coefficient(&target, 1.0, 0.0, sawtooth).unwrap();
+        let nearest = nearest_coefficient(&target, 1.0, 0.0, &NOTHING, sawtooth).unwrap();
         let at = sawtooth(nearest.value).unwrap();
         assert!((at[0] - 0.04).abs() <= 1e-9 && !nearest.is_proven);
         // A straight curve has no other valley.
         let straight = |x: f64| Some(dvector![x, 2.0 * x]);
-        let nearest = nearest_coefficient(&dvector![0.3, 0.0], 1.0, 0.0, straight).unwrap();
+        let nearest =
+            nearest_coefficient(&dvector![0.3, 0.0], 1.0, 0.0, &NOTHING, straight).unwrap();
         assert!(nearest.is_proven);
     }
 
@@ -309,7 +436,7 @@ mod tests {
         // A guess is believed where the grid meets no answer.
         let target = dvector![0.31];
         let narrow = |x: f64| (0.305..0.31).contains(&x).then(|| dvector![x]);
-        let x = value(nearest_coefficient(&target, 1.0, 0.309, narrow));
+        let x = value(nearest_coefficient(&target, 1.0, 0.309, &NOTHING, narrow));
         assert!((0.309..0.31).contains(&x));
     }
 }

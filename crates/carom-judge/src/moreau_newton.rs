@@ -14,6 +14,10 @@ use std::cell::Cell;
 /// Coefficients of restitution of several contacts count as equal if they differ by less.
 const EQUAL_RESTITUTIONS: f64 = 1e-9;
 
+/// Normal velocity, as a fraction of the motion, by which an answer may miss its rebound: well above the gate's tolerance
+/// for usual answers, so that a bound from rebounds rules out no coefficient wrongly.
+const REBOUND_ROUNDING: f64 = 1e-6;
+
 /// Finds the answer of Moreau's law that comes nearest to the judged velocity. The coefficients of restitution of the
 /// problem are used if their answer matches. Otherwise one coefficient per contact is fitted and, if that does not match
 /// either, one for all contacts.
@@ -63,8 +67,14 @@ pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
     if let Some(member) = by_member(case).filter(|_| given.is_ok()) {
         return Ok(member);
     }
-    let asked = common.filter(|_| given.is_ok());
-    let fitted = case.fitted(asked, String::new(), true, |e| {
+    let asked = given.as_ref().ok();
+    let asked = common.zip(asked.map(|given| given.velocity_plus.clone()));
+    let rates = rates(case);
+    let least = |e: f64| {
+        let rebounds = rates.iter().map(|[minus, plus]| -e * minus - plus);
+        rebounds.fold(0.0, f64::max) - REBOUND_ROUNDING * case.reference
+    };
+    let fitted = case.fitted_above(&least, asked, String::new(), true, |e| {
         case.with_restitution(e, resolve_within)
     });
     let is_limited = work.get() >= max_work;
@@ -78,6 +88,15 @@ pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
         is_limited,
         ..candidate
     })
+}
+
+/// Returns the normal velocities before and after the impact of all contacts that approached, scaled, for normals of unit
+/// length. With the coefficient of restitution $e$, no answer of the law has a normal velocity below $-e$ times that
+/// before, so that the distance of an answer from the judged velocity is at least the difference of the normal velocities.
+fn rates(case: &Case<'_>) -> Vec<[f64; 2]> {
+    let contacts = case.problem.contacts().indices();
+    let rates = contacts.map(|i| [case.approach, case.velocity_plus].map(|v| rate(case, i, v)));
+    rates.filter(|[minus, _]| *minus < 0.0).collect()
 }
 
 /// Returns the normal velocity of contact `i` at a velocity `v` (n entries). The normal has unit length, and the result

@@ -8,7 +8,6 @@ use carom_contact::{
 };
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::DMatrix;
-use smallvec::SmallVec;
 
 /// A point mass of 1 kg that slides along x and falls along y onto a floor of friction 1/2.
 fn pose<T>(velocity: [f64; 2], ask: impl FnOnce(&ImpactProblem<'_>) -> T) -> T {
@@ -112,10 +111,7 @@ fn a_number_that_is_none_is_no_answer() {
 
 #[test]
 fn impulses_off_by_rounding_are_corrected_to_the_velocities_that_a_law_asks_for() {
-    let stop = |are_required| Targets {
-        rows: SmallVec::from_slice(&[(RowIndex::new(0), 0.0)]),
-        are_required,
-    };
+    let stop = |are_required| Targets::new([(RowIndex::new(0), 0.0)], are_required);
     let ask = |normal: f64, are_required| {
         pose([0.0, -2.0], |problem| {
             let scaled = [normal, 0.0].iter().map(|l| l * problem.scale()).collect();

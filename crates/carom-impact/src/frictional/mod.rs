@@ -53,6 +53,7 @@ mod cone_shape;
 mod contradiction;
 mod default_cap;
 mod end_mode;
+mod first_steps;
 mod impact_stepper;
 mod inclusion;
 mod jam;

@@ -1,15 +1,13 @@
 //! Estimate of the outcomes that samples miss.
 
 use super::choice::SampleChoice;
+use super::first_steps::{FirstSteps, STEPS};
 use super::sampler::{Draw, Sampler};
 use super::samples::SampleSummary;
 use super::set_valued::{BranchPolicy, COVERING_SPREAD, SetValued};
 use super::stepper::StepWorkspace;
 use carom_contact::{ImpactError, RowIndex};
 use carom_numeric::random::CounterRng;
-
-/// Number of sampled steps for which other solutions are searched for.
-const STEPS: usize = 256;
 
 /// Number of random covering vectors tried per step.
 const COVERS: usize = 2;
@@ -61,7 +59,12 @@ impl SamplingProbe {
     ///
     /// The errors of [`Sampler::draw`].
     pub fn new(sampler: &Sampler<'_>, summary: &SampleSummary) -> Result<Self, ImpactError> {
-        let ambiguous_steps = ambiguous_steps(sampler)?;
+        let first = &summary.first_steps;
+        let ambiguous_steps = if first.is_enough(sampler) {
+            ambiguous_among(sampler, first)
+        } else {
+            ambiguous_steps(sampler)?
+        };
         Ok(Self {
             ambiguous_steps,
             gap_to_extremes: gap_to_extremes(sampler, summary)?,
@@ -78,52 +81,120 @@ impl SamplingProbe {
 /// The errors of [`Sampler::draw`].
 pub fn ambiguous_steps(sampler: &Sampler<'_>) -> Result<f64, ImpactError> {
     let mut draw = Draw::default();
-    let mut workspace = StepWorkspace::new();
-    let (mut steps, mut ambiguous) = (0usize, 0usize);
-    let mut before: Vec<f64> = Vec::new();
-    let (budget, mut work) = (sampler.options().max_work, 0u64);
+    let mut search = Ambiguity::new(sampler);
+    let budget = sampler.options().max_work;
     for sample in 0..sampler.options().samples.min(STEPS as u64) {
-        let left = budget.saturating_sub(work + workspace.work());
-        if steps >= STEPS || left == 0 {
+        let left = budget.saturating_sub(search.work());
+        if search.steps >= STEPS || left == 0 {
             break;
         }
-        before.clear();
+        search.begin(sample);
         sampler.draw_within(left, sample, &mut draw, |draw| {
-            if before.len() == draw.velocity().len() && steps < STEPS {
-                let mut rng =
-                    CounterRng::new(sampler.options().seed, u64::MAX - sample, steps as u64);
-                let is_ambiguous = (0..COVERS)
-                    .any(|_| sampler.is_elsewhere(&before, draw, &mut rng, &mut workspace));
-                ambiguous += usize::from(is_ambiguous);
-                steps += 1;
+            if draw.steps > 0 {
+                search.look(draw.caps(), draw.velocity());
             }
-            before.clear();
-            before.extend_from_slice(draw.velocity());
         })?;
-        work += draw.work;
+        search.of_samples += draw.work;
     }
-    Ok(if steps == 0 {
-        0.0
-    } else {
-        ambiguous as f64 / steps as f64
-    })
+    Ok(search.fraction())
 }
 
-impl Sampler<'_> {
-    /// True if the last step of a sample has another solution, found from a random start vector (covering vector) of
-    /// Lemke's method. `before` are the velocities of the normalized contact rows before that step; `draw` holds the sample
-    /// and the result of the step.
-    fn is_elsewhere(
-        &self,
-        before: &[f64],
-        draw: &Draw,
-        rng: &mut CounterRng,
-        workspace: &mut StepWorkspace,
-    ) -> bool {
-        let same = SAME * self.norm();
-        let is_solved = self.other_step(before, draw.caps(), rng, workspace).is_ok();
-        let mut pairs = workspace.after.iter().zip(draw.velocity());
+/// Returns the fraction of ambiguous steps like [`ambiguous_steps`], for the kept steps `first` of complete samples.
+fn ambiguous_among(sampler: &Sampler<'_>, first: &FirstSteps) -> f64 {
+    let mut search = Ambiguity::new(sampler);
+    let budget = sampler.options().max_work;
+    for (sample, steps) in first.samples.iter().enumerate() {
+        let left = budget.saturating_sub(search.work());
+        if search.steps >= STEPS || left == 0 {
+            break;
+        }
+        search.begin(sample as u64);
+        let mut work = 0;
+        for step in steps {
+            if work >= left {
+                break;
+            }
+            search.look(&step.caps, &step.after);
+            work = step.work;
+        }
+        search.of_samples += work;
+    }
+    search.fraction()
+}
+
+/// Search for other solutions of the steps of random samples.
+struct Ambiguity<'s, 'a> {
+    sampler: &'s Sampler<'a>,
+    workspace: StepWorkspace,
+    /// Velocities of the normalized contact rows before the next step.
+    before: Vec<f64>,
+    sample: u64,
+    /// Number of steps examined, and of those with another solution.
+    steps: usize,
+    ambiguous: usize,
+    /// Units of work of the samples, without the search.
+    of_samples: u64,
+}
+
+impl<'s, 'a> Ambiguity<'s, 'a> {
+    fn new(sampler: &'s Sampler<'a>) -> Self {
+        Self {
+            sampler,
+            workspace: StepWorkspace::new(),
+            before: Vec::new(),
+            sample: 0,
+            steps: 0,
+            ambiguous: 0,
+            of_samples: 0,
+        }
+    }
+
+    /// Returns the units of work of samples and search so far.
+    fn work(&self) -> u64 {
+        self.of_samples + self.workspace.work()
+    }
+
+    /// Begins a sample with the given number.
+    fn begin(&mut self, sample: u64) {
+        self.sample = sample;
+        self.before.clear();
+        self.before.extend_from_slice(self.sampler.before());
+    }
+
+    /// Examines the next step of the sample. `caps` are the upper bounds of its normal impulses, `after` the velocities
+    /// of the normalized contact rows after the step.
+    fn look(&mut self, caps: &[f64], after: &[f64]) {
+        if self.steps < STEPS {
+            let seed = self.sampler.options().seed;
+            let mut rng = CounterRng::new(seed, u64::MAX - self.sample, self.steps as u64);
+            let is_ambiguous = (0..COVERS).any(|_| self.is_elsewhere(caps, after, &mut rng));
+            self.ambiguous += usize::from(is_ambiguous);
+            self.steps += 1;
+        }
+        self.before.clear();
+        self.before.extend_from_slice(after);
+    }
+
+    /// True if a step has another solution than `after`, found from a random start vector (covering vector) of Lemke's
+    /// method.
+    fn is_elsewhere(&mut self, caps: &[f64], after: &[f64], rng: &mut CounterRng) -> bool {
+        let same = SAME * self.sampler.norm();
+        let workspace = &mut self.workspace;
+        let is_solved = self
+            .sampler
+            .other_step(&self.before, caps, rng, workspace)
+            .is_ok();
+        let mut pairs = workspace.after.iter().zip(after);
         is_solved && pairs.any(|(a, b)| (a - b).abs() > same)
+    }
+
+    /// Returns the fraction of ambiguous steps; 0 if no step was examined.
+    fn fraction(&self) -> f64 {
+        if self.steps == 0 {
+            0.0
+        } else {
+            self.ambiguous as f64 / self.steps as f64
+        }
     }
 }
 

@@ -474,10 +474,7 @@ impl<'a> RoundBasis<'a> {
         Self {
             space,
             modes: modes.to_vec(),
-            targets: Targets {
-                rows: wanted.collect(),
-                are_required: true,
-            },
+            targets: Targets::new(wanted, true),
         }
     }
 }
@@ -565,7 +562,7 @@ impl Basis for RoundBasis<'_> {
             u[slot] = after[row.index()] * factor;
             l[slot] = impulse[row.index()] / factor;
             active.push((slot, row, factor));
-            let target = self.targets.rows.iter().find(|(other, _)| *other == row);
+            let target = self.targets.rows().iter().find(|(other, _)| *other == row);
             missed[slot] = u[slot] - target.map_or(0.0, |(_, target)| target * factor);
         }
         let k = active.len();

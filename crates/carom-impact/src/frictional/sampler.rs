@@ -255,6 +255,16 @@ impl<'a> Sampler<'a> {
         self.norm
     }
 
+    /// Returns the velocities of the normalized contact rows before the impact, multiplied by the scale of the problem.
+    pub(super) fn before(&self) -> &[f64] {
+        &self.before
+    }
+
+    /// True if samples that have not ended get a closing step.
+    pub(super) fn has_closing_step(&self) -> bool {
+        self.closing.is_some()
+    }
+
     /// Largest magnitude of the velocities of the caller's contact rows (normal and tangential) before the impact, among the
     /// contacts that the impact [reaches](Self::reached).
     pub fn speed(&self) -> f64 {

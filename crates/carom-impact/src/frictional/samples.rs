@@ -5,6 +5,7 @@
 //! result is bit-identical for any number of threads. Memory does not grow with the number of samples, unless outcomes are
 //! kept.
 
+use super::first_steps::{FirstSteps, KeptStep, STEPS};
 use super::sampler::{Draw, Sampler};
 use carom_contact::{ImpactError, ImpactOutcome};
 use std::collections::BTreeSet;
@@ -62,6 +63,8 @@ pub struct SampleSummary {
     pub coverage: Option<Coverage>,
     /// Velocities of all contact rows, for the first samples that ended.
     pub velocities: Vec<Vec<f64>>,
+    /// Steps of the first samples; empty if some samples may be incomplete.
+    pub(super) first_steps: FirstSteps,
 }
 
 /// Measures of the part of the set of outcomes that random samples cover: occupied cells, and differences between the
@@ -89,6 +92,7 @@ struct Share {
     hull: Vec<[f64; 2]>,
     velocities: Vec<Vec<f64>>,
     outcomes: Vec<ImpactOutcome>,
+    first_steps: FirstSteps,
 }
 
 impl Share {
@@ -106,6 +110,7 @@ impl Share {
         widen(&mut self.hull, &next.hull);
         self.velocities.extend(next.velocities);
         self.outcomes.extend(next.outcomes);
+        self.first_steps.add(next.first_steps);
     }
 }
 
@@ -147,18 +152,23 @@ fn run(
         let left = max_work - total.work;
         let (chunk, n_chunks) = next_round(drawn, samples - drawn, total.work, left);
         let end = samples.min(drawn + chunk * n_chunks);
+        let keep = Keep {
+            outcomes: keep_outcomes,
+            steps: total.first_steps.is_open(),
+        };
         let shares = in_turn(0..(end - drawn).div_ceil(chunk), |draw, k| {
             let start = drawn + k * chunk;
             let range = start..end.min(start + chunk);
-            share(sampler, range, draw, keep_outcomes, left)
+            share(sampler, range, draw, keep, left)
         })?;
         shares.into_iter().for_each(|share| total.add(share));
         drawn = end;
         progress(drawn, samples);
     }
+    let is_limited = drawn < samples || (total.work >= max_work && total.terminated < drawn);
     let summary = SampleSummary {
         samples: drawn,
-        is_limited: drawn < samples || (total.work >= max_work && total.terminated < drawn),
+        is_limited,
         work: total.work,
         terminated: total.terminated,
         lcp_per_sample: total.steps as f64 / drawn.max(1) as f64,
@@ -168,6 +178,11 @@ fn run(
         hull: total.hull,
         at_rest: total.at_rest,
         velocities: total.velocities,
+        first_steps: if is_limited || sampler.has_closing_step() {
+            FirstSteps::default()
+        } else {
+            total.first_steps
+        },
     };
     Ok((summary, total.outcomes))
 }
@@ -217,11 +232,19 @@ fn in_turn(
     })
 }
 
+/// Results of single samples that a task keeps, beside the statistics.
+#[derive(Clone, Copy)]
+struct Keep {
+    outcomes: bool,
+    /// True if the steps of the first samples are kept.
+    steps: bool,
+}
+
 fn share(
     sampler: &Sampler<'_>,
     range: Range<u64>,
     draw: &mut Draw,
-    keep_outcomes: bool,
+    keep: Keep,
     max_work: u64,
 ) -> Result<Share, ImpactError> {
     let mut share = Share::default();
@@ -229,7 +252,16 @@ fn share(
     let at_rest = NO_EXTENT * sampler.speed();
     for sample in range {
         let left = max_work.saturating_sub(share.work);
-        sampler.draw_within(left, sample, draw, |_| {})?;
+        let mut steps = Vec::new();
+        let keep_steps = keep.steps && sample < STEPS as u64;
+        sampler.draw_within(left, sample, draw, |draw| {
+            if keep_steps && draw.steps > 0 {
+                steps.push(KeptStep::of(draw));
+            }
+        })?;
+        if keep_steps {
+            share.first_steps.push(steps);
+        }
         share.steps += draw.steps as u64;
         share.pivots += draw.pivots as u64;
         share.work = share.work.saturating_add(draw.work);
@@ -253,7 +285,7 @@ fn share(
         if sample < KEPT {
             share.velocities.push(rows.clone());
         }
-        if keep_outcomes {
+        if keep.outcomes {
             share.outcomes.push(sampler.outcome(draw)?);
         }
     }

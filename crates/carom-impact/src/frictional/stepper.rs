@@ -487,6 +487,9 @@ impl Default for StepWorkspace {
 impl StepWorkspace {
     /// Creates empty work buffers for the steps of an [`ImpactStepper`](super::ImpactStepper).
     pub fn new() -> Self {
+        let mut round = RoundWorkspace::default();
+        // A step has one answer, whatever surrounds it.
+        round.cone.leave_out_family(true);
         Self {
             lemke: Lemke {
                 options: LemkeOptions {
@@ -505,7 +508,7 @@ impl StepWorkspace {
             n_pivots: 0,
             residual: 0.0,
             work: 0,
-            round: RoundWorkspace::default(),
+            round,
             of_part: Default::default(),
             of_whole: Default::default(),
         }

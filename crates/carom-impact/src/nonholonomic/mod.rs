@@ -55,7 +55,7 @@ use carom_contact::{
 };
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
 /// Default of the largest number of impacts in a sequence over several contacts.
 const DEFAULT_MAX_IMPACTS: u64 = 100_000;
@@ -291,15 +291,13 @@ impl Nonholonomic {
         let n = contacts.n_distinct();
         let at_rest = rates.iter().all(|&r| r == 0.0);
         let MomentumChange { impulse, change } = momentum_change;
-        let mut struck = Targets {
-            rows: SmallVec::new(),
-            are_required: false,
-        };
+        let mut prescribed = None;
         if let ([rate], Some(e)) = (rates, diagnostics.effective_restitution) {
             let row = contacts.row(contacts.contact_at(UnitRow::new(0)));
             let before = problem.unit_velocity().first().copied().unwrap_or(0.0);
-            struck.rows.push((row, -e * (before + rate) - rate));
+            prescribed = Some((row, -e * (before + rate) - rate));
         }
+        let mut struck = Targets::new(prescribed, false);
         let (momentum_change, basis): (_, &mut dyn Basis) = if n == 1 {
             let momentum_change = match self.restitution {
                 Restitution::Elastic if at_rest => {

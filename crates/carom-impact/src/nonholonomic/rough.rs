@@ -123,10 +123,7 @@ impl ImpactLaw for Rough {
                 let velocity = row_velocity(given, entries, norm, problem.scale());
                 (row, -self.restitution * velocity.rate)
             });
-        let mut targets = Targets {
-            rows: targets.collect(),
-            are_required: true,
-        };
+        let mut targets = Targets::new(targets, true);
         let normals: Vec<RowIndex> = contacts.indices().map(|i| contacts.row(i)).collect();
         let n = problem.momentum().len();
         let (of, of_row) = groups(n, rows.iter().map(|row| contacts.unit_row(*row)));

@@ -7,7 +7,9 @@ use super::{Known, Origin, SAME};
 use crate::Case;
 use crate::acting::sort;
 use crate::tasks::map;
-use carom_contact::{ContactIndex, ContactSet, ImpactError, ImpactLaw, ImpactProblem};
+use carom_contact::{
+    ContactIndex, ContactSet, FrictionCone, ImpactError, ImpactLaw, ImpactProblem,
+};
 use carom_impact::frictional::{AnitescuPotra, CounterRng, Sequential, SingleImpacts};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
@@ -125,52 +127,70 @@ fn order(sorted: &[ContactIndex], k: u64) -> Vec<ContactIndex> {
     order
 }
 
-/// Solves one inelastic impact of a single contact after the other, in the given order of contacts. Returns the
-/// impulses on all contact rows and the velocity after each impact.
-pub(super) fn one_after_the_other(
-    problem: &ImpactProblem<'_>,
-    order: &[usize],
-    law: &Sequential,
-) -> Result<Vec<(DVector<f64>, Tangent)>, ImpactError> {
-    let all = problem.contacts();
-    let single = AnitescuPotra {
-        friction_cone: law.friction_cone,
-        ..AnitescuPotra::default()
-    };
-    let alone = |contact: &usize| match all.contacts().get(*contact) {
-        Some(given) => ContactSet::constrained(
-            all.metric(),
-            vec![given.clone()],
-            all.constraint_forms().to_vec(),
-        ),
-        None => Err(ImpactError::InvalidContact {
-            what: "order",
-            contact: *contact,
-            contacts: all.len(),
-        }),
-    };
-    let mut sets = Vec::with_capacity(all.len());
-    for contact in 0..all.len() {
-        sets.push(alone(&contact)?);
+/// Impulses on all contact rows and velocity after an impact.
+type Impact = (DVector<f64>, Tangent);
+
+/// Solver of chains of single inelastic impacts. Chains that begin with the same contacts share these impacts.
+pub(super) struct Chains<'p> {
+    problem: &'p ImpactProblem<'p>,
+    single: AnitescuPotra,
+    /// Every contact alone.
+    alone: Vec<ContactSet<'p>>,
+    /// Chains solved so far: order of contacts, and impacts.
+    solved: Vec<(Vec<usize>, Vec<Impact>)>,
+}
+
+impl<'p> Chains<'p> {
+    pub(super) fn new(
+        problem: &'p ImpactProblem<'p>,
+        friction_cone: FrictionCone,
+    ) -> Result<Self, ImpactError> {
+        let all = problem.contacts();
+        let alone = all.contacts().iter().map(|contact| {
+            let forms = all.constraint_forms().to_vec();
+            ContactSet::constrained(all.metric(), vec![contact.clone()], forms)
+        });
+        Ok(Self {
+            problem,
+            single: AnitescuPotra {
+                friction_cone,
+                ..AnitescuPotra::default()
+            },
+            alone: alone.collect::<Result<_, _>>()?,
+            solved: Vec::new(),
+        })
     }
-    let mut velocity = problem.velocity_minus().clone();
-    let mut steps = Vec::with_capacity(order.len());
-    for contact in order.iter().take(MAX_LISTED) {
-        let Some(set) = sets.get(*contact) else {
-            continue;
+
+    /// Solves one inelastic impact of a single contact after the other, in the given order of contacts. Returns the
+    /// impulses on all contact rows and the velocity after each impact.
+    pub(super) fn solve(&mut self, order: &[usize]) -> Result<Vec<Impact>, ImpactError> {
+        let all = self.problem.contacts();
+        let order = order.iter().take(MAX_LISTED);
+        let order: Vec<usize> = order.copied().filter(|i| *i < self.alone.len()).collect();
+        let shared = |solved: &[usize]| {
+            let pairs = solved.iter().zip(&order);
+            pairs.take_while(|(one, other)| one == other).count()
         };
-        let outcome = single.resolve(&ImpactProblem::reposed(set, velocity)?)?;
-        let mut impulses = DVector::zeros(all.n_rows());
-        for (row, l) in all
-            .row_range(ContactIndex::new(*contact))
-            .zip(outcome.impulses.iter())
-        {
-            impulses[row] = *l;
+        let begun = self.solved.iter().max_by_key(|(solved, _)| shared(solved));
+        let mut impacts: Vec<Impact> = match begun {
+            Some((solved, impacts)) => impacts.iter().take(shared(solved)).cloned().collect(),
+            None => Vec::new(),
+        };
+        for contact in &order[impacts.len()..] {
+            let before = impacts.last().map(|(_, velocity)| velocity);
+            let before = before.unwrap_or(self.problem.velocity_minus()).clone();
+            let posed = ImpactProblem::reposed(&self.alone[*contact], before)?;
+            let outcome = self.single.resolve(&posed)?;
+            let mut impulses = DVector::zeros(all.n_rows());
+            let rows = all.row_range(ContactIndex::new(*contact));
+            for (row, l) in rows.zip(outcome.impulses.iter()) {
+                impulses[row] = *l;
+            }
+            impacts.push((impulses, outcome.velocity_plus));
         }
-        velocity = outcome.velocity_plus.clone();
-        steps.push((impulses, outcome.velocity_plus));
+        self.solved.push((order, impacts.clone()));
+        Ok(impacts)
     }
-    Ok(steps)
 }
 
 #[cfg(test)]

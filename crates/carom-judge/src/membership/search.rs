@@ -4,7 +4,7 @@ use super::chain::{Attempt, Chain, Edges};
 use super::modes::ModeSequence;
 use super::newton::Led;
 use super::ordered::Ordered;
-use super::orders::{MAX_LISTED, in_some_order, one_after_the_other};
+use super::orders::{Chains, MAX_LISTED, in_some_order};
 use super::round_chain::{Closings, RoundChain};
 use super::sampled::{Sampled, one_sample, samplers};
 use super::witness::{Witness, WitnessCone};
@@ -273,6 +273,8 @@ impl Search<'_, '_> {
             .collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
         order.truncate(STARTS);
+        let case = self.case;
+        let mut chains = None;
         for (distance, member) in order {
             let (contacts, law) = match &member.origin {
                 Origin::Simultaneous(impulses) if distance <= SAME => {
@@ -287,7 +289,11 @@ impl Search<'_, '_> {
                 }
                 Origin::Sequential(contacts, law) => (contacts, law),
             };
-            let Ok(steps) = one_after_the_other(self.case.problem, contacts, law) else {
+            if chains.is_none() {
+                chains = Chains::new(case.problem, law.friction_cone).ok();
+            }
+            let steps = chains.as_mut().map(|chains| chains.solve(contacts));
+            let Some(Ok(steps)) = steps else {
                 continue;
             };
             if distance <= SAME {

@@ -676,7 +676,7 @@ fn a_fit_that_the_budget_of_work_ends_is_unknown() {
     let whole = ask(JudgeOptions::default().max_work);
     let law = entry(&whole, "moreau-newton");
     assert_eq!((law.verdict, law.is_limited), (LawVerdict::NoMatch, false));
-    let part = ask(200_000);
+    let part = ask(100_000);
     let law = entry(&part, "moreau-newton");
     assert_eq!((law.verdict, law.is_limited), (LawVerdict::Unknown, true));
 }

@@ -27,7 +27,7 @@ impl ConeWorkspace {
         no_floors(problem)?;
         let mut answer = self.begin_given(problem, impulse)?;
         self.attempt(problem, ConeStart::Given, &mut answer);
-        Ok(self.finish(answer))
+        Ok(self.finish_first(answer))
     }
 
     /// Takes contact impulses that another method has found as the solution of `problem`. Computes the residual of
@@ -188,6 +188,46 @@ impl ConeWorkspace {
         Ok(self
             .solution_branch
             .family(&self.system, &self.start, &self.modes))
+    }
+
+    /// Chooses if the next solves leave out the dimension of the continuum of solutions, [`ConeAnswer::family`], unless the
+    /// selection among solutions needs this dimension. The report then holds 0 instead. The dimension costs more than a
+    /// Newton step, and many callers do not need it.
+    pub fn leave_out_family(&mut self, is_left_out: bool) {
+        self.is_family_left_out = is_left_out;
+    }
+
+    /// Computes the dimension of the continuum of solutions that contains the answer (0 if its velocities are
+    /// isolated), and stores it in the answer. Leaves the scaled impulses of the answer in `self.start`.
+    pub(super) fn count_continuum(&mut self, answer: &mut ConeAnswer) {
+        self.start.clear();
+        let scaled = self.impulse.iter().zip(&self.system.factors);
+        self.start.extend(scaled.map(|(l, factor)| l / factor));
+        answer.family = self
+            .solution_branch
+            .family(&self.system, &self.start, &self.modes);
+    }
+
+    /// Completes the answer: sets its status and the counts of steps and, if the problem is solved, the dimension
+    /// of the continuum of solutions that contains it.
+    pub(super) fn finish(&mut self, mut answer: ConeAnswer) -> ConeAnswer {
+        if answer.residual <= CONE_RESIDUAL {
+            answer.status = LcpStatus::Solved;
+            self.count_continuum(&mut answer);
+        }
+        self.counted(answer)
+    }
+
+    /// Completes the answer of a solve that does not select among solutions, see
+    /// [`leave_out_family`](Self::leave_out_family).
+    pub(super) fn finish_first(&mut self, mut answer: ConeAnswer) -> ConeAnswer {
+        if !self.is_family_left_out {
+            return self.finish(answer);
+        }
+        if answer.residual <= CONE_RESIDUAL {
+            answer.status = LcpStatus::Solved;
+        }
+        self.counted(answer)
     }
 
     /// Scales the contact problem and sets the starting point of Newton's method to the given impulses, which

@@ -375,7 +375,12 @@ impl Newton {
                         }
                     }
                     let at = column * k + row;
-                    linear.matrix[at..at + width].copy_from_slice(&entries[..width]);
+                    // Three entries at once: a copy of a length that is not known is a call.
+                    match linear.matrix.get_mut(at..at + width) {
+                        Some([x, y, z]) => [*x, *y, *z] = entries,
+                        Some(few) => few.copy_from_slice(&entries[..width]),
+                        None => {}
+                    }
                     column += 1;
                 }
             }

@@ -111,6 +111,8 @@ pub struct ConeWorkspace {
     pub(super) solution_branch: SolutionBranch,
     pub(super) n_newton_steps: usize,
     n_pivots: usize,
+    /// True if continua of solutions are not examined, see [`leave_out_family`](Self::leave_out_family).
+    pub(super) is_family_left_out: bool,
     /// Nesting depth: number of larger scales above this problem, see `solve_weak`.
     pub(super) depth: usize,
 }
@@ -190,7 +192,7 @@ impl ConeWorkspace {
             || self.try_polygons(problem, &mut answer)?
             || answer.residual <= CONE_RESIDUAL
             || self.try_subdivisions(problem, &mut answer)?;
-        Ok(self.finish(answer))
+        Ok(self.finish_first(answer))
     }
 
     /// Solves a contact problem with circular friction cones only by methods whose result does not depend on tangent
@@ -637,27 +639,6 @@ impl ConeWorkspace {
             family: 0,
             ..answer
         }
-    }
-
-    /// Computes the dimension of the continuum of solutions that contains the answer (0 if its velocities are
-    /// isolated), and stores it in the answer. Leaves the scaled impulses of the answer in `self.start`.
-    pub(super) fn count_continuum(&mut self, answer: &mut ConeAnswer) {
-        self.start.clear();
-        let scaled = self.impulse.iter().zip(&self.system.factors);
-        self.start.extend(scaled.map(|(l, factor)| l / factor));
-        answer.family = self
-            .solution_branch
-            .family(&self.system, &self.start, &self.modes);
-    }
-
-    /// Completes the answer: sets its status and the counts of steps and, if the problem is solved, the dimension
-    /// of the continuum of solutions that contains it.
-    pub(super) fn finish(&mut self, mut answer: ConeAnswer) -> ConeAnswer {
-        if answer.residual <= CONE_RESIDUAL {
-            answer.status = LcpStatus::Solved;
-            self.count_continuum(&mut answer);
-        }
-        self.counted(answer)
     }
 
     pub(super) fn counted(&self, answer: ConeAnswer) -> ConeAnswer {

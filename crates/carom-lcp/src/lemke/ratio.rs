@@ -72,12 +72,16 @@ pub(super) struct Ratios<T> {
 /// column entry exceeds `pivot` times the largest one. This quotient is the step of the entering variable. Writes
 /// into `excess` the values of the basic variables after that step; infinity in rows whose column entry is too
 /// small. The slices are padded to a multiple of four entries.
+#[inline]
 pub(super) fn ratios<T: Scalar>(column: &[T], rhs: &[T], pivot: T, excess: &mut [T]) -> Ratios<T> {
     let most = largest(column);
     let floor = pivot * most;
     let step = smallest(column, rhs, |x, b| quotient(x, b, floor));
-    for ((excess, x), b) in excess.iter_mut().zip(column).zip(rhs) {
-        *excess = remainder(*x, *b, floor, step);
+    let fours = column.as_chunks::<4>().0.iter().zip(rhs.as_chunks::<4>().0);
+    for (excess, (x, b)) in excess.as_chunks_mut::<4>().0.iter_mut().zip(fours) {
+        for k in 0..4 {
+            excess[k] = remainder(x[k], b[k], floor, step);
+        }
     }
     Ratios { most, floor, step }
 }

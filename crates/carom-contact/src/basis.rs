@@ -1,0 +1,189 @@
+//! Active sets of laws' answers, by which rounding errors of the impulses are corrected.
+
+use crate::ContactSet;
+use crate::gate::Breach;
+use crate::index::{ContactIndex, RowIndex};
+use crate::prescribed::{Missed, decompose, reach};
+use carom_numeric::svd::Svd;
+use smallvec::SmallVec;
+
+/// Largest violation, as a fraction of the terms of the sum, of a contact that approaches or pulls because of rounding. A
+/// larger one is a property of the answer.
+const SMALL_BREACH: f64 = 1e-6;
+
+/// Active set of a law's answer: which contacts push, stick and slide, and the velocities that the law prescribes for them.
+/// The gate, which checks every answer, uses the active set to correct rounding errors of the impulses without solving the
+/// impact again. An implementor must provide [`correct`](Self::correct). The other methods return how far an answer misses
+/// the conditions of the law; by default the law has no such conditions.
+pub trait Basis {
+    /// True if the law prescribes velocities after the impact, so that the difference from them can be measured as a
+    /// residual.
+    fn has_residual(&self) -> bool {
+        false
+    }
+
+    /// True if an answer that fails the final checks by `breach` may be repaired by correcting the impulses. By default, an
+    /// answer in which contacts approach or pull is repaired only if the violation is at most $10^{-6}$ of the scale of its
+    /// rule. A larger violation is a property of the law's answer, not a rounding error.
+    fn can_correct(&self, breach: &Breach) -> bool {
+        !breach.is_feasibility || breach.measure <= SMALL_BREACH
+    }
+
+    /// Returns the rows whose velocity after the impact the law prescribes (those that push or stick), each with the
+    /// difference of its velocity from the prescribed one. Empty if the law prescribes no velocities. `after` holds the
+    /// velocities of all contact rows after the impact, multiplied by the scale of the problem, for rows of unit kinetic
+    /// length.
+    fn missed(&self, _contacts: &ContactSet<'_>, _after: &[f64]) -> Missed {
+        Missed::new()
+    }
+
+    /// Returns the largest residual of the condition that friction opposes the slip after the impact. The residual of a
+    /// contact is the dissipation of a friction impulse opposed to the slip minus that of the actual friction impulse. It is
+    /// divided by the friction impulse times the entries of `terms`, the rounding scales of the rows. Laws without this
+    /// condition return 0.
+    fn slip_residual(
+        &self,
+        _contacts: &ContactSet<'_>,
+        _after: &[f64],
+        _impulse: &[f64],
+        _terms: &[f64],
+    ) -> f64 {
+        0.0
+    }
+
+    /// Returns the largest residual of the law's own contact conditions over all contacts. Each residual is divided by the
+    /// entries of `terms` (rounding scales) of the contact's rows. Laws without friction conditions return 0.
+    fn own_residual(
+        &self,
+        _contacts: &ContactSet<'_>,
+        _after: &[f64],
+        _impulse: &[f64],
+        _terms: &[f64],
+    ) -> f64 {
+        0.0
+    }
+
+    /// Corrects rounding errors of the scaled impulses on the contact rows of unit kinetic length (unit rows), given the
+    /// scaled velocities of these rows before and after the impact. The velocities `after` belong to the uncorrected
+    /// impulses.
+    fn correct(
+        &mut self,
+        contacts: &ContactSet<'_>,
+        before: &[f64],
+        after: &[f64],
+        impulse: &mut [f64],
+    );
+}
+
+/// Active set of contacts ([`Basis`]) for laws that guarantee only that no contact approaches after the impact. A correction
+/// brings contacts that still approach to rest.
+#[derive(Clone, Debug, Default)]
+pub struct Opening {
+    /// Contacts already brought to rest. They stay in the active set: two opposed contacts would otherwise alternate for ever.
+    stopped: Vec<ContactIndex>,
+}
+
+impl Basis for Opening {
+    fn correct(
+        &mut self,
+        contacts: &ContactSet<'_>,
+        _before: &[f64],
+        after: &[f64],
+        impulse: &mut [f64],
+    ) {
+        let approaching = |i: &ContactIndex| after[contacts.row(*i).index()] < 0.0;
+        for i in contacts.indices().filter(approaching) {
+            if !self.stopped.contains(&i) {
+                self.stopped.push(i);
+            }
+        }
+        let rows = self.stopped.iter();
+        let wanted: Vec<(RowIndex, f64)> = rows.map(|i| (contacts.row(*i), 0.0)).collect();
+        reach(&decompose(contacts, &wanted), &wanted, after, impulse);
+    }
+}
+
+/// Active set ([`Basis`]) of elastic laws. A correction first scales the impulses so that energy is conserved, then brings
+/// contacts that still approach to rest, like [`Opening`].
+#[derive(Clone, Debug, Default)]
+pub struct Elastic(Opening);
+
+impl Basis for Elastic {
+    fn correct(
+        &mut self,
+        contacts: &ContactSet<'_>,
+        before: &[f64],
+        after: &[f64],
+        impulse: &mut [f64],
+    ) {
+        // K(s) - K(0) = s Σλb⁻ + s²/2 Σλ(b⁺ - b⁻).
+        let (mut linear, mut quadratic) = (0.0, 0.0);
+        for ((l, minus), plus) in impulse.iter().zip(before).zip(after) {
+            linear += l * minus;
+            quadratic += l * (plus - minus);
+        }
+        if quadratic > 0.0 {
+            let s = -2.0 * linear / quadratic;
+            impulse.iter_mut().for_each(|l| *l *= s);
+        }
+        self.0.correct(contacts, before, after, impulse);
+    }
+}
+
+/// Active set ([`Basis`]) of laws that prescribe the velocity of some contact rows after the impact. A correction changes the
+/// impulses until these rows have the prescribed velocities.
+#[derive(Clone, Debug)]
+pub struct Targets {
+    rows: SmallVec<[(RowIndex, f64); 4]>,
+    are_required: bool,
+    /// Singular value decomposition of the rows, made by the first correction.
+    decomposed: Option<Svd>,
+}
+
+impl Targets {
+    /// Creates the active set of a law that prescribes velocities of contact rows after the impact. `rows` holds row
+    /// indices in the Jacobian with the prescribed scaled velocities of the unit rows. `are_required` is true if an answer
+    /// that misses the prescribed velocities is rejected.
+    pub fn new(rows: impl IntoIterator<Item = (RowIndex, f64)>, are_required: bool) -> Self {
+        Self {
+            rows: rows.into_iter().collect(),
+            are_required,
+            decomposed: None,
+        }
+    }
+
+    /// Row indices in the Jacobian and prescribed scaled velocities of the unit rows.
+    pub fn rows(&self) -> &[(RowIndex, f64)] {
+        &self.rows
+    }
+}
+
+impl Basis for Targets {
+    fn has_residual(&self) -> bool {
+        self.are_required
+    }
+
+    fn can_correct(&self, _breach: &Breach) -> bool {
+        true
+    }
+
+    fn missed(&self, _contacts: &ContactSet<'_>, after: &[f64]) -> Missed {
+        let rows = self.rows.iter();
+        rows.map(|&(row, target)| (row, after[row.index()] - target))
+            .collect()
+    }
+
+    fn correct(
+        &mut self,
+        contacts: &ContactSet<'_>,
+        _before: &[f64],
+        after: &[f64],
+        impulse: &mut [f64],
+    ) {
+        let rows = &self.rows;
+        let decomposed = self
+            .decomposed
+            .get_or_insert_with(|| decompose(contacts, rows));
+        reach(decomposed, rows, after, impulse);
+    }
+}
