@@ -9,7 +9,7 @@ use carom_contact::prescribed::Missed;
 use carom_contact::residual_scale::worst;
 use std::borrow::Cow;
 
-/// Contacts that share no body with other contacts. They are resolved alone, so that their result depends on no
+/// Contacts whose impulses change no velocity at other contacts. They are resolved alone, so that their result depends on no
 /// other part, even a very fast one.
 pub(super) struct Part<'e> {
     /// Contacts in canonical order, without duplicates.

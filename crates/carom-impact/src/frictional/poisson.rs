@@ -42,8 +42,8 @@ const STICKS: f64 = 1e-9;
 /// \lambda_t = -\mu\lambda_n \frac{u_t}{\lVert u_t\rVert} \text{ where } u_t \ne 0. $$
 ///
 /// The impulses of the outcome are $\lambda_c + \lambda$. The scale $s$ is 1 if kinetic energy then does not
-/// grow, else the largest value in $[0, 1]$ for which it does not. Each group of contacts that shares no body with others
-/// has its own scale. Without restitution, or if no contact approaches, there is no expansion.
+/// grow, else the largest value in $[0, 1]$ for which it does not. Each group of contacts whose
+/// impulses change no velocity at others has its own scale. Without restitution, or if no contact approaches, there is no expansion.
 ///
 /// *An answer exists* for every restitution, also for contacts that oppose each other: both problems are
 /// copositive. Kinetic energy never grows. If compression closes every contact, there is no friction and
@@ -232,7 +232,7 @@ struct Settled {
     may_be_free: bool,
 }
 
-/// Solver of both phases for contacts that share no body with others.
+/// Solver of both phases for contacts whose impulses change no velocity at others.
 struct Phases<'t> {
     space: &'t ContactSpace,
     shape: ConeShape,

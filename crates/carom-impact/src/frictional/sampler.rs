@@ -235,7 +235,7 @@ impl<'a> Sampler<'a> {
         self.problem
     }
 
-    /// Indices of the contacts that the impact reaches: those that share bodies with an approaching contact, directly or
+    /// Indices of the contacts that the impact reaches: those that impulses at an approaching contact influence, directly or
     /// through other contacts. If no contact approaches, these are all contacts. The velocities of the other contacts do not
     /// change, and no caps (random upper bounds of normal impulses) are drawn for them.
     pub fn reached(&self) -> &[ContactIndex] {
@@ -651,7 +651,7 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// Finds the contacts that share bodies with an approaching contact, directly or through other contacts; all contacts
+/// Finds the contacts that impulses at an approaching contact influence, directly or through other contacts; all contacts
 /// if none approaches. Returns one entry per independent part of the system, the part with the fastest approach first.
 /// `before`: velocities of the normalized contact rows before the impact; `cones_are_round`: false if friction polygons
 /// replace round cones.

@@ -396,8 +396,8 @@ impl Event<'_> {
         contacts.iter().any(|contact| contact.tangents.len() > 1)
     }
 
-    /// Splits the contacts into independent parts, which share no body, and returns those parts in which some normal velocity is below
-    /// its prescribed value. `cones_are_round`: true if contacts in space have circular friction cones, so that contacts whose
+    /// Splits the contacts into independent parts, whose impulses do not change each other's velocities. Returns those parts
+    /// in which some normal velocity is below its prescribed value. `cones_are_round`: true if contacts in space have circular friction cones, so that contacts whose
     /// tangents are turned against each other count as duplicates, too.
     fn parts(&self, cones_are_round: bool) -> Vec<Part<'_>> {
         let is_asked =

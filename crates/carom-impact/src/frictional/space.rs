@@ -17,6 +17,10 @@ use smallvec::smallvec;
 /// normalized rows are known to about $10^{-15}$.
 const CANCELLED: f64 = 1e-14;
 
+/// Entries of the Gram matrix up to this size are zero: rounding leaves products of orthogonal slots, whose length is at most 1, of
+/// some $10^{-13}$ in coordinates that mix bodies with a thousandfold ratio of inertias.
+const UNCOUPLED: f64 = 1e-12;
+
 /// Index of a slot of a [`ContactSpace`], in lists with one entry for each.
 ///
 /// A space of several tangents has slots that no row has, and no slots for the tangents of contacts without friction: a
@@ -345,30 +349,38 @@ impl ContactSpace {
         }
     }
 
-    /// Groups the contact indices into independent parts: contacts of different parts share no coordinate. Indices in a
-    /// part are ascending, and so are the first indices of the parts.
+    /// Groups the contact indices into independent parts: impulses at the contacts of one part do not change the
+    /// velocities at those of another. Indices in a part are ascending, and so are the first indices of the parts.
     pub(super) fn independent(&self) -> Vec<Vec<ContactIndex>> {
-        if self.n_contacts == 1 {
-            return vec![vec![ContactIndex::new(0)]];
-        }
-        let n = self.columns.nrows();
-        // Coordinates in which a slot of a contact is not zero.
-        let mut touched: Numbers = smallvec![0.0; n * self.n_contacts];
-        for slot in self.slots() {
-            let first = slot.contact(self.width()).index() * n;
-            for (touched, x) in touched[first..first + n].iter_mut().zip(self.column(slot)) {
-                *touched += x.abs();
+        let mut parts: Vec<Vec<ContactIndex>> = Vec::with_capacity(self.n_contacts);
+        let mut reached = vec![false; self.n_contacts];
+        for first in self.indices() {
+            if std::mem::replace(&mut reached[first.index()], true) {
+                continue;
             }
-        }
-        let (_, of) = groups(n, touched.chunks_exact(n.max(1)));
-        let mut parts: Vec<(usize, Vec<ContactIndex>)> = Vec::new();
-        for (contact, group) in self.indices().zip(of) {
-            match parts.iter_mut().find(|(other, _)| *other == group) {
-                Some((_, part)) => part.push(contact),
-                None => parts.push((group, vec![contact])),
+            let mut part = vec![first];
+            let mut n_searched = 0;
+            while let Some(from) = part.get(n_searched).copied() {
+                n_searched += 1;
+                for i in self.indices() {
+                    if !reached[i.index()] && self.are_coupled(from, i) {
+                        reached[i.index()] = true;
+                        part.push(i);
+                    }
+                }
             }
+            part.sort_unstable();
+            parts.push(part);
         }
-        parts.into_iter().map(|(_, part)| part).collect()
+        parts
+    }
+
+    /// True if impulses at one of two contacts change the velocities at the other by more than rounding.
+    fn are_coupled(&self, one: ContactIndex, other: ContactIndex) -> bool {
+        let mut pairs = self
+            .slots_at(one)
+            .flat_map(|i| self.slots_at(other).map(move |j| (i.index(), j.index())));
+        pairs.any(|pair| self.gram[pair].abs() > UNCOUPLED)
     }
 
     /// Lists the positions (slots) of the normalized rows of the given contacts, in the order of `contacts`.

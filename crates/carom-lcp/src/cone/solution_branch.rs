@@ -35,6 +35,10 @@ const DIRECT_STEPS: usize = 12;
 /// Compliance of the soft contacts at which the solution branch begins.
 const SOFT: f64 = 1.0;
 
+/// Largest number of Newton steps from one compliance on the solution branch to the next. A longer search often ends at a
+/// solution that is not on the branch, and rounding decides at which one. Gauss-Seidel sweeps do that, too.
+const BRANCH_STEPS: usize = 15;
+
 /// If Newton's method fails even with a factor above this between two compliances, the solution branch ends.
 const SHORTEST: f64 = 0.8;
 
@@ -270,7 +274,7 @@ impl SolutionBranch {
         self.begin_at_floors(system);
         system.soften(SOFT);
         self.sweep_on(system, newton, sweeps, n_steps)
-            && self.trace([SOFT, COMPLIANCE], system, newton, sweeps, n_steps)
+            && self.trace([SOFT, COMPLIANCE], system, newton, n_steps)
     }
 
     /// Solves the compliant problem by Newton's method from `self.start`. If that fails, applies Gauss-Seidel
@@ -307,14 +311,13 @@ impl SolutionBranch {
         [from, to]: [f64; 2],
         system: &mut Scaled,
         newton: &mut Newton,
-        sweeps: &mut Sweeps,
         n_steps: &mut usize,
     ) -> bool {
         let (mut compliance, mut factor) = (from, STIFFER);
         while compliance > to {
             let next = f64::max(compliance * factor, to);
             system.soften(next);
-            if self.sweep_on(system, newton, sweeps, n_steps) {
+            if self.advance_by(system, newton, n_steps, BRANCH_STEPS) {
                 compliance = next;
                 factor = f64::max(factor * factor, STIFFER);
             } else if factor > SHORTEST {
@@ -346,17 +349,10 @@ impl SolutionBranch {
         compliance: f64,
         system: &mut Scaled,
         newton: &mut Newton,
-        sweeps: &mut Sweeps,
         n_steps: &mut usize,
     ) -> bool {
         let is_found = compliance == COMPLIANCE
-            || self.trace(
-                [compliance / STIFFER, compliance],
-                system,
-                newton,
-                sweeps,
-                n_steps,
-            );
+            || self.trace([compliance / STIFFER, compliance], system, newton, n_steps);
         if !is_found {
             system.soften(0.0);
             return false;

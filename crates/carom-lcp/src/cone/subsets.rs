@@ -18,6 +18,22 @@ const MAX_CONTACTS: usize = 6;
 const HEAVY: f64 = 1e6;
 
 impl ConeWorkspace {
+    /// Searches a solution in which some contacts do not push, if `selection` asks for the limit of compliant contacts and all
+    /// contacts together have none: solves the problem of each subset of the contacts by following the solutions of
+    /// compliant contacts to their limit. See [`try_subsets`](Self::try_subsets).
+    pub(super) fn try_limits_of_some(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        selection: ConeSelection,
+        answer: &mut ConeAnswer,
+    ) -> Result<bool, LcpError> {
+        // Impulses of bounded size are searched in more ways by `try_subsets`.
+        if selection != ConeSelection::Even || problem.largest().is_finite() {
+            return Ok(false);
+        }
+        self.try_subsets_by(problem, &[Search::Limit], answer)
+    }
+
     /// Searches a solution in which some contacts do not push: solves the problem of each subset of the contacts, by
     /// methods whose result does not depend on tangent axes, units and order. Of the solutions that leave no other contact
     /// approaching, the one with the least change of velocity, in the kinetic norm, replaces the answer. Another one with other
@@ -29,14 +45,23 @@ impl ConeWorkspace {
         problem: &ConeProblem<'_>,
         answer: &mut ConeAnswer,
     ) -> Result<bool, LcpError> {
+        if !problem.largest().is_finite() {
+            return Ok(false);
+        }
+        self.try_subsets_by(problem, &Search::LIGHT, answer)
+    }
+
+    fn try_subsets_by(
+        &mut self,
+        problem: &ConeProblem<'_>,
+        ways: &[Search],
+        answer: &mut ConeAnswer,
+    ) -> Result<bool, LcpError> {
         let n = problem.n_contacts();
         let is_plain = |i: usize| {
             problem.floor(i) == 0.0 && !problem.cap(i).is_finite() && problem.slip(i).is_none()
         };
-        if !problem.largest().is_finite()
-            || !(2..=MAX_CONTACTS).contains(&n)
-            || !(0..n).all(is_plain)
-        {
+        if !(2..=MAX_CONTACTS).contains(&n) || !(0..n).all(is_plain) {
             return Ok(false);
         }
         let mut part = ConeWorkspace::below(self.depth + 1);
@@ -44,8 +69,11 @@ impl ConeWorkspace {
         let mut others: Vec<Vec<f64>> = Vec::new();
         let approaches = |i: usize| problem.velocity()[i * WIDTH] < 0.0;
         let is_struck = |members: &usize| (0..n).any(|i| members >> i & 1 == 1 && approaches(i));
-        let mut open: Vec<usize> = (1..1usize << n).filter(is_struck).collect();
-        for way in Search::ALL {
+        let all = (1usize << n) - 1;
+        let is_new = |members: &usize| *members != all || ways != [Search::Limit];
+        let subsets = (1..=all).filter(is_struck).filter(is_new);
+        let mut open: Vec<usize> = subsets.collect();
+        for way in ways.iter().copied() {
             for members in std::mem::take(&mut open) {
                 let contacts: Vec<usize> = (0..n).filter(|i| members >> i & 1 == 1).collect();
                 let Some(impulse) = solve_part(problem, &contacts, way, &mut part)? else {
@@ -102,6 +130,8 @@ impl ConeWorkspace {
 /// found no impulses, until a solution is found.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Search {
+    /// Limit of the solutions for equally compliant contacts. All contacts together have been searched before.
+    Limit,
     /// Paths from soft contacts.
     Compliant,
     /// The interior-point method.
@@ -111,7 +141,8 @@ enum Search {
 }
 
 impl Search {
-    const ALL: [Self; 3] = [Self::Compliant, Self::Interior, Self::Sweeps];
+    /// Ways that are tried for impulses of bounded size.
+    const LIGHT: [Self; 3] = [Self::Compliant, Self::Interior, Self::Sweeps];
 }
 
 /// Solves the problem of some contacts alone. Returns the impulses of all contacts, which are zero at the others; `None` if
@@ -133,8 +164,14 @@ fn solve_part(
     let restitution: Vec<f64> = contacts.iter().map(|i| problem.restitution(*i)).collect();
     let part = ConeProblem::new(&delassus, &velocity, &friction, &restitution)?;
     let is_found = match (contacts, way) {
-        ([_], Search::Compliant) => workspace.closed_form(&part, ConeSelection::Even).is_some(),
+        ([_], Search::Limit | Search::Compliant) => {
+            workspace.closed_form(&part, ConeSelection::Even).is_some()
+        }
         ([_], _) => false,
+        (_, Search::Limit) => {
+            let mut answer = workspace.begin(&part, ConeStart::Compliant)?;
+            workspace.try_branch(&part, &mut answer)
+        }
         (_, Search::Compliant) => {
             let found = workspace.solve_invariantly(&part, ConeSelection::Even)?;
             found.is_some_and(|answer| answer.status == LcpStatus::Solved)

@@ -183,6 +183,7 @@ impl ConeWorkspace {
         self.start.clear();
         self.start.resize(n, 0.0);
         let _ = self.attempt(problem, ConeStart::Zero, &mut answer)
+            || self.try_limits_of_some(problem, selection, &mut answer)?
             || self.try_compliant(problem, &mut answer)
             || self.try_subsets(problem, &mut answer)?
             || problem.largest().is_finite()
@@ -572,16 +573,9 @@ impl ConeWorkspace {
                 solution_branch,
                 system,
                 newton,
-                sweeps,
                 ..
             } = self;
-            if !solution_branch.stiffen(
-                compliance,
-                system,
-                newton,
-                sweeps,
-                &mut self.n_newton_steps,
-            ) {
+            if !solution_branch.stiffen(compliance, system, newton, &mut self.n_newton_steps) {
                 return false;
             }
             self.start.clear();

@@ -116,6 +116,17 @@ fn remainder<T: Scalar>(x: T, b: T, floor: T, step: T) -> T {
     if x > floor { value } else { T::INFINITY }
 }
 
+/// Sizes to which rounding errors of a ratio test are relative.
+pub(super) struct Sizes<T> {
+    /// Largest absolute entry of the column, and the smallest entry that can block.
+    pub(super) most: T,
+    pub(super) floor: T,
+    /// Basic variables below this count as zero.
+    pub(super) zero: T,
+    /// Largest basic variable.
+    pub(super) rhs_max: T,
+}
+
 /// Entries of the entering column below this fraction of its largest entry have inaccurate quotients.
 const SMALL_ENTRY: f64 = 1.0 / 16.0;
 
@@ -123,18 +134,27 @@ const SMALL_ENTRY: f64 = 1.0 / 16.0;
 /// `ties`, the rows found by [`ratios`], has a small entry in the entering column.
 ///
 /// The quotient of such a row, the step, is inaccurate, and rows with larger entries that reach zero together with it would not
-/// tie. The bound is the longest step after which no basic variable is below `-zero` (Harris 1973). `zero` is the tolerance of
-/// the basic variables `rhs`, `most` the largest entry of `column` and `floor` the smallest that can block.
+/// tie. The bound is the longest step after which no basic variable is below minus a tolerance (Harris 1973): `zero`, or the
+/// rounding error of a column times the step if that is larger. `zero` is the tolerance of the basic variables `rhs`, the
+/// largest of which is `rhs_max`; `most` is the largest entry of `column` and `floor` the smallest that can block.
 #[inline]
 pub(super) fn longest_step<T: Scalar>(
     column: &[T],
     rhs: &[T],
-    [most, floor, zero]: [T; 3],
+    Sizes {
+        most,
+        floor,
+        zero,
+        rhs_max,
+    }: Sizes<T>,
     ties: &[usize],
 ) -> Option<T> {
     let small = most * T::from_f64(SMALL_ENTRY);
     let has_small = ties.iter().any(|i| column[*i] < small);
     has_small.then(|| {
+        let quotients = ties.iter().map(|i| rhs[*i] / column[*i]);
+        let step = quotients.fold(T::INFINITY, smaller);
+        let zero = larger(zero, zero / rhs_max * (step * most));
         let rows = column.iter().zip(rhs);
         let steps = rows.map(|(x, b)| quotient(*x, *b + zero, floor));
         steps.fold(T::INFINITY, smaller)

@@ -7,7 +7,8 @@
 //! beginning.
 
 use super::ratio::{
-    advance_lanes, keep_smallest, largest_fixed, longest_step, ratios_fixed, stablest, tie_rounding,
+    Sizes, advance_lanes, keep_smallest, largest_fixed, longest_step, ratios_fixed, stablest,
+    tie_rounding,
 };
 use super::scales::inverse_power;
 use super::tableau::Thresholds;
@@ -208,12 +209,18 @@ impl<const N: usize, const M: usize> Path<N, M> {
             }
             let column = &tableau[at];
             let most = largest_fixed(column);
-            let sizes = [most, thresholds.pivot * most, zero];
+            let floor = thresholds.pivot * most;
+            let sizes = Sizes {
+                most,
+                floor,
+                zero,
+                rhs_max: path.rhs_max,
+            };
             if let Some(longest) = longest_step(column, &path.rhs, sizes, &ties[..count]) {
                 count = 0;
                 for (i, (x, b)) in column.iter().zip(&path.rhs).enumerate() {
                     ties[count] = i;
-                    let is_tie = *x > sizes[1] && b - longest * x <= 0.0;
+                    let is_tie = *x > floor && b - longest * x <= 0.0;
                     count += usize::from(is_tie || excess[i] <= zero);
                 }
                 if ties[..count].contains(&first) {

@@ -4,7 +4,8 @@ mod correction;
 
 use super::etas::Etas;
 use super::ratio::{
-    Ratios, advance, keep_smallest, largest, longest_step, ratios, smallest, stablest, tie_rounding,
+    Ratios, Sizes, advance, keep_smallest, largest, longest_step, ratios, smallest, stablest,
+    tie_rounding,
 };
 use super::room::reserve;
 use super::scales::{Scales, Scaling};
@@ -382,7 +383,13 @@ impl<T: Scalar> Tableau<T> {
                 self.ties.push(i);
             }
         }
-        if let Some(longest) = longest_step(column, &self.rhs, [most, floor, zero], &self.ties) {
+        let sizes = Sizes {
+            most,
+            floor,
+            zero,
+            rhs_max: self.rhs_max,
+        };
+        if let Some(longest) = longest_step(column, &self.rhs, sizes, &self.ties) {
             self.ties.clear();
             let rows = column.iter().zip(&self.rhs).zip(&self.excess).enumerate();
             for (i, ((x, b), excess)) in rows {
