@@ -36,11 +36,16 @@ const DIRECT_STEPS: usize = 12;
 const SOFT: f64 = 1.0;
 
 /// Largest number of Newton steps from one compliance on the solution branch to the next. A longer search often ends at a
-/// solution that is not on the branch, and rounding decides at which one. Gauss-Seidel sweeps do that, too.
+/// solution that is not on the branch, and rounding decides at which one.
 const BRANCH_STEPS: usize = 15;
 
-/// If Newton's method fails even with a factor above this between two compliances, the solution branch ends.
-const SHORTEST: f64 = 0.8;
+/// If Newton's method fails even with a factor above this between two compliances, Gauss-Seidel sweeps are tried. If they do not
+/// help either, the solution branch ends.
+const SHORTEST: f64 = 0.95;
+
+/// Fraction of the velocity scale by which velocities may change in a step with a factor above [`SHORTEST`]. Where the solution
+/// branch turns back, the next solution is that of another branch, most often farther away.
+const CONTINUOUS: f64 = 0.05;
 
 /// Two estimates of the limit of the solution branch agree if their velocities differ by less than this
 /// fraction of the velocity scale.
@@ -274,7 +279,7 @@ impl SolutionBranch {
         self.begin_at_floors(system);
         system.soften(SOFT);
         self.sweep_on(system, newton, sweeps, n_steps)
-            && self.trace([SOFT, COMPLIANCE], system, newton, n_steps)
+            && self.trace([SOFT, COMPLIANCE], system, newton, sweeps, n_steps)
     }
 
     /// Solves the compliant problem by Newton's method from `self.start`. If that fails, applies Gauss-Seidel
@@ -303,6 +308,31 @@ impl SolutionBranch {
         false
     }
 
+    /// Solves the compliant problem by Gauss-Seidel sweeps from `self.start` and Newton's method after them. If the solution
+    /// is near the start, `self.start` becomes the solution and the function returns true. Otherwise `self.start` is
+    /// restored. `n_steps` is increased by the Newton steps made.
+    fn sweep_near(
+        &mut self,
+        system: &Scaled,
+        newton: &mut Newton,
+        sweeps: &mut Sweeps,
+        n_steps: &mut usize,
+    ) -> bool {
+        self.swept.clone_from(&self.start);
+        sweeps.prepare(system);
+        sweeps.run(system, &mut self.start, N_SWEEPS);
+        if self.advance_by(system, newton, n_steps, BRANCH_STEPS) {
+            system.after(&self.swept, &mut self.soft);
+            system.after(&self.start, &mut self.after);
+            let moved = farthest(&self.after, &self.soft);
+            if moved <= CONTINUOUS * largest_velocity(system) {
+                return true;
+            }
+        }
+        self.start.clone_from(&self.swept);
+        false
+    }
+
     /// Follows the solutions for equally compliant contacts from the compliance `from` to the smaller compliance
     /// `to`. Steps between compliances are shortened if Newton's method fails. `n_steps` is increased by the Newton
     /// steps made. Returns false if even short steps fail.
@@ -311,16 +341,20 @@ impl SolutionBranch {
         [from, to]: [f64; 2],
         system: &mut Scaled,
         newton: &mut Newton,
+        sweeps: &mut Sweeps,
         n_steps: &mut usize,
     ) -> bool {
         let (mut compliance, mut factor) = (from, STIFFER);
         while compliance > to {
             let next = f64::max(compliance * factor, to);
             system.soften(next);
-            if self.advance_by(system, newton, n_steps, BRANCH_STEPS) {
+            let is_shortest = factor > SHORTEST;
+            if self.advance_by(system, newton, n_steps, BRANCH_STEPS)
+                || is_shortest && self.sweep_near(system, newton, sweeps, n_steps)
+            {
                 compliance = next;
                 factor = f64::max(factor * factor, STIFFER);
-            } else if factor > SHORTEST {
+            } else if is_shortest {
                 return false;
             } else {
                 factor = factor.sqrt();
@@ -349,10 +383,17 @@ impl SolutionBranch {
         compliance: f64,
         system: &mut Scaled,
         newton: &mut Newton,
+        sweeps: &mut Sweeps,
         n_steps: &mut usize,
     ) -> bool {
         let is_found = compliance == COMPLIANCE
-            || self.trace([compliance / STIFFER, compliance], system, newton, n_steps);
+            || self.trace(
+                [compliance / STIFFER, compliance],
+                system,
+                newton,
+                sweeps,
+                n_steps,
+            );
         if !is_found {
             system.soften(0.0);
             return false;

@@ -573,9 +573,16 @@ impl ConeWorkspace {
                 solution_branch,
                 system,
                 newton,
+                sweeps,
                 ..
             } = self;
-            if !solution_branch.stiffen(compliance, system, newton, &mut self.n_newton_steps) {
+            if !solution_branch.stiffen(
+                compliance,
+                system,
+                newton,
+                sweeps,
+                &mut self.n_newton_steps,
+            ) {
                 return false;
             }
             self.start.clear();
