@@ -77,7 +77,7 @@ impl<'p> Derivative<'p> {
     ) -> Result<Self, ImpactError> {
         let Branches {
             frame,
-            ways,
+            mut ways,
             is_complete,
             to_plastic,
             is_homogeneous,
@@ -110,17 +110,22 @@ impl<'p> Derivative<'p> {
         }
         let frame = &derivative.frame;
         let after = frame.of_velocity(&outcome.velocity_plus.0);
-        let Some(first) = ways.first() else {
+        if ways.is_empty() {
             return Err(ImpactError::NotDifferentiated {
                 reason: "contacts that depend on each other hold it in more ways than the velocities nearby \
                          allow; move the data by more than rounding",
             });
-        };
+        }
         // A law that was evaluated nearby may answer differently there.
-        if !(is_continuous.is_some() || frame.is_rounding(&(&after - &first.velocity), SAME_WAY)) {
-            return Err(ImpactError::NotDifferentiated {
-                reason: "its stages do not lead to the outcome",
-            });
+        if is_continuous.is_none() {
+            // The law's own branch is missing if it is that of no velocity nearby; another one that leads to the outcome takes its place.
+            let leads_there = |way: &Walk| frame.is_rounding(&(&after - &way.velocity), SAME_WAY);
+            let Some(own) = ways.iter().position(leads_there) else {
+                return Err(ImpactError::NotDifferentiated {
+                    reason: "its stages do not lead to the outcome",
+                });
+            };
+            ways[..=own].rotate_right(1);
         }
         let least = |of: fn(&Walk) -> f64| ways.iter().map(of).fold(f64::INFINITY, f64::min);
         let (next, nearest) = (least(|way| way.margin), least(|way| way.least));
