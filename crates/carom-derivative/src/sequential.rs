@@ -6,7 +6,9 @@ use super::friction::{Contacts, Event};
 use super::mode::Mode;
 use super::reading::Cones;
 use super::stage::Stage;
-use super::{Answers, Branches, DifferentiableLaw, SAME_OUTCOME, StepContacts, Steps, chain};
+use super::{
+    Answers, Branches, DifferentiableLaw, SAME_OUTCOME, SAME_WAY, StepContacts, Steps, chain,
+};
 use carom_contact::residual_scale::GRAZING_TOLERANCE;
 use carom_contact::{ContactIndex, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem};
 use carom_impact::frictional::{PATIENCE, Sequential, SingleImpacts};
@@ -228,8 +230,14 @@ impl DifferentiableLaw for Sequential {
         let is_complete = impacts.is_complete;
         drop(impacts);
         let struck = found.walks.first().map_or(&[][..], |way| &way.stages);
-        if !(closed_at_once.is_empty() || struck.iter().any(|stage| stage.is_limit)) {
-            return Err(ImpactError::NotDifferentiated { reason: HINDERED });
+        if !closed_at_once.is_empty() {
+            // Contacts that are closed at once may act otherwise than in their last impacts.
+            let after = frame.of_velocity(&outcome.velocity_plus.0);
+            let ends_there = |way: &Walk| frame.is_rounding(&(&after - &way.velocity), SAME_WAY);
+            let is_limit = struck.iter().any(|stage| stage.is_limit);
+            if !(is_limit && found.walks.iter().any(ends_there)) {
+                return Err(ImpactError::NotDifferentiated { reason: HINDERED });
+            }
         }
         let steps = struck.iter().map(|stage| {
             // The limit of a sequence is no problem of its own.
