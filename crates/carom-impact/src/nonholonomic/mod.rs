@@ -31,7 +31,8 @@
 //! # Several contacts
 //!
 //! The contact that approaches fastest is resolved first, then the next, until none approaches. Of contacts that approach
-//! equally fast, up to rounding, the first in the list is resolved, as in [`Propagative`](crate::Propagative). If contacts
+//! equally fast, up to rounding, the first in the list is resolved, as in [`Propagative`](crate::Propagative), unless it would still
+//! approach after its impact and another one would not. If contacts
 //! without restitution make each other approach, they need infinitely many impacts; after a thousand impacts they are
 //! closed simultaneously, which is the limit of the sequence. Moreau's plastic answer is [`Plastic`](crate::Plastic) on
 //! the same contacts, and all orders of elastic impacts are [`Propagative`](crate::Propagative): contact sets restrict
@@ -43,7 +44,7 @@ mod rough;
 pub use restitution::Restitution;
 pub use rough::Rough;
 
-use crate::propagative::most_approaching;
+use crate::propagative::{most_approaching, most_approaching_of};
 use carom_contact::candidate::{self, Basis, Opening, Targets};
 use carom_contact::gate::Rules;
 use carom_contact::momentum_change::{MomentumChange, separating};
@@ -107,6 +108,13 @@ struct Strike {
     impulse: f64,
     effective_restitution: f64,
     cos2_beta: f64,
+}
+
+impl Strike {
+    /// True if the contact still approaches after this impact.
+    fn leaves_approaching(&self) -> bool {
+        self.effective_restitution < -NO_RESTITUTION
+    }
 }
 
 impl Nonholonomic {
@@ -222,7 +230,7 @@ impl Nonholonomic {
                     impacts: self.max_impacts,
                 });
             }
-            let strike = self.strike(problem, j, velocity[j.index()])?;
+            let (j, strike) = self.strike_of_equal(problem, j, &velocity, &grazing)?;
             impulse[j.index()] += strike.impulse;
             kernel::add_scaled(&mut change, strike.impulse, contacts.unit(j));
             if struck.is_empty() {
@@ -232,7 +240,7 @@ impl Nonholonomic {
             struck.push(j);
             is_inelastic &= strike.effective_restitution.abs() <= NO_RESTITUTION;
             // A contact that still approaches would be resolved again for ever.
-            left = (strike.effective_restitution < -NO_RESTITUTION).then_some(j);
+            left = strike.leaves_approaching().then_some(j);
             if left.is_some() || n == 1 {
                 break;
             }
@@ -326,6 +334,31 @@ impl Nonholonomic {
             ImpactStatus::Resolved,
             Diagnostics::Nonholonomic(diagnostics),
         )
+    }
+
+    /// Computes the impact of the contact `fastest`. If it would leave this contact approaching, the first other contact that
+    /// approaches equally fast and does not do so is struck instead: impacts that slow each other down never end, and where
+    /// they have become slow, rounding makes other contacts as fast. Returns the contact that is struck. `velocity` and
+    /// `grazing`: normal velocities, and the speeds up to which they are rounding.
+    fn strike_of_equal(
+        &self,
+        problem: &ImpactProblem<'_>,
+        fastest: UnitRow,
+        velocity: &[f64],
+        grazing: &[f64],
+    ) -> Result<(UnitRow, Strike), ImpactError> {
+        let strike = self.strike(problem, fastest, velocity[fastest.index()])?;
+        if !strike.leaves_approaching() {
+            return Ok((fastest, strike));
+        }
+        let resolves = |j: UnitRow| {
+            let strike = self.strike(problem, j, velocity[j.index()]);
+            strike.is_ok_and(|strike| !strike.leaves_approaching())
+        };
+        match most_approaching_of(velocity, grazing, resolves) {
+            Some(other) => Ok((other, self.strike(problem, other, velocity[other.index()])?)),
+            None => Ok((fastest, strike)),
+        }
     }
 
     fn strike(

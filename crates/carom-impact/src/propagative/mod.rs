@@ -20,6 +20,7 @@ pub use collapse::collapse_restitution;
 pub use minimal::{MINIMALITY_LIMIT, is_minimal};
 pub use random_orders::{MAX_ORDERS, OrderSample};
 pub use selection::Selection;
+pub(crate) use selection::most_approaching_of;
 pub use selection::{by_priority, least_approaching, most_approaching};
 pub use tree::SequenceFilter;
 pub use unfold::{TwoContacts, Unfolding};

@@ -305,6 +305,8 @@ fn a_branch_of_compliant_contacts_that_ends_is_not_left_for_another() {
 #[test]
 fn a_tail_of_blows_ends_without_a_decision() {
     check(50_003, 1729..1730);
+    check(120_014, 2047..2048);
+    check(120_019, 1097..1098);
 }
 
 /// The limit of compliant contacts was accepted if entries of two velocities differed by less than a limit, which depends on the
