@@ -25,6 +25,10 @@ use carom_metric::kernel;
 /// smaller gain is a rounding error.
 const GAIN: f64 = 1e-12;
 
+/// Fraction of the largest impulse of a compression below which the impulse of a contact is a rounding error. The contact gives
+/// nothing back.
+const NO_IMPULSE: f64 = 1e-14;
+
 /// Absolute accuracy of the scale of an expansion, which lies in [0, 1].
 const SCALE_ACCURACY: f64 = 1e-12;
 
@@ -255,8 +259,10 @@ impl Phases<'_> {
         let mut total = compression.clone();
         let width = self.space.width();
         let mut given_back = vec![0.0; self.space.n_contacts];
+        let rounding = NO_IMPULSE * kernel::max_abs(&compression);
         for (i, (p, e)) in given_back.iter_mut().zip(&self.restitution).enumerate() {
-            *p = (e * compression[i * width]).max(0.0);
+            let normal = compression[i * width];
+            *p = if normal > rounding { e * normal } else { 0.0 };
         }
         if given_back.iter().any(|p| *p > 0.0) {
             let after = self.after(&compression);
