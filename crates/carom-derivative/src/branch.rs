@@ -5,7 +5,7 @@ use super::frame::{Frame, GRAZING};
 use super::interior::{INTERIOR, interior};
 use super::shift::decisive;
 use super::stage::Stage;
-use super::{Map, SAME_OUTCOME};
+use super::{Map, SAME_JACOBIAN, SAME_OUTCOME};
 use carom_contact::event_scale::ROUNDING;
 use carom_contact::{ContactSet, ImpactError, RowIndex};
 use carom_metric::kernel;
@@ -38,9 +38,10 @@ const MAX_TIES: usize = 64;
 /// Number of tied decisions on one branch from which on a decision is not tied only because rounding hides its value.
 const MAX_HIDDEN: usize = 16;
 
-/// A quantity whose gradient is below this size counts as constant: after a long chain of impacts only rounding is left
-/// of a velocity.
-pub(super) const CONSTANT: f64 = 1e-9;
+/// A quantity whose gradient is below this size counts as constant: after a long chain of impacts, or beside impulses of a thousand
+/// times the momentum, only rounding is left of a velocity. A decision about such a velocity changes the Jacobian by no more than
+/// equal Jacobians may differ.
+pub(super) const CONSTANT: f64 = SAME_JACOBIAN;
 
 /// Distances of two decisions count as equal if they differ by less than this many roundings of the data.
 const BLUR: f64 = 16.0;

@@ -453,6 +453,13 @@ fn rounding_of_a_long_branch_is_no_jump() {
     check(132_003, 71..72);
 }
 
+/// Rough contacts that stop a body completely with impulses of a thousand times its momentum: the rounding of the velocities after
+/// the impact, over that of their derivatives, was the margin.
+#[test]
+fn velocities_that_vanish_beside_large_impulses_decide_nothing() {
+    check(82_003, 3..4);
+}
+
 /// A thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.
 #[test]
 #[ignore = "minutes: the scheduled job runs it"]
