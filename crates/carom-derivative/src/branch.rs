@@ -38,10 +38,9 @@ const MAX_TIES: usize = 64;
 /// Number of tied decisions on one branch from which on a decision is not tied only because rounding hides its value.
 const MAX_HIDDEN: usize = 16;
 
-/// A quantity whose gradient is below this size counts as constant: after a long chain of impacts, or beside impulses of a thousand
-/// times the momentum, only rounding is left of a velocity. A decision about such a velocity changes the Jacobian by no more than
-/// equal Jacobians may differ.
-pub(super) const CONSTANT: f64 = SAME_JACOBIAN;
+/// A quantity whose gradient is below this size counts as constant: after a long chain of impacts only rounding is left
+/// of a velocity.
+pub(super) const CONSTANT: f64 = 1e-9;
 
 /// Distances of two decisions count as equal if they differ by less than this many roundings of the data.
 const BLUR: f64 = 16.0;
@@ -191,10 +190,13 @@ impl Walk {
         tolerance: f64,
         own: bool,
     ) -> Result<bool, ImpactError> {
-        let Some(distance) = distance(value, gradient) else {
-            return Ok(own || value >= -frame.scales().whole(tolerance));
-        };
         let size = kernel::norm(gradient.as_slice());
+        // A decision about such a quantity changes the Jacobian by no more than equal Jacobians may differ. Beside impulses of a thousand
+        // times the momentum, only rounding is left of the gradient.
+        if size <= SAME_JACOBIAN {
+            return Ok(own || value >= -frame.scales().whole(tolerance));
+        }
+        let distance = value / size;
         // The end of a long chain: it comes to the same limit whatever is struck next.
         let has_decayed = size <= DECAYED && self.stages.len() >= LONG;
         let is_graze =
