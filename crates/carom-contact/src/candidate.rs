@@ -49,6 +49,8 @@ pub struct Candidate {
 /// Velocity after the impact and impulses on the caller's rows, without the internal scaling.
 struct Built {
     velocity_plus: Tangent,
+    /// Change of the velocity by the impulses (n entries): the difference of the velocities, with all its digits.
+    change: DVector<f64>,
     impulses: DVector<f64>,
     constraint_impulses: DVector<f64>,
 }
@@ -70,13 +72,13 @@ impl Built {
     ) -> Result<ImpactOutcome, ImpactError> {
         let Self {
             mut velocity_plus,
+            change,
             mut impulses,
             mut constraint_impulses,
         } = self;
         let given = problem.as_given()?;
         if let Some(given) = &given {
             // Degrees of freedom that no impulse changes keep their velocity to the last bit.
-            let change = velocity_plus.0 - &problem.velocity_minus().0;
             velocity_plus = Tangent(&given.velocity_minus().0 + change);
         }
         for vector in [
@@ -194,6 +196,7 @@ impl Candidate {
         kernel::add_scaled(velocity_plus.as_mut_slice(), unscale, &self.change);
         Built {
             velocity_plus: Tangent(velocity_plus),
+            change: DVector::from_column_slice(&self.change) * unscale,
             constraint_impulses: contacts.constraint_impulses(&impulses),
             impulses,
         }
@@ -209,7 +212,9 @@ impl Candidate {
             built.constraint_impulses += restore_constraints(problem, &still, &mut plus);
             let unscale = 1.0 / problem.scale();
             let restored = plus.iter().map(|v| v * unscale);
-            built.velocity_plus = Tangent(DVector::from_iterator(plus.len(), restored));
+            let restored = DVector::from_iterator(plus.len(), restored);
+            built.change += &restored - built.velocity_plus.0;
+            built.velocity_plus = Tangent(restored);
         }
         built
     }
@@ -243,6 +248,7 @@ impl Candidate {
         let velocity_plus = sums.map(|(minus, change)| (minus + change) / scale);
         Built {
             velocity_plus: Tangent(DVector::from_iterator(minus.len(), velocity_plus)),
+            change: DVector::from_column_slice(&response.change) / scale,
             impulses: response.impulses,
             constraint_impulses: response.multipliers,
         }

@@ -1,9 +1,12 @@
 //! The plastic law and event-wide restitution.
 
 use crate::support::common::*;
-use carom_contact::{Diagnostics, ImpactError, ImpactStatus};
+use carom_contact::{
+    Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactProblem, ImpactStatus,
+};
 use carom_impact::{EnergeticRestitution, Plastic, PlasticRule, Propagative, Selection};
-use nalgebra::DVector;
+use carom_metric::{Covector, KineticMetric, Tangent};
+use nalgebra::{DMatrix, DVector, dvector};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -252,6 +255,26 @@ fn a_contact_given_twice_stops_with_half_the_impulse_each() {
             "impulses",
         );
     }
+}
+
+/// The part of the velocity in the span of the rows, in which the law is solved, is fast where a tangent joins a heavy body.
+/// The change of the velocity keeps its digits.
+#[test]
+fn a_tangent_to_a_heavy_body_takes_no_digits_from_the_momentum() {
+    let metric = KineticMetric::new(DMatrix::from_diagonal(&dvector![1.0, 1.0, 1e14])).unwrap();
+    let contact = Contact {
+        normal: Covector::from_slice(&[0.6, 0.8, 0.0]),
+        tangents: vec![Covector::from_slice(&[-0.8, 0.6, 1e4])],
+        friction: 0.0,
+        restitution: 0.0,
+    };
+    let contacts = ContactSet::new(&metric, vec![contact]).unwrap();
+    let before = dvector![0.3, -1.1, -18.0];
+    let problem = ImpactProblem::new(&contacts, Tangent(before.clone())).unwrap();
+    let outcome = Plastic::default().resolve(&problem).unwrap();
+    let impulse = outcome.impulses[0];
+    let left = &outcome.velocity_plus.0 - before - dvector![0.6, 0.8, 0.0] * impulse;
+    assert!(left.amax() <= 4.0 * f64::EPSILON, "{left:e}");
 }
 
 #[test]
