@@ -63,7 +63,8 @@ impl<'f, 'l> Probe<'f, 'l> {
     /// Prepares the evaluation of a law at velocities near the velocity before the impact, all at one small distance
     /// from it. This distance must be larger than the velocity changes that reverse tied decisions (those of the
     /// branches `ways`, and those of the further rows `ties`), and than the approach that the law takes for rounding. The
-    /// distance must also be well below the change that reverses the next decision. Returns `None` if no distance satisfies both conditions.
+    /// distance must also be well below the change that reverses the next decision. Returns `None` if no distance satisfies
+    /// both conditions.
     pub(super) fn new(
         law: AtOnce<'l>,
         frame: &'f Frame<'f>,

@@ -159,7 +159,10 @@ fn rerun_nearby(case: &Case<'_>, known: &[Known]) -> Option<Witness> {
         Origin::Sequential(_, law) => Some((case.distance(&member.velocity), law)),
         Origin::Simultaneous(_) => None,
     });
-    let (_, law) = near.min_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    let (distance, law) = near.min_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    if !case.is_same(distance) {
+        return None;
+    }
     let witness = Witness::Sequential(law.clone());
     let end = witness.end(case.problem).ok()?;
     let is_near = case.is_open(&end) && case.is_same(case.distance(&end));
