@@ -144,7 +144,8 @@ impl Candidate {
         for _ in 0..REFINEMENTS {
             let corrects = match &found.breach {
                 Some(breach) => basis.can_correct(breach),
-                None if found.hidden > REFINED || found.distance.is_some() && !is_refined => true,
+                None if found.hidden > REFINED || found.masked > 0.0 => true,
+                None if found.distance.is_some() && !is_refined => true,
                 None => break,
             };
             let refined = self.refine(problem, basis, corrects);
@@ -155,7 +156,7 @@ impl Candidate {
                 next.distance.is_none_or(|near| near < far)
                     && change(problem, &built, &refined) <= 2.0 * far
             });
-            let is_better = next.hidden < found.hidden || is_nearer;
+            let is_better = next.hidden < found.hidden || next.masked < found.masked || is_nearer;
             if found.breach.is_none() && !(next.breach.is_none() && is_better) {
                 break;
             }
@@ -272,6 +273,9 @@ struct Found {
     own_residual: f64,
     /// Largest velocity that a row misses behind impulses that cancel, as a fraction of the row's reference velocity.
     hidden: f64,
+    /// Largest velocity that a row misses and that passes only because rounding of the momentum may hide it, as a fraction of
+    /// the rounding scale of the row.
+    masked: f64,
     /// Kinetic distance to the nearest velocity that has all prescribed row velocities, scaled. Given if most of the impulses
     /// at some row cancel: rows that nearly depend on each other then miss little although the velocity is far off.
     distance: Option<f64>,
@@ -290,6 +294,7 @@ fn judge(
         velocity_residual: None,
         own_residual: 0.0,
         hidden: 0.0,
+        masked: inspection.masked,
         distance: None,
     };
     let is_asked = basis.has_residual() || (inspection.is_suspect && !rules.may_approach);
@@ -333,6 +338,7 @@ fn judge(
             .iter()
             .any(|residual| !(*residual <= GATE_TOLERANCE))
         {
+            found.masked = worst(residual.into_iter().chain([found.masked]));
             residual = residuals(&above(&terms, &problem.hidden_velocities(), GATE_TOLERANCE));
         }
         found.velocity_residual = Some(residual[0]);

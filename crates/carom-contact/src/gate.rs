@@ -22,7 +22,8 @@
 //! after of all bodies that pushing rows connect with the row $a$. Rule 6 repeats rule 3, and the check of the
 //! velocities that a law prescribes, with the limit $10^{-4}$ of the reference velocity, or $10^{-8}$ of it if the impulses are
 //! more than $10^8$ times as large. An answer that misses more than $10^{-8}$ is refined, and so is one of a law that prescribes
-//! velocities if most of its impulses cancel at some row: the answer nearer to these velocities is kept. Impulses whose own rounding
+//! velocities if most of its impulses cancel at some row: the answer nearer to these velocities is kept. An answer that passes only
+//! by the $10^{-14}p_i$ of rule 3 is refined, too. Impulses whose own rounding
 //! error is more than $10^{-4}$ of the reference velocity are rejected: rule 2 would pass for any velocity.
 //!
 //! Velocities are rounded numbers. In a gentle impact the last digit of $v^+$ can exceed
@@ -159,6 +160,9 @@ pub(crate) struct Inspection {
     pub(crate) breach: Option<Breach>,
     /// True if a contact or constraint failed the first, cheap check against fewer terms than the rounding scale $S$ includes.
     pub(crate) is_suspect: bool,
+    /// Largest approach that passes only because rounding of the momentum may hide it, as a fraction of the rounding scale $S$;
+    /// 0 if there is no such approach.
+    pub(crate) masked: f64,
     /// True if in some coordinate the rounding error of cancelling impulses may be as large as the momentum.
     pub(crate) may_be_rounding: bool,
     /// Rounding scales of the answer, if they were needed.
@@ -183,6 +187,7 @@ pub(crate) fn inspect(
             return Inspection {
                 breach: Some(Breach::of(GateRule::Finite, f64::INFINITY)),
                 is_suspect: true,
+                masked: 0.0,
                 may_be_rounding: false,
                 scales: None,
             };
@@ -213,19 +218,23 @@ pub(crate) fn inspect(
         raise(found);
     }
     let scales = is_suspect.then(|| ResidualScales::new(problem, answer));
+    let mut masked = 0.0;
     if let Some(terms) = &scales {
         if let Some(found) = constraint
             && let Some(worse) = terms.constraints(problem, answer, found)
         {
             raise(worse);
         }
-        if let Some(found) = terms.feasibility(problem, answer, rules) {
+        let (found, approach) = terms.feasibility(problem, answer, rules);
+        masked = approach;
+        if let Some(found) = found {
             raise(found);
         }
     }
     Inspection {
         breach,
         is_suspect,
+        masked,
         may_be_rounding,
         scales,
     }
@@ -561,17 +570,19 @@ impl ResidualScales {
     }
 
     /// Checks that no contact approaches or pulls and that friction stays in its cone (rules 3 and 4 of this module),
-    /// against the full rounding scale of each row. Returns the worst breach; `None` if all contacts pass.
+    /// against the full rounding scale of each row. Returns the worst breach, `None` if all contacts pass, and the
+    /// [masked](Inspection::masked) approach.
     fn feasibility(
         &self,
         problem: &ImpactProblem<'_>,
         answer: &Answer<'_>,
         rules: &Rules<'_>,
-    ) -> Option<Breach> {
+    ) -> (Option<Breach>, f64) {
         let contacts = problem.contacts();
         let metric = contacts.metric();
         let scale = problem.scale();
         let mut worst: Option<Breach> = None;
+        let mut masked = 0.0f64;
         let mut raise = |rule, contact: ContactIndex, measure: f64| {
             if measure <= GATE_TOLERANCE {
                 return;
@@ -606,8 +617,12 @@ impl ResidualScales {
                 // Approaches below this are hidden by the rounding of the full velocity and of the connected bodies.
                 let unit = contacts.row_norm(first) * row_scale;
                 let hidden = problem.hidden_velocity(i) * unit / GATE_TOLERANCE;
-                let size = size + wall.abs() + hidden;
-                raise(GateRule::Approach, i, -approach / size);
+                let size = size + wall.abs();
+                let measure = -approach / (size + hidden);
+                if measure <= GATE_TOLERANCE && !(-approach <= GATE_TOLERANCE * size) {
+                    masked = masked.max(-approach / size);
+                }
+                raise(GateRule::Approach, i, measure);
             }
             let impulse = answer.impulses[first.index()];
             if !(impulse >= 0.0) && !rules.may_pull {
@@ -634,6 +649,6 @@ impl ResidualScales {
             breach.contacts.sort_unstable();
             breach.contacts.dedup();
         }
-        worst
+        (worst, masked)
     }
 }
