@@ -227,7 +227,7 @@ impl Contacts<'_> {
                 continue;
             }
             let grips = combination(&all, code);
-            let (mode, forms) = self.mode(readings.iter().copied(), &grips);
+            let (mode, forms) = self.mode(readings.iter().copied(), &grips, &[]);
             let mut given = DVector::zeros(frame.n_rows());
             for (reading, grip) in readings.iter().zip(&grips) {
                 reading.given(*grip, &mut given);

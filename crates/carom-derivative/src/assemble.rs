@@ -22,7 +22,7 @@ const INSIDE: f64 = 1.0 - 1e-6;
 /// continues. Each branch is valid in a cone of directions, bounded by its tied decisions, which a tiny change of the
 /// velocity reverses. The function tests if the union of these cones is all of space; if there are too many cones, it
 /// tests a few directions.
-fn leads_everywhere(frame: &Frame<'_>, ways: &[Walk]) -> Result<bool, ImpactError> {
+pub(super) fn leads_everywhere(frame: &Frame<'_>, ways: &[Walk]) -> Result<bool, ImpactError> {
     let cones: Vec<&[DVector<f64>]> = ways.iter().map(Walk::ties).collect();
     if let Some(cover) = cover(&cones)? {
         return Ok(cover);

@@ -5,6 +5,7 @@
 //! unique, the impulses of the law itself count: a tie of them is a tie, and the law itself is evaluated on both sides.
 
 use super::alternatives::Step;
+use super::assemble::{are_same, leads_everywhere};
 use super::branch::{Found, Walk};
 use super::frame::Frame;
 use super::friction::Contacts;
@@ -108,8 +109,7 @@ impl AtOnce<'_> {
         let next = ways.iter().fold(f64::INFINITY, |m, way| m.min(way.margin));
         let mut own_ties = Vec::new();
         if is_shared && let Some(own) = self.ways(contacts, outcome, false)? {
-            let is_one = own.walks.len() == 1 && !own.walks[0].is_tied();
-            if is_one && !is_tied && has_others.is_none() {
+            if !is_tied && has_others.is_none() && is_without_effect(frame, &ways, &own)? {
                 found.walks = own.walks;
                 return Ok((None, false));
             }
@@ -133,6 +133,18 @@ impl AtOnce<'_> {
         found.is_complete &= asked.is_complete;
         Ok((Some(asked.is_continuous), asked.is_elsewhere))
     }
+}
+
+/// True if all branches with the law's own impulses, `own`, lead to the same velocity with the same derivatives as the single
+/// branch of `ways`, and one of them continues in each direction: ties of these impulses then have no effect.
+fn is_without_effect(frame: &Frame<'_>, ways: &[Walk], own: &Found) -> Result<bool, ImpactError> {
+    let [way] = ways else {
+        return Ok(false);
+    };
+    let is_single = own.walks.len() == 1 && !own.walks.iter().any(Walk::is_tied);
+    let is_same = |other: &Walk| are_same(frame, way, other);
+    Ok(is_single
+        || own.is_complete && own.walks.iter().all(is_same) && leads_everywhere(frame, &own.walks)?)
 }
 
 /// Returns the indices of the groups of interacting contacts that have tied decisions: those of the branches `ways`, and those of

@@ -3,7 +3,7 @@
 //! The complementarity variables of friction are degenerate in every sticking mode although the velocity after the impact
 //! is smooth. So they are not used.
 
-use super::branch::CONSTANT;
+use super::branch::{CONSTANT, Ties};
 use super::form::Form;
 use super::frame::Frame;
 use super::mode::{Mode, Rebound};
@@ -227,16 +227,15 @@ impl<'f> Contacts<'f> {
 
     /// Returns the stages (impact steps with fixed contact modes) that explain the velocities and impulses of `event`,
     /// and for each stage the linear forms that must be positive for its modes. The first stage has the modes that fit
-    /// best. If a relative `tolerance` for ties is given, stages with other modes that nearly fit follow. `before` is the
-    /// Jacobian of the velocity before the stage. If `may_shift` is true, impulses may be exchanged between dependent
-    /// contacts. The second result is true if the list is complete.
+    /// best. If a decision `is_tied`, stages with other modes that nearly fit, by the rules `ties`, follow. `before` is the
+    /// Jacobian of the velocity before the stage. The second result is true if the list is complete.
     #[allow(clippy::type_complexity)] // Read once, where it is called.
     pub(super) fn stages(
         &self,
         event: &Event,
         before: &DMatrix<f64>,
-        tolerance: Option<f64>,
-        may_shift: bool,
+        ties: Ties,
+        is_tied: bool,
     ) -> (Vec<(Arc<Stage>, Vec<Form>)>, bool) {
         let readings = self.readings(event);
         let own = |reading: &Reading<'_>| match reading.own() {
@@ -244,22 +243,33 @@ impl<'f> Contacts<'f> {
             grip => grip,
         };
         let mut own: Vec<Grip> = readings.iter().map(own).collect();
-        let mut first = self.stage(event, &readings, &own);
-        if may_shift && self.close_idle(&readings, &first.0, before, &mut own) {
-            first = self.stage(event, &readings, &own);
+        let mut first = self.stage(event, &readings, &own, &[]);
+        let mut idle = Vec::new();
+        if !ties.may_shift {
+            idle = self.without_effect(&readings, &own, &first.0, before, ties.tolerance);
+            if idle.contains(&true) {
+                first = self.stage(event, &readings, &own, &idle);
+            }
+        } else if self.close_idle(&readings, &first.0, before, &mut own) {
+            first = self.stage(event, &readings, &own, &[]);
         }
         let mut out = vec![first];
         let mut is_complete = true;
-        let Some(tolerance) = tolerance else {
+        if !is_tied {
             return (out, is_complete);
-        };
-        let near = self.near(&readings, &out[0].0, before, tolerance);
+        }
+        let near = self.near(&readings, &out[0].0, before, ties.tolerance);
         let mut fitting = Vec::with_capacity(readings.len());
         let mut count = 1usize;
-        for (reading, near) in readings.iter().zip(&near) {
+        for (k, (reading, near)) in readings.iter().zip(&near).enumerate() {
+            let first = own[k];
+            if idle.get(k) == Some(&true) {
+                fitting.push(vec![first]);
+                continue;
+            }
             let (mut grips, all) = reading.fitting(near);
-            is_complete &= all;
-            let first = own[fitting.len()];
+            is_complete &=
+                all || !ties.may_shift && self.cannot_slide(k, event, &readings, &own, before);
             grips.retain(|grip| *grip != first);
             grips.insert(0, first);
             count = count.saturating_mul(grips.len());
@@ -271,7 +281,7 @@ impl<'f> Contacts<'f> {
         }
         for code in 1..count {
             let grips = combination(&fitting, code);
-            out.push(self.stage(event, &readings, &grips));
+            out.push(self.stage(event, &readings, &grips, &idle));
         }
         (out, is_complete)
     }
@@ -317,7 +327,7 @@ impl<'f> Contacts<'f> {
     /// compared. The thresholds include all modes that a relative change of the velocity before the impact by
     /// `tolerance` can reach. `readings` holds the impulses and velocities of the contacts; `before` is the Jacobian of
     /// the velocity before the `stage` (part of an impact with fixed contact modes).
-    fn near(
+    pub(super) fn near(
         &self,
         readings: &[Reading<'_>],
         stage: &Stage,
@@ -353,27 +363,35 @@ impl<'f> Contacts<'f> {
         readings.iter().map(of).collect()
     }
 
+    /// Returns the unknowns and equations of all contacts in the modes `grips`, and the linear forms that must not be negative.
+    /// Contacts for which `without_effect` is true have no such forms.
     pub(super) fn mode<'r>(
         &self,
         readings: impl IntoIterator<Item = &'r Reading<'r>>,
         grips: &[Grip],
+        without_effect: &[bool],
     ) -> (Mode, Vec<Form>) {
         let mut mode = Mode::default();
         let mut forms = Vec::new();
-        for (reading, grip) in readings.into_iter().zip(grips) {
-            reading.add(*grip, &mut mode, &mut forms);
+        for (k, (reading, grip)) in readings.into_iter().zip(grips).enumerate() {
+            reading.add_unknowns(*grip, &mut mode);
+            if without_effect.get(k) != Some(&true) {
+                reading.add_forms(*grip, &mut forms);
+            }
+            forms.extend(reading.form_of_side(*grip));
         }
         mode.hold(self.frame);
         (mode, forms)
     }
 
-    fn stage(
+    pub(super) fn stage(
         &self,
         event: &Event,
         readings: &[Reading<'_>],
         grips: &[Grip],
+        without_effect: &[bool],
     ) -> (Arc<Stage>, Vec<Form>) {
-        let (mode, forms) = self.mode(readings, grips);
+        let (mode, forms) = self.mode(readings, grips, without_effect);
         let stage = Stage::new(
             self.frame,
             mode,

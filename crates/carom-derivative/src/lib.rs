@@ -62,6 +62,7 @@ mod branch;
 mod chain;
 mod cover;
 mod directions;
+mod effect;
 mod form;
 mod frame;
 mod friction;

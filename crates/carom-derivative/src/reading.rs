@@ -271,6 +271,64 @@ impl Reading<'_> {
         Tangential::Vertex(if is_next { self.next(edge) } else { edge })
     }
 
+    /// Iterates over the rows of the normal and of the tangents along which friction may act.
+    pub(super) fn rows(&self) -> impl Iterator<Item = RowIndex> {
+        let tangents = self.tangents.iter().filter(|_| self.has_friction());
+        std::iter::once(self.normal).chain(tangents.copied())
+    }
+
+    /// True if this contact pushes for all impulses within the thresholds `near`, below its cap and on one side of restitution.
+    fn pushes(&self, near: &Near) -> bool {
+        let is_below_cap = self.cap.is_none_or(|cap| cap - self.push > near.push);
+        self.push > near.push && is_below_cap && self.is_on_side(near)
+    }
+
+    fn is_on_side(&self, near: &Near) -> bool {
+        self.sides.is_none() || self.before.abs() > near.before
+    }
+
+    /// True if this contact stays closed without sliding, in the mode `grip`, for all impulses and velocities within the
+    /// thresholds `near`.
+    pub(super) fn holds(&self, grip: Grip, near: &Near) -> bool {
+        let is_inside = match grip {
+            Grip::Closed(Tangential::Free) => true,
+            Grip::Closed(Tangential::Stick) => self.slack() > near.drag,
+            _ => false,
+        };
+        is_inside && self.pushes(near)
+    }
+
+    /// Iterates over unit rows whose velocities after the stage have no part in any decision of this contact, for all impulses and
+    /// velocities within the thresholds `near`: the normal of a contact that pushes, and the direction across its friction if it may
+    /// only slide against that friction.
+    pub(super) fn fixed_rows(&self, near: &Near) -> impl Iterator<Item = DVector<f64>> {
+        let pushes = self.pushes(near);
+        let drag = norm(self.drag);
+        let is_across = pushes
+            && self.has_friction()
+            && self.directions.is_empty()
+            && norm(self.slip) <= near.slip
+            && drag > near.drag;
+        let normal = pushes.then(|| self.frame.row(self.normal).into_owned());
+        let across = is_across.then(|| {
+            let across = [-self.drag[1] / drag, self.drag[0] / drag];
+            let mut sum = DVector::zeros(self.frame.dim());
+            for (row, c) in self.tangents.iter().zip(across) {
+                sum.axpy(c, &self.frame.row(*row), 1.0);
+            }
+            sum
+        });
+        normal.into_iter().chain(across)
+    }
+
+    /// True if this contact is closed and does not slide after the stage, within the thresholds `near`, and its restitution is
+    /// not at a tie.
+    pub(super) fn is_at_rest(&self, near: &Near) -> bool {
+        let is_closed = self.gap.abs() <= near.gap;
+        let sticks = !self.has_friction() || norm(self.slip) <= near.slip;
+        self.is_on_side(near) && is_closed && sticks
+    }
+
     /// Returns all modes that this contact can have; `None` if the modes form a continuum, because the sliding
     /// direction in a round friction cone is free.
     pub(super) fn all(&self) -> Option<Vec<Grip>> {
@@ -406,16 +464,21 @@ impl Reading<'_> {
     pub(super) fn add(&self, grip: Grip, mode: &mut Mode, forms: &mut Vec<Form>) {
         self.add_unknowns(grip, mode);
         self.add_forms(grip, forms);
+        forms.extend(self.form_of_side(grip));
+    }
+
+    /// Returns the linear form that must be nonnegative on the side of restitution of the mode `grip`; `None` without sides.
+    pub(super) fn form_of_side(&self, grip: Grip) -> Option<Form> {
         let side = match (self.sides, grip) {
             (None, _) => None,
             (Some(_), Grip::Open) if !self.keeps_side => None,
             (Some([_, other]), Grip::Beyond(_)) => Some(other),
             (Some([own, _]), _) => Some(own),
         };
-        forms.extend(side.map(|side| Form {
+        side.map(|side| Form {
             before: smallvec![(self.normal, side.sign)],
             ..Form::default()
-        }));
+        })
     }
 
     /// Returns the restitution with which this contact is closed in the mode `grip`.
@@ -428,7 +491,7 @@ impl Reading<'_> {
 
     /// Adds the unknown impulses and equations of this contact to the linear system `mode` of a stage (part of an
     /// impact with fixed contact modes). `grip` is the mode of the contact.
-    fn add_unknowns(&self, grip: Grip, mode: &mut Mode) {
+    pub(super) fn add_unknowns(&self, grip: Grip, mode: &mut Mode) {
         let (tangential, is_free) = match grip {
             Grip::Open => return,
             Grip::Closed(tangential) | Grip::Beyond(tangential) => (tangential, true),
@@ -550,7 +613,7 @@ impl Reading<'_> {
     }
 
     /// Adds to `out` the linear forms that must be nonnegative if this contact is in the mode `grip`.
-    fn add_forms(&self, grip: Grip, out: &mut Vec<Form>) {
+    pub(super) fn add_forms(&self, grip: Grip, out: &mut Vec<Form>) {
         let normal = |c: f64| -> Terms { smallvec![(self.normal, c)] };
         let tangential = match grip {
             Grip::Open => {

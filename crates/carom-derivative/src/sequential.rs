@@ -95,7 +95,7 @@ struct InTurn<'a> {
     /// Speeds below which the velocities of contacts count as zero.
     grazing: Vec<f64>,
     alone: Vec<Contacts<'a>>,
-    tolerance: f64,
+    ties: Ties,
     /// True as long as all modes of each impact are listed.
     is_complete: bool,
 }
@@ -174,9 +174,8 @@ impl InTurn<'_> {
                 impulse: self.frame.of_impulses(&given),
                 caps: Vec::new(),
             };
-            let tolerance = is_tied.then_some(self.tolerance);
             let alone = &self.alone[contact.index()];
-            let (stages, all) = alone.stages(&event, &walk.jacobian, tolerance, true);
+            let (stages, all) = alone.stages(&event, &walk.jacobian, self.ties, is_tied);
             self.is_complete &= all;
             for (k, stage) in stages.into_iter().enumerate() {
                 let is_own = approaches && k == 0;
@@ -213,6 +212,7 @@ impl DifferentiableLaw for Sequential {
         let singles = SingleImpacts::new(problem, self.friction_cone)?;
         let cones: Cones = self.friction_cone.into();
         let alone = set.indices().map(|i| Contacts::struck(&frame, i, cones));
+        let ties = Ties::within(tolerance);
         let mut impacts = InTurn {
             frame: &frame,
             cycle: self.cycle(set.len())?,
@@ -220,10 +220,9 @@ impl DifferentiableLaw for Sequential {
             grazing: singles.grazing(),
             singles,
             alone: alone.collect::<Result<Vec<_>, _>>()?,
-            tolerance,
+            ties,
             is_complete: true,
         };
-        let ties = Ties::within(tolerance);
         let found = ties.follow(&frame, Turn::default(), |walk, turn, tie, out| {
             impacts.add_choices(walk, turn, tie.is_some(), out)
         })?;

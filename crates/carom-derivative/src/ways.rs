@@ -79,8 +79,7 @@ pub(super) fn simultaneous(
             out.add([], None, None);
             return Ok(());
         };
-        let tolerance = tie.map(|_| ties.tolerance);
-        let (stages, all) = contacts.stages(event, &walk.jacobian, tolerance, ties.may_shift);
+        let (stages, all) = contacts.stages(event, &walk.jacobian, ties, tie.is_some());
         is_complete &= all;
         is_family |= tie.is_none() && stages.iter().any(|(stage, _)| stage.is_loose());
         for stage in stages {

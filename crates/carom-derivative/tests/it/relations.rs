@@ -460,6 +460,14 @@ fn velocities_that_vanish_beside_large_impulses_decide_nothing() {
     check(82_003, 3..4);
 }
 
+/// Contacts of a sample that others keep at rest: their ties have no effect, but the rounding of the branches beyond them was a kink.
+#[test]
+fn ties_of_contacts_that_others_keep_at_rest_are_smooth() {
+    check(150_002, 378..379);
+    check(95_011, 573..574);
+    check(135_001, 495..496);
+}
+
 /// A thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.
 #[test]
 #[ignore = "minutes: the scheduled job runs it"]
