@@ -79,6 +79,7 @@ impl<'p> Derivative<'p> {
             frame,
             mut ways,
             is_complete,
+            is_amplified,
             to_plastic,
             is_homogeneous,
             is_kink: kinks,
@@ -136,7 +137,8 @@ impl<'p> Derivative<'p> {
             Some(is_continuous) => is_continuous,
             None => leads_everywhere(frame, &ways)?,
         };
-        let is_truncated = !is_complete && is_continuous.is_none();
+        // Beyond a branch on which a change of the velocity grows without limit the outcome jumps.
+        let is_truncated = !is_complete && is_continuous.is_none() && !is_amplified;
         let mut distinct = distinct_ways(frame, ways);
         let is_one = distinct.len() == 1 && !kinks && is_covered;
         derivative.is_complete =

@@ -357,6 +357,8 @@ impl<S> Choices<S> {
 pub(super) struct Found {
     pub(super) walks: Vec<Walk>,
     pub(super) is_complete: bool,
+    /// True if a branch was left out because a change of the velocity grows too large on it.
+    pub(super) is_amplified: bool,
     /// Units of work; one unit is about one multiply-add.
     pub(super) work: u64,
 }
@@ -401,6 +403,7 @@ impl Ties {
         let mut found = Found {
             walks: Vec::new(),
             is_complete: true,
+            is_amplified: false,
             work: 0,
         };
         let mut open = vec![(Walk::new(frame), start)];
@@ -460,9 +463,9 @@ impl Ties {
                         found.is_complete &= !(other.is_cut || is_too_many(&taken));
                         if !is_too_many(&taken) && taken? {
                             if other.is_amplified() {
-                                found.is_complete = false
+                                (found.is_complete, found.is_amplified) = (false, true);
                             } else {
-                                others.push((other, choice.next))
+                                others.push((other, choice.next));
                             }
                         }
                     }
@@ -477,7 +480,7 @@ impl Ties {
                     break;
                 }
                 if !is_first && walk.is_amplified() {
-                    found.is_complete = false;
+                    (found.is_complete, found.is_amplified) = (false, true);
                     break;
                 }
                 match own.next {

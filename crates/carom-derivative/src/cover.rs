@@ -1,7 +1,7 @@
 //! Test that polyhedral cones cover all of space.
 
 use super::branch::SLIVER;
-use super::interior::wider;
+use super::interior::{INTERIOR, wider};
 use carom_contact::ImpactError;
 use nalgebra::DVector;
 
@@ -33,13 +33,14 @@ pub(super) fn cover(cones: &[&[DVector<f64>]]) -> Result<Option<bool>, ImpactErr
         let Some(cone) = cones.get(part.next) else {
             return Ok(Some(false));
         };
-        let mut has_room = |more: &[DVector<f64>]| {
+        let mut has_room = |more: &[DVector<f64>], least: f64| {
             searched += 1;
             let rows: Vec<&DVector<f64>> = part.rows.iter().chain(more).collect();
-            wider(&rows, SLIVER).map(|inside| inside.is_some())
+            wider(&rows, least).map(|inside| inside.is_some())
         };
         let next = part.next + 1;
-        if !has_room(cone)? {
+        // Thin cones count, too: many of them side by side fill a wide part.
+        if !has_room(cone, INTERIOR)? {
             open.push(Part {
                 next,
                 ..part.clone()
@@ -49,7 +50,7 @@ pub(super) fn cover(cones: &[&[DVector<f64>]]) -> Result<Option<bool>, ImpactErr
         for (k, row) in cone.iter().enumerate() {
             let mut more = cone[..k].to_vec();
             more.push(-row);
-            if has_room(&more)? {
+            if has_room(&more, SLIVER)? {
                 let rows = part.rows.iter().cloned().chain(more).collect();
                 open.push(Part { rows, next });
             }
@@ -100,6 +101,20 @@ mod tests {
         );
         assert_eq!(covers(&[Vec::new()]), Some(true));
         assert_eq!(covers(&[]), Some(false));
+    }
+
+    /// A fan of thin sectors, as the branches beside an endless chain of strikes have.
+    #[test]
+    fn thin_sectors_fill_a_wide_part() {
+        let edge = |k: usize| 359.8 + 0.001 * k as f64;
+        let mut all = vec![
+            sector(0.0, 120.0),
+            sector(120.0, 240.0),
+            sector(240.0, edge(0)),
+        ];
+        all.extend((0..200).map(|k| sector(edge(k), edge(k + 1))));
+        assert_eq!(covers(&all), Some(true));
+        assert_eq!(covers(&all[..103]), Some(false));
     }
 
     /// All octants but one leave that one.

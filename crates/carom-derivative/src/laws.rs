@@ -96,6 +96,7 @@ impl DifferentiableLaw for Propagative {
         }
         Ok(Branches {
             is_complete: elastic.is_complete && plastic.is_complete && !is_curved,
+            is_amplified: elastic.is_amplified || plastic.is_amplified,
             ..Branches::new(frame, ways)
         })
     }

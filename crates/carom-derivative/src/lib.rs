@@ -220,6 +220,8 @@ pub struct Branches<'p> {
     frame: Frame<'p>,
     ways: Vec<Walk>,
     is_complete: bool,
+    /// True if a branch was left out because a change of the velocity grows too large on it: the law jumps there.
+    is_amplified: bool,
     /// Plastic outcome to which a restitution below 1 would refer, for an elastic outcome.
     to_plastic: Option<ToPlastic>,
     /// True if the outcome is homogeneous of degree 1 in the velocity.
@@ -301,6 +303,7 @@ impl<'p> Branches<'p> {
             frame,
             ways,
             is_complete: true,
+            is_amplified: false,
             to_plastic: None,
             is_homogeneous: true,
             is_kink: false,
@@ -314,6 +317,7 @@ impl<'p> Branches<'p> {
     fn of_chains(frame: Frame<'p>, found: Found) -> Self {
         Self {
             is_complete: found.is_complete,
+            is_amplified: found.is_amplified,
             work: found.work,
             ..Self::new(frame, found.walks)
         }

@@ -136,8 +136,7 @@ fn the_class_is_what_the_law_does_nearby() {
     ];
     let mut wrong = Vec::new();
     for (law, friction) in &laws {
-        // Contacts at rest that hinder each other strike in turn, ever faster: the branches of such a chain are cut.
-        let seeds = (0..270u64).filter(|seed| !(law.name() == "sequential" && all_rest(*seed)));
+        let seeds = 0..270;
         let (mut asked, mut compared) = (0, 0);
         for seed in seeds {
             asked += 1;
