@@ -281,7 +281,7 @@ impl ConeWorkspace {
             return false;
         }
         let first = SolutionBranch::first_compliance();
-        solution_branch.stiffen(first, system, newton, sweeps, &mut self.n_newton_steps)
+        solution_branch.stiffen(first, system, newton, &mut self.n_newton_steps)
             && self.limit_from(first, problem, answer)
     }
 
@@ -299,17 +299,10 @@ impl ConeWorkspace {
                 solution_branch,
                 system,
                 newton,
-                sweeps,
                 ..
             } = self;
             if compliance < reached
-                && !solution_branch.stiffen(
-                    compliance,
-                    system,
-                    newton,
-                    sweeps,
-                    &mut self.n_newton_steps,
-                )
+                && !solution_branch.stiffen(compliance, system, newton, &mut self.n_newton_steps)
             {
                 return false;
             }

@@ -59,6 +59,7 @@ mod single;
 mod solution_branch;
 mod sparse;
 mod subsets;
+mod turning;
 mod weak;
 mod workspace;
 

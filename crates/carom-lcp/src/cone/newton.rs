@@ -108,7 +108,7 @@ impl Scaled {
 
 /// Smooth piece of the projection on which a contact lies.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
-enum Piece {
+pub(super) enum Piece {
     #[default]
     Open,
     /// Tangential impulse inside the disc. `is_bound`: the normal impulse is at its cap or floor.
@@ -141,19 +141,19 @@ impl Piece {
 
 /// Impulses, the velocities after them, and the residual of the equations.
 #[derive(Clone, Debug, Default)]
-struct Point {
-    impulse: Vec<f64>,
+pub(super) struct Point {
+    pub(super) impulse: Vec<f64>,
     after: Vec<f64>,
-    error: Vec<f64>,
-    pieces: Vec<Piece>,
-    norm: f64,
+    pub(super) error: Vec<f64>,
+    pub(super) pieces: Vec<Piece>,
+    pub(super) norm: f64,
 }
 
 impl Point {
     /// Evaluates the contact equations at the impulses of this point: the velocities after the impulses, the errors of
     /// the equations, and for each contact the smooth piece of the equations (open, sticking or sliding) that applies.
     /// `speed` is the velocity scale, to which the tolerance between two pieces is relative.
-    fn evaluate(&mut self, system: &Scaled, speed: f64) {
+    pub(super) fn evaluate(&mut self, system: &Scaled, speed: f64) {
         let tie = TIE * speed;
         system.after(&self.impulse, &mut self.after);
         self.error.clear();
@@ -424,7 +424,7 @@ impl Newton {
 /// applies. `g` holds the changes of the contact's velocities per unit of that impulse. `own` is the index of the
 /// component if it acts at this contact, and `None` if it acts at another one.
 #[inline]
-fn derivative(piece: Piece, g: &[f64], own: Option<usize>) -> [f64; 3] {
+pub(super) fn derivative(piece: Piece, g: &[f64], own: Option<usize>) -> [f64; 3] {
     let &[gn, gx, gy, ..] = g else {
         return [0.0; 3];
     };

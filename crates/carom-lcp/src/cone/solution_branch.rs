@@ -9,6 +9,7 @@ use super::gauss_seidel::Sweeps;
 use super::least_norm::LeastNorm;
 use super::newton::{MAX_STEPS, Newton, Scaled};
 use super::problem::WIDTH;
+use super::turning::Turning;
 use carom_numeric::kernel::{larger, norm};
 
 /// A contact touches if its normal velocity after the impact is below this fraction of the velocity scale. A
@@ -39,13 +40,9 @@ const SOFT: f64 = 1.0;
 /// solution that is not on the branch, and rounding decides at which one.
 const BRANCH_STEPS: usize = 15;
 
-/// If Newton's method fails even with a factor above this between two compliances, Gauss-Seidel sweeps are tried. If they do not
-/// help either, the solution branch ends.
+/// If Newton's method fails even with a factor above this between two compliances, the solution branch may turn back. It is then
+/// followed by its length.
 const SHORTEST: f64 = 0.95;
-
-/// Fraction of the velocity scale by which velocities may change in a step with a factor above [`SHORTEST`]. Where the solution
-/// branch turns back, the next solution is that of another branch, most often farther away.
-const CONTINUOUS: f64 = 0.05;
 
 /// Two estimates of the limit of the solution branch agree if their velocities differ by less than this
 /// fraction of the velocity scale.
@@ -56,7 +53,7 @@ const SAME_LIMIT: f64 = 1e-7;
 const NEAR_LIMIT: f64 = 1e-2;
 
 /// The distance to the limit should fall in proportion to the compliance. A fall to this fraction is enough.
-const APPROACHED: f64 = 0.3;
+const APPROACHED: f64 = 0.5;
 
 /// Decreasing compliances of the starting point [`ConeStart::Compliant`](super::ConeStart::Compliant).
 const SOFTNESSES: [f64; 7] = [1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3];
@@ -81,7 +78,10 @@ pub(super) struct SolutionBranch {
     levels: [Vec<f64>; 3],
     limit: Vec<f64>,
     start: Vec<f64>,
+    /// Impulses before sweeps, and at the first of the compliances between which the branch is followed.
     swept: Vec<f64>,
+    first: Vec<f64>,
+    turning: Turning,
     /// State at the last compliance: velocities computed without compliance, contact modes, distance from the
     /// limit.
     soft: Vec<f64>,
@@ -279,7 +279,7 @@ impl SolutionBranch {
         self.begin_at_floors(system);
         system.soften(SOFT);
         self.sweep_on(system, newton, sweeps, n_steps)
-            && self.trace([SOFT, COMPLIANCE], system, newton, sweeps, n_steps)
+            && self.trace([SOFT, COMPLIANCE], system, newton, n_steps)
     }
 
     /// Solves the compliant problem by Newton's method from `self.start`. If that fails, applies Gauss-Seidel
@@ -308,54 +308,31 @@ impl SolutionBranch {
         false
     }
 
-    /// Solves the compliant problem by Gauss-Seidel sweeps from `self.start` and Newton's method after them. If the solution
-    /// is near the start, `self.start` becomes the solution and the function returns true. Otherwise `self.start` is
-    /// restored. `n_steps` is increased by the Newton steps made.
-    fn sweep_near(
-        &mut self,
-        system: &Scaled,
-        newton: &mut Newton,
-        sweeps: &mut Sweeps,
-        n_steps: &mut usize,
-    ) -> bool {
-        self.swept.clone_from(&self.start);
-        sweeps.prepare(system);
-        sweeps.run(system, &mut self.start, N_SWEEPS);
-        if self.advance_by(system, newton, n_steps, BRANCH_STEPS) {
-            system.after(&self.swept, &mut self.soft);
-            system.after(&self.start, &mut self.after);
-            let moved = farthest(&self.after, &self.soft);
-            if moved <= CONTINUOUS * largest_velocity(system) {
-                return true;
-            }
-        }
-        self.start.clone_from(&self.swept);
-        false
-    }
-
     /// Follows the solutions for equally compliant contacts from the compliance `from` to the smaller compliance
-    /// `to`. Steps between compliances are shortened if Newton's method fails. `n_steps` is increased by the Newton
-    /// steps made. Returns false if even short steps fail.
+    /// `to`. Steps between compliances are shortened if Newton's method fails. If even short steps fail, the
+    /// solutions are followed again from `from`, around the compliances at which their branch turns back. `n_steps` is
+    /// increased by the Newton steps made. Returns false if the branch is lost.
     fn trace(
         &mut self,
         [from, to]: [f64; 2],
         system: &mut Scaled,
         newton: &mut Newton,
-        sweeps: &mut Sweeps,
         n_steps: &mut usize,
     ) -> bool {
         let (mut compliance, mut factor) = (from, STIFFER);
+        self.first.clone_from(&self.start);
         while compliance > to {
             let next = f64::max(compliance * factor, to);
             system.soften(next);
-            let is_shortest = factor > SHORTEST;
-            if self.advance_by(system, newton, n_steps, BRANCH_STEPS)
-                || is_shortest && self.sweep_near(system, newton, sweeps, n_steps)
-            {
+            if self.advance_by(system, newton, n_steps, BRANCH_STEPS) {
                 compliance = next;
                 factor = f64::max(factor * factor, STIFFER);
-            } else if is_shortest {
-                return false;
+            } else if factor > SHORTEST {
+                std::mem::swap(&mut self.start, &mut self.first);
+                let range = [from, to];
+                return self
+                    .turning
+                    .follow(&mut self.start, range, system, newton, n_steps);
             } else {
                 factor = factor.sqrt();
             }
@@ -383,17 +360,10 @@ impl SolutionBranch {
         compliance: f64,
         system: &mut Scaled,
         newton: &mut Newton,
-        sweeps: &mut Sweeps,
         n_steps: &mut usize,
     ) -> bool {
         let is_found = compliance == COMPLIANCE
-            || self.trace(
-                [compliance / STIFFER, compliance],
-                system,
-                newton,
-                sweeps,
-                n_steps,
-            );
+            || self.trace([compliance / STIFFER, compliance], system, newton, n_steps);
         if !is_found {
             system.soften(0.0);
             return false;
@@ -419,7 +389,9 @@ impl SolutionBranch {
         let before = self.distance;
         self.distance = farthest(&self.after, &self.soft);
         let is_near = modes == self.modes && self.distance <= NEAR_LIMIT * speed;
-        is_near || self.distance <= f64::max(APPROACHED * before, SAME_LIMIT * speed)
+        is_near
+            || self.distance <= SAME_LIMIT * speed
+            || before.is_finite() && self.distance <= APPROACHED * before
     }
 
     /// Selects from a continuum of solutions the limit of the solutions for equally compliant contacts. The limit is

@@ -568,48 +568,62 @@ impl ConeWorkspace {
         if !solution_branch.begin_branch(system, newton, sweeps, &mut self.n_newton_steps) {
             return false;
         }
+        let mut is_open = false;
         for compliance in SolutionBranch::compliances() {
             let Self {
                 solution_branch,
                 system,
                 newton,
-                sweeps,
                 ..
             } = self;
-            if !solution_branch.stiffen(
-                compliance,
-                system,
-                newton,
-                sweeps,
-                &mut self.n_newton_steps,
-            ) {
+            if !solution_branch.stiffen(compliance, system, newton, &mut self.n_newton_steps) {
                 return false;
             }
+            if is_open && self.is_limit() {
+                self.keep_limit(compliance, answer);
+                return true;
+            }
+            is_open = false;
             self.start.clear();
             self.start.extend_from_slice(self.solution_branch.start());
             answer.residual = f64::INFINITY;
             if !self.attempt(problem, ConeStart::Compliant, answer) {
+                // Rounding decides if an answer is accurate enough to be the limit, but not if it is another one.
+                if self.left.is_empty() && answer.residual <= CONE_RESIDUAL {
+                    self.left.clone_from(&self.after);
+                }
                 continue;
             }
             self.count_continuum(answer);
             let is_limit = match answer.family {
-                0 => self
-                    .solution_branch
-                    .is_limit(&self.system, &self.start, &self.modes),
+                0 => self.is_limit(),
                 _ => self.select(compliance, problem, answer),
             };
             if is_limit {
-                answer.status = LcpStatus::Solved;
-                answer.selection = ConeSelection::Even;
-                self.reached = Some(compliance);
+                self.keep_limit(compliance, answer);
                 return true;
             }
+            is_open = answer.family == 0;
             if self.left.is_empty() {
                 self.left.clone_from(&self.after);
                 self.beside_branch.clone_from(&self.start);
             }
         }
         false
+    }
+
+    /// True if the answer, whose scaled impulses are in `self.start`, is the limit of the solutions for compliant contacts. See
+    /// [`SolutionBranch::is_limit`].
+    fn is_limit(&mut self) -> bool {
+        self.solution_branch
+            .is_limit(&self.system, &self.start, &self.modes)
+    }
+
+    /// Marks the answer as the limit of the solutions for compliant contacts. `compliance` is the last of these.
+    fn keep_limit(&mut self, compliance: f64, answer: &mut ConeAnswer) {
+        answer.status = LcpStatus::Solved;
+        answer.selection = ConeSelection::Even;
+        self.reached = Some(compliance);
     }
 
     /// Restores a solution for rigid contacts that [`try_branch`](Self::try_branch) has stored: the first one that was
