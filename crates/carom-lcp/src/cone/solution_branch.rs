@@ -2,7 +2,8 @@
 //!
 //! The *solution branch* is the curve of solutions for equally compliant contacts, with the matrix
 //! $G + \epsilon D$ of [`ConeSelection::Even`](super::ConeSelection::Even), as a function of the compliance
-//! $\epsilon$. It is followed from soft contacts, $\epsilon = 1$, to stiffer ones.
+//! $\epsilon$. It is followed from soft contacts, $\epsilon = 1$, to stiffer ones, and around the compliances at which it
+//! turns back.
 
 use super::answer::ConeMode;
 use super::gauss_seidel::Sweeps;
@@ -52,7 +53,8 @@ const SAME_LIMIT: f64 = 1e-7;
 /// velocities differ by less than this fraction of the velocity scale.
 const NEAR_LIMIT: f64 = 1e-2;
 
-/// The distance to the limit should fall in proportion to the compliance. A fall to this fraction is enough.
+/// The distance to the limit falls in proportion to the compliance, or to its root where a contact comes to rest. A fall to
+/// this fraction is enough; the distance of another solution hardly changes.
 const APPROACHED: f64 = 0.5;
 
 /// Decreasing compliances of the starting point [`ConeStart::Compliant`](super::ConeStart::Compliant).
@@ -375,9 +377,9 @@ impl SolutionBranch {
     }
 
     /// True if a solution for rigid contacts (`impulse`, `modes`) is the limit of the solutions for compliant contacts
-    /// as the compliance goes to zero. One of two criteria must be satisfied. Either contact modes and velocities are
-    /// close to those of the last compliant solution, or the distance between the velocities has fallen in proportion
-    /// to the compliance.
+    /// as the compliance goes to zero. One of two criteria must be satisfied. Either the contact modes are those of the last
+    /// compliant solution and the velocities are close, or the distance between the velocities has fallen since the
+    /// compliance before. The distance at the first compliance decides nothing alone.
     pub(super) fn is_limit(
         &mut self,
         system: &Scaled,

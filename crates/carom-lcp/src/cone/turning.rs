@@ -36,7 +36,7 @@ const BEYOND: f64 = 4.0;
 const FROM_CORNER: [f64; 6] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
 
 /// Largest number of steps, with those that fail. A hundred are usual, thirty of them for each corner.
-const MAX_STEPS: usize = 2000;
+const MAX_STEPS: usize = 1000;
 
 /// Largest number of multiply-adds: less than a second. Four contacts need a million.
 const MAX_WORK: u64 = 300_000_000;
