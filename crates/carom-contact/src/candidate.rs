@@ -294,7 +294,7 @@ fn judge(
         velocity_residual: None,
         own_residual: 0.0,
         hidden: 0.0,
-        masked: inspection.masked,
+        masked: f64::max(inspection.masked, closing_as_given(problem, built, rules)),
         distance: None,
     };
     let is_asked = basis.has_residual() || (inspection.is_suspect && !rules.may_approach);
@@ -384,6 +384,37 @@ fn judge(
         }
     }
     found
+}
+
+/// Largest approach of a contact after the impact, seen with the velocity that the caller gave, as a fraction of the terms of
+/// that velocity and of the velocity after. 0 if it is within the tolerance of the gate, or if the problem was not reduced. The
+/// part of a velocity in the span of the contact rows may have larger entries than the velocity, so that in the reduced
+/// problem the same approach is a smaller fraction.
+fn closing_as_given(problem: &ImpactProblem<'_>, built: &Built, rules: &Rules<'_>) -> f64 {
+    let Some(given) = problem.given().filter(|_| !rules.may_approach) else {
+        return 0.0;
+    };
+    let contacts = problem.contacts();
+    let before = scaled(given.0.as_slice(), problem.scale());
+    let change = scaled(built.change.as_slice(), problem.scale());
+    let fractions = contacts.indexed().map(|(i, contact)| {
+        let row_scale = contacts.row_scale(contacts.row(i));
+        let normal = scaled(contact.normal.0.as_slice(), row_scale);
+        let after = dot_of_sum(&normal, &before, &change);
+        let terms = normal.iter().zip(before.iter().zip(&change));
+        let size: f64 = terms
+            .map(|(a, (v, d))| a.abs() * (v.abs() + (v + d).abs()))
+            .sum();
+        let wall = rules.wall_rates.get(contacts.place(i).index()).copied();
+        let wall = wall.unwrap_or(0.0) * contacts.row_norm(contacts.row(i)) * row_scale;
+        (-after - wall).max(0.0) / divisor(size + wall.abs())
+    });
+    let closing = worst(fractions);
+    if closing <= GATE_TOLERANCE {
+        0.0
+    } else {
+        closing
+    }
 }
 
 /// Converts the physical impulses on the caller's rows to scaled impulses on the contact rows of unit kinetic length (unit

@@ -49,6 +49,9 @@ const SEEN: f64 = 1.0 / 64.0;
 /// the velocities of the caller's rows. Along the others the correction would amplify the rounding of the rows.
 const WELL_SEEN: f64 = 1e-6;
 
+/// Number of corrections of a reduced velocity. The second leaves the rounding of the reduced velocity alone.
+const CORRECTIONS: usize = 2;
+
 /// Projects a momentum (n entries) orthogonally onto the span of rows of unit length (n entries each). Momentum and rows are
 /// whitened, that is, in coordinates in which the kinetic metric is Euclidean.
 ///
@@ -127,17 +130,26 @@ pub(crate) fn seen_velocity(problem: &ImpactProblem<'_>) -> Option<Tangent> {
     let svd = Svd::new(&columns, n);
     let sizes = spanning(&svd);
     let directions = sizes.clone().map(|(index, _)| svd.left(index));
-    let mut seen = along(directions, problem.momentum());
+    let seen = along(directions, problem.momentum());
     if !(kernel::norm(&seen) < SEEN * problem.norm()) {
         return None;
     }
-    // Whitening has rounded the whole momentum: correct the velocities of the caller's rows.
-    let missed = missed_rates(problem, &seen);
-    for (index, size) in sizes.filter(|(_, size)| *size > WELL_SEEN * svd.largest()) {
-        let length = kernel::dot(svd.right(index), &missed) / size;
-        kernel::add_scaled(&mut seen, length, svd.left(index));
+    // Whitening has rounded the whole momentum: correct the velocities of the caller's rows. The corrections are added to the
+    // velocity, since unwhitening would round a corrected momentum again.
+    let mut seen = velocity(problem, &seen);
+    for _ in 0..CORRECTIONS {
+        let missed = missed_rates(problem, &seen);
+        let mut correction: Numbers = smallvec![0.0; n];
+        for (index, size) in sizes
+            .clone()
+            .filter(|(_, size)| *size > WELL_SEEN * svd.largest())
+        {
+            let length = kernel::dot(svd.right(index), &missed) / size;
+            kernel::add_scaled(&mut correction, length, svd.left(index));
+        }
+        seen.0 += velocity(problem, &correction).0;
     }
-    Some(velocity(problem, &seen))
+    Some(seen)
 }
 
 /// Converts a scaled momentum, whitened (in coordinates with a Euclidean kinetic metric), to a physical generalized
@@ -150,17 +162,14 @@ fn velocity(problem: &ImpactProblem<'_>, momentum: &[f64]) -> Tangent {
 }
 
 /// Returns the scaled velocities of the contact rows of unit kinetic length (unit rows) at the problem's velocity minus
-/// those at a whitened `momentum` (in coordinates with a Euclidean kinetic metric), one per row.
-fn missed_rates(problem: &ImpactProblem<'_>, momentum: &[f64]) -> Numbers {
-    let contacts = problem.contacts();
+/// those at the velocity `seen`, one per row.
+fn missed_rates(problem: &ImpactProblem<'_>, seen: &Tangent) -> Numbers {
     let scale = problem.scale();
-    let scaled = |velocity: &Tangent| -> Numbers { velocity.0.iter().map(|v| v * scale).collect() };
-    let given = scaled(problem.velocity_minus());
-    let made: Numbers = scaled(&velocity(problem, momentum))
-        .iter()
-        .map(|v| -v)
+    let given: Numbers = { problem.velocity_minus().0.iter() }
+        .map(|v| v * scale)
         .collect();
-    rates(contacts, &given, &made)
+    let removed: Numbers = seen.0.iter().map(|v| -v * scale).collect();
+    rates(problem.contacts(), &given, &removed)
 }
 
 /// Returns for each contact the rounding error of its normal velocity if the generalized velocity `given` (n entries) was

@@ -319,8 +319,7 @@ impl Balance {
                 None | Some(0.0) => rates.after,
                 Some(rate) => rates.after + rate * unit,
             };
-            let limit = GATE_TOLERANCE * rates.size + problem.rounding(i) * unit;
-            is_suspect |= !(approach >= -limit) && !rules.may_approach;
+            is_suspect |= !(approach >= -GATE_TOLERANCE * rates.size) && !rules.may_approach;
             is_suspect |= !(impulse >= 0.0) && !rules.may_pull;
             let counted = rebound.map(|_| 0.0);
             let mut tangential = 0.0f64;
