@@ -117,16 +117,17 @@ impl<'p> Derivative<'p> {
                          allow; move the data by more than rounding",
             });
         }
-        // A law that was evaluated nearby may answer differently there.
-        if is_continuous.is_none() {
-            // The law's own branch is missing if it is that of no velocity nearby; another one that leads to the outcome takes its place.
-            let leads_there = |way: &Walk| frame.is_rounding(&(&after - &way.velocity), SAME_WAY);
-            let Some(own) = ways.iter().position(leads_there) else {
+        // The law's own branch is missing if it is that of no velocity nearby; another one that leads to the outcome takes its place.
+        let leads_there = |way: &Walk| frame.is_rounding(&(&after - &way.velocity), SAME_WAY);
+        match ways.iter().position(leads_there) {
+            Some(own) => ways[..=own].rotate_right(1),
+            // A law that was evaluated nearby may answer differently there.
+            None if is_continuous.is_some() => {}
+            None => {
                 return Err(ImpactError::NotDifferentiated {
                     reason: "its stages do not lead to the outcome",
                 });
-            };
-            ways[..=own].rotate_right(1);
+            }
         }
         let least = |of: fn(&Walk) -> f64| ways.iter().map(of).fold(f64::INFINITY, f64::min);
         let (next, nearest) = (least(|way| way.margin), least(|way| way.least));

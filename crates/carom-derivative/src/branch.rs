@@ -2,7 +2,7 @@
 
 use super::form::{Form, Workspace};
 use super::frame::{Frame, GRAZING};
-use super::interior::{INTERIOR, interior};
+use super::interior::{INTERIOR, interior, wider};
 use super::shift::decisive;
 use super::stage::Stage;
 use super::{Map, SAME_JACOBIAN, SAME_OUTCOME};
@@ -16,7 +16,8 @@ use std::sync::Arc;
 /// Largest number of branches that are followed.
 pub(super) const MAX_PIECES: usize = 64;
 
-/// Largest number of states that a search for branches may visit.
+/// Largest number of states from which a search for branches may advance the velocity. Contacts that are only looked at cost
+/// little, and a copy of a contact is no more than looked at.
 const MAX_STATES: usize = 4096;
 
 /// Largest amount of work that a search for branches may take; one unit is about one multiply-add.
@@ -46,8 +47,10 @@ pub(super) const CONSTANT: f64 = 1e-9;
 const BLUR: f64 = 16.0;
 
 /// Derivative of a velocity of a unit row with respect to the velocity before the impact, below which the velocity has decayed: at
-/// the end of a long chain of strikes both vanish in the limit. A tie at the end of a chain has a derivative of about one.
-pub(super) const DECAYED: f64 = 1e-3;
+/// the end of a long chain of strikes both vanish in the limit. A tie at the end of a chain has a derivative of about one. With this
+/// value, a [grazing](GRAZING) velocity over the default tolerance of ties, a tie of a decayed velocity is one that the law takes for
+/// rounding.
+pub(super) const DECAYED: f64 = 1e-2;
 
 /// Derivative of a decayed velocity that counts as zero. The distances of decisions approach those in the limit as the derivatives
 /// vanish, and reach them there up to this fraction.
@@ -247,6 +250,15 @@ impl Walk {
             self.is_cut = true;
             return Ok(own || value >= 0.0);
         }
+        let is_long = self.stages.len() >= LONG;
+        if own && is_long && is_graze(value.abs()) {
+            // Rounding has made this decision: it must not contradict those before it.
+            let all: Vec<&DVector<f64>> = self.tied.iter().chain([&row]).collect();
+            if wider(&all, INTERIOR)?.is_none() {
+                self.is_cut = true;
+                return Ok(true);
+            }
+        }
         if self.tied.len() >= MAX_TIES {
             return Err(ImpactError::NotDifferentiated { reason: TOO_MANY });
         }
@@ -418,7 +430,6 @@ impl Ties {
             // The branch up to its last tie.
             let mut known = walk.clone();
             loop {
-                states += 1;
                 let is_over = states > MAX_STATES || found.work > MAX_WORK;
                 if found.walks.len() >= MAX_PIECES || (!is_first && is_over) {
                     found.is_complete = false;
@@ -430,6 +441,7 @@ impl Ties {
                 let Some(own) = named.choices.drain(..).next() else {
                     break;
                 };
+                states += usize::from(own.stage.is_some());
                 let distances = (walk.margin, walk.least, walk.before_limit);
                 let (n_tied, n_stages) = (walk.tied.len(), walk.stages.len());
                 let tests = &named.tests[..own.end];

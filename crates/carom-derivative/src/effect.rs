@@ -3,8 +3,9 @@
 use super::branch::CONSTANT;
 use super::frame::Frame;
 use super::friction::{Contacts, Event};
-use super::reading::{Grip, Near, Reading};
+use super::reading::{Grip, Near, Reading, Tangential, norm};
 use super::stage::Stage;
+use carom_contact::RowIndex;
 use nalgebra::{DMatrix, DVector};
 
 /// Part of a unit row outside the span of other rows that counts as zero: the rounding of a sum of unit rows.
@@ -120,6 +121,66 @@ impl Contacts<'_> {
             slope.norm()
         });
         slopes.fold(0.0, f64::max)
+    }
+}
+
+impl Reading<'_> {
+    /// Iterates over the rows of the normal and of the tangents along which friction may act.
+    pub(super) fn rows(&self) -> impl Iterator<Item = RowIndex> {
+        let tangents = self.tangents.iter().filter(|_| self.has_friction());
+        std::iter::once(self.normal).chain(tangents.copied())
+    }
+
+    /// True if this contact pushes for all impulses within the thresholds `near`, below its cap and on one side of restitution.
+    fn pushes(&self, near: &Near) -> bool {
+        let is_below_cap = self.cap.is_none_or(|cap| cap - self.push > near.push);
+        self.push > near.push && is_below_cap && self.is_on_side(near)
+    }
+
+    fn is_on_side(&self, near: &Near) -> bool {
+        self.sides.is_none() || self.before.abs() > near.before
+    }
+
+    /// True if this contact stays closed without sliding, in the mode `grip`, for all impulses and velocities within the
+    /// thresholds `near`.
+    pub(super) fn holds(&self, grip: Grip, near: &Near) -> bool {
+        let is_inside = match grip {
+            Grip::Closed(Tangential::Free) => true,
+            Grip::Closed(Tangential::Stick) => self.slack() > near.drag,
+            _ => false,
+        };
+        is_inside && self.pushes(near)
+    }
+
+    /// Iterates over unit rows whose velocities after the stage have no part in any decision of this contact, for all impulses and
+    /// velocities within the thresholds `near`: the normal of a contact that pushes, and the direction across its friction if it may
+    /// only slide against that friction.
+    pub(super) fn fixed_rows(&self, near: &Near) -> impl Iterator<Item = DVector<f64>> {
+        let pushes = self.pushes(near);
+        let drag = norm(self.drag);
+        let is_across = pushes
+            && self.has_friction()
+            && self.directions.is_empty()
+            && norm(self.slip) <= near.slip
+            && drag > near.drag;
+        let normal = pushes.then(|| self.frame.row(self.normal).into_owned());
+        let across = is_across.then(|| {
+            let across = [-self.drag[1] / drag, self.drag[0] / drag];
+            let mut sum = DVector::zeros(self.frame.dim());
+            for (row, c) in self.tangents.iter().zip(across) {
+                sum.axpy(c, &self.frame.row(*row), 1.0);
+            }
+            sum
+        });
+        normal.into_iter().chain(across)
+    }
+
+    /// True if this contact is closed and does not slide after the stage, within the thresholds `near`, and its restitution is
+    /// not at a tie.
+    pub(super) fn is_at_rest(&self, near: &Near) -> bool {
+        let is_closed = self.gap.abs() <= near.gap;
+        let sticks = !self.has_friction() || norm(self.slip) <= near.slip;
+        self.is_on_side(near) && is_closed && sticks
     }
 }
 

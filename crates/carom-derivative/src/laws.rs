@@ -14,7 +14,8 @@ use super::stage::Stage;
 use super::ways::{AtOnce, simultaneous};
 use super::{Answers, Branches, DifferentiableLaw, Map, StepContacts, Steps, ToPlastic, sliding};
 use carom_contact::{
-    ContactIndex, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, RowIndex, UnitRow,
+    ContactIndex, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, RowIndex,
+    UnitRow,
 };
 use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Poisson, Sampler, SetValued};
 use carom_impact::plastic::{PlasticRule, meeting, plastic_change};
@@ -400,6 +401,7 @@ fn of_sample(
 }
 
 fn nonholonomic<'p>(
+    law: &dyn ImpactLaw,
     problem: &'p ImpactProblem<'p>,
     restitution: Restitution,
     tolerance: f64,
@@ -407,7 +409,7 @@ fn nonholonomic<'p>(
     let frame = Frame::new(problem)?;
     let strike = Strike::of(restitution, problem.contacts().n_distinct());
     let found = chain::follow(&frame, &Rule::Most, strike, Ties::within(tolerance))?;
-    Ok(Branches::of_chains(frame, found))
+    Branches::of_chains(frame, found).compared_with(law, tolerance)
 }
 
 macro_rules! nonholonomic {
@@ -421,7 +423,7 @@ macro_rules! nonholonomic {
                 tolerance: f64,
             ) -> Result<Branches<'p>, ImpactError> {
                 let $law = self;
-                nonholonomic(problem, $restitution, tolerance)
+                nonholonomic(self, problem, $restitution, tolerance)
             }
 
             fn has_event_restitution(&self) -> bool {

@@ -1,13 +1,13 @@
 //! Evaluation of the law itself near a velocity, if several answers or branches are possible there.
 
-use super::Map;
-use super::branch::Walk;
+use super::assemble::leads_everywhere;
+use super::branch::{LONG, Walk};
 use super::directions::spread;
 use super::frame::Frame;
 use super::friction::Contacts;
 use super::ways::AtOnce;
-use super::{SAME_JACOBIAN, are_one};
-use carom_contact::{ImpactError, ImpactProblem};
+use super::{Branches, Map, SAME_JACOBIAN, are_one};
+use carom_contact::{ImpactError, ImpactLaw, ImpactProblem};
 use carom_metric::Tangent;
 use nalgebra::{DMatrix, DVector};
 
@@ -29,6 +29,9 @@ const BEST: f64 = 2.0;
 
 /// Distance, in steps, from the answer at the velocity itself beyond which an answer counts as a jump.
 const FAR: f64 = 1e3;
+
+/// Length below which a direction counts as zero.
+const ZERO: f64 = 1e-9;
 
 /// Largest number of directions in which the law is evaluated, besides those that are computed from them.
 const MAX_DIRECTIONS: usize = 80;
@@ -73,17 +76,7 @@ impl<'f, 'l> Probe<'f, 'l> {
         next: f64,
     ) -> Option<Self> {
         let ties: Vec<&DVector<f64>> = ways.iter().flat_map(Walk::ties).chain(ties).collect();
-        let mut groups = frame.scales().touched(&frame.rows, &ties);
-        if groups.is_empty() {
-            groups = (0..frame.scales().count()).collect();
-        }
-        let unit = frame.scales().least(&groups, NEAR);
-        let unit = unit.unwrap_or(if frame.speed > 0.0 {
-            NEAR * frame.speed
-        } else {
-            NEAR
-        });
-        let unit = unit.max(BEYOND_TIES * frame.grazing_in(&groups));
+        let (groups, unit) = groups_and_unit(frame, &ties);
         let step = unit.min(BEFORE_NEXT * next);
         let tied = frame.scales().least(&groups, law.tolerance);
         (step >= BEYOND_TIES * tied.unwrap_or(0.0)).then_some(Self {
@@ -97,13 +90,7 @@ impl<'f, 'l> Probe<'f, 'l> {
     /// Returns the part of a direction of velocity change that lies in the span of certain contact rows: those groups
     /// of interacting rows that have tied decisions, which a tiny change of the velocity reverses.
     fn within_groups(&self, direction: &DVector<f64>) -> DVector<f64> {
-        let scales = self.frame.scales();
-        if self.groups.len() == scales.count() {
-            return direction.clone();
-        }
-        let parts = self.groups.iter();
-        let parts = parts.map(|group| scales.part(&self.frame.rows, *group, direction));
-        parts.fold(DVector::zeros(self.frame.dim()), |sum, part| sum + part)
+        part_in_groups(self.frame, &self.groups, direction)
     }
 
     /// Evaluates the law at velocities that differ from the present one in several directions. Returns those of the
@@ -129,7 +116,7 @@ impl<'f, 'l> Probe<'f, 'l> {
         let mut others: Vec<Walk> = Vec::new();
         for (number, direction) in directions.into_iter().enumerate() {
             let direction = within(&direction);
-            let Some(direction) = direction.try_normalize(1e-9) else {
+            let Some(direction) = direction.try_normalize(ZERO) else {
                 continue;
             };
             let Some(answer) = self.answer(&direction) else {
@@ -238,6 +225,110 @@ impl<'f, 'l> Probe<'f, 'l> {
         });
         Some(Answer { after, jacobians })
     }
+}
+
+/// Returns the indices of the groups of interacting rows that have one of the tied decisions `ties`, and the distance (kinetic norm)
+/// at which a law is evaluated beside these ties: beyond the approach that the law takes for rounding.
+fn groups_and_unit(frame: &Frame<'_>, ties: &[&DVector<f64>]) -> (Vec<usize>, f64) {
+    let mut groups = frame.scales().touched(&frame.rows, ties);
+    if groups.is_empty() {
+        groups = (0..frame.scales().count()).collect();
+    }
+    let unit = frame.scales().least(&groups, NEAR);
+    let unit = unit.unwrap_or(if frame.speed > 0.0 {
+        NEAR * frame.speed
+    } else {
+        NEAR
+    });
+    let unit = unit.max(BEYOND_TIES * frame.grazing_in(&groups));
+    (groups, unit)
+}
+
+/// Returns the part of a direction of velocity change in the span of the rows of some groups of interacting rows.
+fn part_in_groups(frame: &Frame<'_>, groups: &[usize], direction: &DVector<f64>) -> DVector<f64> {
+    let scales = frame.scales();
+    if groups.len() == scales.count() {
+        return direction.clone();
+    }
+    let parts = groups.iter();
+    let parts = parts.map(|group| scales.part(&frame.rows, *group, direction));
+    parts.fold(DVector::zeros(frame.dim()), |sum, part| sum + part)
+}
+
+impl Branches<'_> {
+    /// Compares the branches of a law that strikes one contact after the other with answers of the `law` itself nearby, if the branches
+    /// may not tell the class of the outcome: from a tie they leave a gap, are too many, or are long, so that rounding decides about
+    /// their ends. Decisions tie within the relative `tolerance`. The law is evaluated in the directions of [`spread`] and along the
+    /// normals of the contacts, which depend neither on the coordinates nor on the branches.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of the solver that compares the regions of the branches.
+    pub(super) fn compared_with(
+        mut self,
+        law: &dyn ImpactLaw,
+        tolerance: f64,
+    ) -> Result<Self, ImpactError> {
+        let (frame, ways) = (&self.frame, &self.ways);
+        let is_tied = ways.len() > 1 || ways.iter().any(Walk::is_tied);
+        let is_long = ways.iter().any(|way| way.stages.len() >= LONG);
+        if !is_tied || ways.is_empty() {
+            return Ok(self);
+        }
+        let mut is_complete = self.is_complete && leads_everywhere(frame, ways)?;
+        if is_complete && !is_long {
+            return Ok(self);
+        }
+        let ties: Vec<&DVector<f64>> = ways.iter().flat_map(Walk::ties).collect();
+        let (groups, unit) = groups_and_unit(frame, &ties);
+        // Decisions of an endless branch lie ever nearer: the nearest of them bounds the step only as far as the ties allow.
+        let next = ways.iter().fold(f64::INFINITY, |m, way| m.min(way.margin));
+        let tied = BEYOND_TIES * frame.scales().least(&groups, tolerance).unwrap_or(0.0);
+        let step = unit.min(BEFORE_NEXT * next).max(tied);
+        let within =
+            |direction: &DVector<f64>| part_in_groups(frame, &groups, &frame.admit(direction));
+        let set = frame.problem.contacts();
+        let normals = set.indices().map(|i| frame.row(set.row(i)).into_owned());
+        let starts = normals.flat_map(|row| [-&row, row]).collect();
+        let (mut is_continuous, mut is_elsewhere) = (true, false);
+        for direction in spread(frame, starts, within) {
+            let Some(direction) = within(&direction).try_normalize(ZERO) else {
+                continue;
+            };
+            // A law that refuses an endless sequence tells nothing.
+            let Some(after) = answer_at(law, frame, &(step * &direction)) else {
+                is_complete = false;
+                continue;
+            };
+            let is_on = |way: &Walk| {
+                let predicted = &way.velocity + &way.jacobian * (step * &direction);
+                let allowed = MATCH * step * way.jacobian.amax().max(1.0);
+                frame.is_within(&(&after - predicted), allowed)
+            };
+            if !ways.iter().any(is_on) {
+                is_elsewhere = true;
+                let moved = |way: &Walk| frame.is_within(&(&after - &way.velocity), FAR * step);
+                is_continuous &= ways.first().is_some_and(moved);
+            }
+        }
+        self.is_continuous = Some(is_continuous);
+        self.is_kink = is_elsewhere;
+        self.is_complete = is_complete && !is_elsewhere;
+        Ok(self)
+    }
+}
+
+/// Returns the whitened velocity after the impact if the velocity before it is changed by `change` (whitened); `None` if the law has
+/// no answer.
+fn answer_at(
+    law: &dyn ImpactLaw,
+    frame: &Frame<'_>,
+    change: &DVector<f64>,
+) -> Option<DVector<f64>> {
+    let velocity = frame.velocity(&(&frame.before + change));
+    let problem = ImpactProblem::new(frame.problem.contacts(), Tangent(velocity)).ok()?;
+    let outcome = law.resolve(&problem).ok()?;
+    Some(frame.of_velocity(&outcome.velocity_plus.0))
 }
 
 /// True if two whitened Jacobians are equal up to the change that round friction cones cause within one probe step,

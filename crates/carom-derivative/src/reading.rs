@@ -116,7 +116,7 @@ fn minus(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
     [a[0] - b[0], a[1] - b[1]]
 }
 
-fn norm(a: [f64; 2]) -> f64 {
+pub(super) fn norm(a: [f64; 2]) -> f64 {
     libm::hypot(a[0], a[1])
 }
 
@@ -156,7 +156,7 @@ impl Reading<'_> {
     }
 
     /// Returns the distance of the friction impulse from the boundary of the friction cone, positive inside the cone.
-    fn slack(&self) -> f64 {
+    pub(super) fn slack(&self) -> f64 {
         if self.directions.is_empty() {
             return self.limit() - norm(self.drag);
         }
@@ -269,64 +269,6 @@ impl Reading<'_> {
             _ => most != edge,
         };
         Tangential::Vertex(if is_next { self.next(edge) } else { edge })
-    }
-
-    /// Iterates over the rows of the normal and of the tangents along which friction may act.
-    pub(super) fn rows(&self) -> impl Iterator<Item = RowIndex> {
-        let tangents = self.tangents.iter().filter(|_| self.has_friction());
-        std::iter::once(self.normal).chain(tangents.copied())
-    }
-
-    /// True if this contact pushes for all impulses within the thresholds `near`, below its cap and on one side of restitution.
-    fn pushes(&self, near: &Near) -> bool {
-        let is_below_cap = self.cap.is_none_or(|cap| cap - self.push > near.push);
-        self.push > near.push && is_below_cap && self.is_on_side(near)
-    }
-
-    fn is_on_side(&self, near: &Near) -> bool {
-        self.sides.is_none() || self.before.abs() > near.before
-    }
-
-    /// True if this contact stays closed without sliding, in the mode `grip`, for all impulses and velocities within the
-    /// thresholds `near`.
-    pub(super) fn holds(&self, grip: Grip, near: &Near) -> bool {
-        let is_inside = match grip {
-            Grip::Closed(Tangential::Free) => true,
-            Grip::Closed(Tangential::Stick) => self.slack() > near.drag,
-            _ => false,
-        };
-        is_inside && self.pushes(near)
-    }
-
-    /// Iterates over unit rows whose velocities after the stage have no part in any decision of this contact, for all impulses and
-    /// velocities within the thresholds `near`: the normal of a contact that pushes, and the direction across its friction if it may
-    /// only slide against that friction.
-    pub(super) fn fixed_rows(&self, near: &Near) -> impl Iterator<Item = DVector<f64>> {
-        let pushes = self.pushes(near);
-        let drag = norm(self.drag);
-        let is_across = pushes
-            && self.has_friction()
-            && self.directions.is_empty()
-            && norm(self.slip) <= near.slip
-            && drag > near.drag;
-        let normal = pushes.then(|| self.frame.row(self.normal).into_owned());
-        let across = is_across.then(|| {
-            let across = [-self.drag[1] / drag, self.drag[0] / drag];
-            let mut sum = DVector::zeros(self.frame.dim());
-            for (row, c) in self.tangents.iter().zip(across) {
-                sum.axpy(c, &self.frame.row(*row), 1.0);
-            }
-            sum
-        });
-        normal.into_iter().chain(across)
-    }
-
-    /// True if this contact is closed and does not slide after the stage, within the thresholds `near`, and its restitution is
-    /// not at a tie.
-    pub(super) fn is_at_rest(&self, near: &Near) -> bool {
-        let is_closed = self.gap.abs() <= near.gap;
-        let sticks = !self.has_friction() || norm(self.slip) <= near.slip;
-        self.is_on_side(near) && is_closed && sticks
     }
 
     /// Returns all modes that this contact can have; `None` if the modes form a continuum, because the sliding

@@ -252,9 +252,11 @@ impl DifferentiableLaw for Sequential {
             rebounds: false,
             steps: Steps::Each(steps.collect()),
         };
-        let mut branches = Branches::of_chains(frame, found);
-        branches.is_complete &= is_complete;
-        branches.answers = answers;
-        Ok(branches)
+        Branches {
+            answers,
+            is_complete: is_complete && found.is_complete,
+            ..Branches::of_chains(frame, found)
+        }
+        .compared_with(self, tolerance)
     }
 }

@@ -242,3 +242,40 @@ fn contacts_that_a_body_at_rest_does_not_need_decide_nothing() {
     }
     assert!(at_rest >= 20, "{at_rest}");
 }
+
+/// Strikes in turn bring a body to rest just as it stops sliding: beside such a velocity it stops, or slides on. All branches that were
+/// found slid, so that this was smooth.
+#[test]
+fn a_slide_that_just_stops_in_a_long_sequence_is_a_kink() {
+    let contact = |normal: [f64; 3], tangent: [f64; 3]| Contact {
+        normal: Covector::from_slice(&normal),
+        tangents: vec![Covector::from_slice(&tangent)],
+        friction: 0.5,
+        restitution: 0.5,
+    };
+    let data = Data {
+        mass: 2.0 * DMatrix::identity(3, 3),
+        velocity: dvector![-2.0, -1.0, 2.0],
+        contacts: vec![
+            contact([1.0, -1.0, 0.0], [-1.0, -2.0, 0.0]),
+            contact([-1.0, 1.0, -1.0], [1.0, -1.0, 0.0]),
+        ],
+        forms: Vec::new(),
+    };
+    let law: Law = Sequential::default().into();
+    // Along the last column of the span of both contacts.
+    for (step, part) in [(1e-6, 0.0), (-1e-6, 1.0)] {
+        let moved = Data {
+            velocity: &data.velocity + dvector![step, step, 0.0],
+            ..data.clone()
+        };
+        let outcome = moved.with(|problem| law.resolve(problem)).unwrap().unwrap();
+        let left = outcome.velocity_plus.0.norm() / 1e-6;
+        assert!((left > 0.1) == (part > 0.5), "{step}: {left}");
+    }
+    let told = data.with(|problem| {
+        let (_, derivative) = differentiate(&law, problem, &Wrt::ALL, 1e-9).unwrap();
+        (derivative.class(), derivative.is_complete())
+    });
+    assert_eq!(told.unwrap(), (Some(Differentiability::Kink), false));
+}

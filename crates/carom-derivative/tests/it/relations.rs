@@ -460,6 +460,21 @@ fn velocities_that_vanish_beside_large_impulses_decide_nothing() {
     check(82_003, 3..4);
 }
 
+/// Chains of strikes from a tie, or at the end of which rounding chooses: the search for branches ended at its limits in some
+/// coordinates, with a copy of a contact, or beside a far body. Class and pieces were those of the branches found (`kink`, `jump` and
+/// `smooth` of one impact), whatever the law answers.
+#[test]
+fn the_law_itself_decides_the_class_beside_long_chains() {
+    check(150_002, 564..565);
+    check(150_003, 32..33);
+    check(905, 197..198);
+    check(130_020, 248..249);
+    check(133_003, 254..255);
+    check(134_007, 512..513);
+    check(77_005, 506..507);
+    check(88_001, 980..981);
+}
+
 /// Contacts of a sample that others keep at rest: their ties have no effect, but the rounding of the branches beyond them was a kink.
 #[test]
 fn ties_of_contacts_that_others_keep_at_rest_are_smooth() {
