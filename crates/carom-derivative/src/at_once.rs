@@ -92,8 +92,16 @@ impl AtOnce<'_> {
         found: &mut Found,
     ) -> Result<(Option<bool>, bool), ImpactError> {
         let frame = contacts.frame;
+        let after = frame.of_velocity(&outcome.velocity_plus.0);
         let Some(own) = found.walks.first() else {
-            return Ok((None, false));
+            // No velocity nearby has the modes of the outcome, for dependent contacts hold it in more ways than these allow.
+            let Some(probe) = Probe::new(self, frame, &[], &[], f64::INFINITY) else {
+                return Ok((None, false));
+            };
+            let asked = probe.ask(Vec::new(), &[], &after)?;
+            found.walks = asked.walks;
+            found.is_complete = false;
+            return Ok((Some(asked.is_continuous), asked.is_elsewhere));
         };
         let is_tied = found.walks.len() > 1 || own.is_tied();
         let is_shared = own.stages.iter().any(|stage| stage.is_dependent);
@@ -117,18 +125,21 @@ impl AtOnce<'_> {
             own_ties.extend(own.walks.iter().flat_map(Walk::ties).cloned());
             ways.extend(own.walks);
         }
-        let mut probe = Probe::new(self, frame, &ways, &own_ties, next);
-        if probe.is_none() && frame.scales().count() > 1 {
+        let mut next = next;
+        if frame.scales().count() > 1 {
+            // Decisions of other groups say nothing about the ties of this one.
             let groups = touched(frame, &ways, &own_ties);
-            let next = self.next_within(&groups, contacts, outcome)?;
-            probe = next.and_then(|next| Probe::new(self, frame, &ways, &own_ties, next));
+            next = self
+                .next_within(&groups, contacts, outcome)?
+                .unwrap_or(next);
         }
+        let probe = Probe::new(self, frame, &ways, &own_ties, next);
         let Some(probe) = probe else {
             found.walks = ways;
             found.is_complete = false;
             return Ok((None, !own_ties.is_empty()));
         };
-        let asked = probe.ask(ways, &own_ties)?;
+        let asked = probe.ask(ways, &own_ties, &after)?;
         found.walks = asked.walks;
         found.is_complete &= asked.is_complete;
         Ok((Some(asked.is_continuous), asked.is_elsewhere))

@@ -95,9 +95,14 @@ impl<'f, 'l> Probe<'f, 'l> {
 
     /// Evaluates the law at velocities that differ from the present one in several directions. Returns those of the
     /// branches `ways` that the law took, in their order, and a new branch for each answer that is on no known branch.
-    /// `ties` are the rows of further tied decisions (a tiny change of the velocity reverses them), which give further
+    /// `after` is the velocity after the impact. `ties` are the rows of further tied decisions (a tiny change of the velocity reverses them), which give further
     /// directions.
-    pub(super) fn ask(&self, ways: Vec<Walk>, ties: &[DVector<f64>]) -> Result<Asked, ImpactError> {
+    pub(super) fn ask(
+        &self,
+        ways: Vec<Walk>,
+        ties: &[DVector<f64>],
+        after: &DVector<f64>,
+    ) -> Result<Asked, ImpactError> {
         let own = ways.iter().map(|way| way.direction(self.frame));
         let mut directions = own.collect::<Result<Vec<_>, _>>()?;
         let ties = ways.iter().flat_map(Walk::ties).chain(ties);
@@ -144,20 +149,17 @@ impl<'f, 'l> Probe<'f, 'l> {
                     .any(|way| self.is_on(way, &direction, &answer));
             if !is_known {
                 asked.is_complete = false;
-                let moved = &answer.after - &ways[0].velocity;
+                let moved = &answer.after - after;
                 asked.is_continuous &= self.frame.is_within(&moved, FAR * self.step);
                 let Some([jacobian, impulses]) = answer.jacobians else {
                     asked.is_elsewhere = true;
                     continue;
                 };
-                let mut after = answer.after - &jacobian * (self.step * &direction);
-                if self
-                    .frame
-                    .is_within(&(&after - &ways[0].velocity), MATCH * self.step)
-                {
-                    after.clone_from(&ways[0].velocity);
+                let mut limit = answer.after - &jacobian * (self.step * &direction);
+                if self.frame.is_within(&(&limit - after), MATCH * self.step) {
+                    limit.clone_from(after);
                 }
-                let mut way = Walk::at(self.frame, after, f64::INFINITY, 0.0, vec![direction]);
+                let mut way = Walk::at(self.frame, limit, f64::INFINITY, 0.0, vec![direction]);
                 way.jacobian = jacobian;
                 way.impulses = impulses;
                 way.map = Map::Limit;

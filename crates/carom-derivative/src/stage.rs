@@ -223,9 +223,8 @@ impl Stage {
         &self.numbers[self.layout.impulse()..self.layout.asked()]
     }
 
-    /// Returns the row (n entries) of equation `i` of the stage (a part of an impact with fixed contact modes),
-    /// including the factor of one plus restitution. The product of this row with the velocity before the stage is the
-    /// residual of the equation if no impulses act.
+    /// Returns the row (n entries) of equation `i` of the stage, including the factor of one plus restitution. The product of this
+    /// row with the velocity before the stage is the residual of the equation if no impulses act.
     fn asked(&self, i: usize) -> &[f64] {
         &self.numbers[self.layout.asked() + i * self.layout.n..][..self.layout.n]
     }
@@ -244,9 +243,8 @@ impl Stage {
         &self.numbers[self.layout.inverse()..]
     }
 
-    /// True if an unknown impulse may have any value. The equations of the stage (a part of an impact with fixed
-    /// contact modes) are solved for a maximal linearly independent set of unknowns, and this unknown is not in the
-    /// set.
+    /// True if an unknown impulse may have any value: the equations of the stage are solved for a maximal linearly independent set of
+    /// unknowns, and this unknown is not in the set.
     fn is_free(&self, unknown: usize) -> bool {
         let p = self.layout.unknowns;
         let mut row = self.inverse()[unknown * p..(unknown + 1) * p].iter();
@@ -261,9 +259,8 @@ impl Stage {
         }
     }
 
-    /// Computes the velocity after the stage (a part of an impact with fixed contact modes) from the one before it, by
-    /// the equations of the stage. `velocity` (n entries) is replaced by the result. Writes into `missed` the residuals
-    /// of the equations before the impulses act, and into `unknowns` the impulses that remove them.
+    /// Computes the velocity after the stage from the one before it. `velocity` (n entries) is replaced by the result. Writes into
+    /// `missed` the residuals of the equations before the impulses act, and into `unknowns` the impulses that remove them.
     fn push(&self, velocity: &mut [f64], missed: &mut [f64], unknowns: &mut [f64]) {
         self.miss(velocity, missed);
         let inverse = self.inverse().chunks_exact(missed.len().max(1));
@@ -281,10 +278,9 @@ impl Stage {
         }
     }
 
-    /// Advances derivatives through the stage (a part of an impact with fixed contact modes), for directions in which
-    /// only the velocity before the impact changes. `velocity` holds derivatives of the velocity (n rows, any number of
-    /// columns) and is replaced by those after the stage. The derivatives of the impulses are added to `impulses`,
-    /// which has a row for each row of contacts and constraints.
+    /// Advances derivatives through the stage, for directions in which only the velocity before the impact changes. `velocity` holds
+    /// derivatives of the velocity (n rows, any number of columns) and is replaced by those after the stage. The derivatives of the
+    /// impulses are added to `impulses`, which has a row for each row of contacts and constraints.
     pub(super) fn advance(&self, velocity: &mut DMatrix<f64>, impulses: &mut DMatrix<f64>) {
         let mut x: Column = smallvec![0.0; self.layout.unknowns];
         let mut missed = x.clone();
@@ -462,10 +458,9 @@ impl Stage {
         (0..p).map(row).filter(is_one).collect()
     }
 
-    /// True if linearly dependent contacts can satisfy the equations of the stage (a part of an impact with fixed
-    /// contact modes) for any velocity before it. `before` is the Jacobian of this velocity with respect to the
-    /// velocity before the impact. If the result is false, the contact modes of the stage exist only for a set of
-    /// velocities without interior.
+    /// True if linearly dependent contacts can satisfy the equations of the stage for any velocity before it. `before` is the
+    /// Jacobian of this velocity with respect to the velocity before the impact. If the result is false, the contact modes of the
+    /// stage exist only for a set of velocities without interior.
     pub(super) fn has_room(&self, before: &DMatrix<f64>) -> bool {
         if !self.is_dependent {
             return true;
@@ -491,9 +486,8 @@ impl Stage {
         })
     }
 
-    /// Returns the indices of the unknown impulses outside the maximal linearly independent set for which the equations
-    /// of the stage (a part of an impact with fixed contact modes) are solved. Each of these impulses may have any
-    /// value, and the impulses in the set follow from them.
+    /// Returns the indices of the unknown impulses outside the maximal linearly independent set for which the equations are solved.
+    /// Each of these impulses may have any value, and the impulses in the set follow from them.
     pub(super) fn free(&self) -> SmallVec<[usize; 8]> {
         if !self.is_dependent {
             return SmallVec::new();
@@ -527,12 +521,12 @@ impl Stage {
                     Range::Any => true,
                 })
             };
-            self.drift(s).amax() > 0.0 && (may(1.0) || may(-1.0))
+            self.drift(s).norm() > self.rounding_of_drift(s) && (may(1.0) || may(-1.0))
         })
     }
 
-    /// Returns the changes of all unknown impulses if the free impulse `unknown` (one that may have any value) grows by
-    /// one. The linearly independent impulses change so that all equations stay satisfied.
+    /// Returns the changes of all unknown impulses if the free impulse `unknown` (one that may have any value) grows by one. All
+    /// equations stay satisfied.
     pub(super) fn change(&self, unknown: usize) -> Column {
         let rows = self.matrix().chunks_exact(self.layout.unknowns);
         let column: Column = rows.map(|row| row[unknown]).collect();
@@ -555,10 +549,9 @@ impl Stage {
         grows
     }
 
-    /// Returns the change of the velocity after the stage (a part of an impact with fixed contact modes; n entries) if
-    /// the free impulse `unknown` (one that may have any value) grows by one. The linearly independent impulses change
-    /// so that all equations stay satisfied. The result is zero if the contacts only divide one total impulse
-    /// differently.
+    /// Returns the change of the velocity after the stage (n entries) if the free impulse `unknown` (one that may have any value) grows
+    /// by one. The linearly independent impulses change so that all equations stay satisfied. The result is zero if the contacts
+    /// only divide one total impulse differently.
     pub(super) fn drift(&self, unknown: usize) -> DVector<f64> {
         let mut moved = DVector::zeros(self.layout.n);
         let mut size = 0.0;
@@ -571,6 +564,18 @@ impl Stage {
             moved.fill(0.0);
         }
         moved
+    }
+
+    /// Returns the rounding of [`drift`](Self::drift). Contacts that hinder each other amplify that of the impulses.
+    fn rounding_of_drift(&self, unknown: usize) -> f64 {
+        let rows = self.matrix().chunks_exact(self.layout.unknowns);
+        let column: Column = rows.map(|row| row[unknown]).collect();
+        let inverse = self.inverse().chunks_exact(self.layout.unknowns);
+        let sizes = inverse.map(|row| dot_and_size(row, &column).1).enumerate();
+        ROUNDED
+            * sizes.fold(0.0, |sum, (i, size)| {
+                sum + size * kernel::norm(self.pushed(i))
+            })
     }
 
     /// True if impulses can be exchanged between dependent contacts so that the velocity after the stage (a part of an
@@ -597,8 +602,7 @@ impl Stage {
         &self.mode
     }
 
-    /// True if no contact has an impulse in this stage (a part of an impact with fixed contact modes), so that only
-    /// constraints act.
+    /// True if no contact has an impulse in this stage, so that only constraints act.
     pub(super) fn is_quiet(&self) -> bool {
         !self.mode.acts
     }

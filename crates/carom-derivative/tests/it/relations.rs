@@ -475,6 +475,30 @@ fn the_law_itself_decides_the_class_beside_long_chains() {
     check(88_001, 980..981);
 }
 
+/// An answer whose dependent contacts hold it in more ways than any velocity nearby allows: rounding chose between impulses with a
+/// branch (`jump`) and impulses without (`not-differentiated`).
+#[test]
+fn an_answer_that_no_velocity_nearby_shares_has_the_pieces_of_answers_nearby() {
+    check(132_001, 197..198);
+    check(132_002, 557..558);
+}
+
+/// Contacts that amplify a velocity some thousand times: the rounding of the outcome, relative to the velocity before, was an error, and
+/// that of a copy of a contact was another outcome.
+#[test]
+fn an_outcome_much_faster_than_the_velocity_before_has_a_derivative() {
+    check(132_004, 187..188);
+    check(132_007, 417..418);
+    check(134_005, 0..1);
+}
+
+/// A slow far body that leaves: its decisions brought the law to be asked so near to the velocity that it answered where it is
+/// infeasible.
+#[test]
+fn decisions_of_a_far_body_do_not_bound_where_a_law_is_asked() {
+    check(134_005, 137..138);
+}
+
 /// Contacts of a sample that others keep at rest: their ties have no effect, but the rounding of the branches beyond them was a kink.
 #[test]
 fn ties_of_contacts_that_others_keep_at_rest_are_smooth() {
