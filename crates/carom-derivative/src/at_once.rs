@@ -95,10 +95,15 @@ impl AtOnce<'_> {
         let after = frame.of_velocity(&outcome.velocity_plus.0);
         let Some(own) = found.walks.first() else {
             // No velocity nearby has the modes of the outcome, for dependent contacts hold it in more ways than these allow.
-            let Some(probe) = Probe::new(self, frame, &[], &[], f64::INFINITY) else {
+            let (_, impulse) = frame.of_outcome(outcome);
+            let normals = frame.problem.contacts().indices();
+            let normals = normals.map(|i| frame.problem.contacts().row(i));
+            let pushing = normals.filter(|row| impulse[row.index()] > 0.0);
+            let pushing: Vec<_> = pushing.map(|row| frame.row(row).into_owned()).collect();
+            let Some(probe) = Probe::new(self, frame, &[], &pushing, f64::INFINITY) else {
                 return Ok((None, false));
             };
-            let asked = probe.ask(Vec::new(), &[], &after)?;
+            let asked = probe.ask(Vec::new(), &pushing, &after)?;
             found.walks = asked.walks;
             found.is_complete = false;
             return Ok((Some(asked.is_continuous), asked.is_elsewhere));

@@ -315,7 +315,7 @@ impl<'f> Contacts<'f> {
             let normal = self.frame.row(reading.normal);
             let mut slope = after.tr_mul(&normal);
             slope.gemv_tr(reading.rebound.value(), before, &normal, 1.0);
-            if slope.norm() <= CONSTANT {
+            if slope.norm() <= CONSTANT.max(stage.rounding()) {
                 *grip = Grip::Closed(reading.own_tangential());
                 is_any = true;
             }

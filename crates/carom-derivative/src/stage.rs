@@ -169,8 +169,7 @@ impl Stage {
         }
     }
 
-    /// Creates a stage (part of an impact with fixed contact modes) that starts from the velocity `before`. The
-    /// linear equations of `mode` determine its impulses and the velocity after it.
+    /// Creates a stage that starts from the velocity `before`. The equations of `mode` determine its impulses and the velocity after it.
     pub(super) fn from(frame: &Frame<'_>, mode: Mode, before: &DVector<f64>) -> Arc<Self> {
         let given: SmallVec<[f64; 8]> = smallvec![0.0; frame.n_rows()];
         Self::from_given(frame, mode, before, &given)
@@ -183,8 +182,7 @@ impl Stage {
         stage
     }
 
-    /// Creates a stage (part of an impact with fixed contact modes) that starts from the velocity `before`. `given`
-    /// holds prescribed impulses on all rows; the linear equations of `mode` determine further ones.
+    /// Creates a stage like [`from`](Self::from), with prescribed impulses on all rows, `given`.
     pub(super) fn from_given(
         frame: &Frame<'_>,
         mode: Mode,
@@ -229,8 +227,7 @@ impl Stage {
         &self.numbers[self.layout.asked() + i * self.layout.n..][..self.layout.n]
     }
 
-    /// Returns the row (n entries) along which the unknown impulse `i` of the stage (a part of an impact with fixed
-    /// contact modes) changes the velocity.
+    /// Returns the row (n entries) along which the unknown impulse `i` changes the velocity.
     fn pushed(&self, i: usize) -> &[f64] {
         &self.numbers[self.layout.pushed() + i * self.layout.n..][..self.layout.n]
     }
@@ -251,8 +248,7 @@ impl Stage {
         row.all(|x| *x == 0.0)
     }
 
-    /// Computes the residuals of the equations of the stage (a part of an impact with fixed contact modes) for zero
-    /// impulses, and writes them into `missed`. `velocity` (n entries) is the velocity before the stage.
+    /// Writes the residuals of the equations for zero impulses into `missed`. `velocity` (n entries) is that before the stage.
     fn miss(&self, velocity: &[f64], missed: &mut [f64]) {
         for (i, missed) in missed.iter_mut().enumerate() {
             *missed = kernel::dot(self.asked(i), velocity);
@@ -436,9 +432,8 @@ impl Stage {
         *velocity += minus;
     }
 
-    /// Returns linear forms of the residuals of the equations of the stage (a part of an impact with fixed contact
-    /// modes). All forms are zero if and only if some impulses satisfy the equations. The list is empty if contacts and
-    /// constraints are linearly independent.
+    /// Returns linear forms of the residuals of the equations. All forms are zero if and only if some impulses satisfy the equations.
+    /// The list is empty if contacts and constraints are linearly independent.
     pub(super) fn defects(&self) -> Vec<Column> {
         if !self.is_dependent && self.mode.n_redundant == 0 {
             return Vec::new();
@@ -486,6 +481,24 @@ impl Stage {
         })
     }
 
+    /// Returns the rounding of the Jacobian of the velocity after the stage, if that of the velocity before is about one.
+    pub(super) fn rounding(&self) -> f64 {
+        let asked: Column = (0..self.layout.unknowns)
+            .map(|i| kernel::norm(self.asked(i)))
+            .collect();
+        self.rounding_of(&asked)
+    }
+
+    /// Returns the rounding of the velocity that impulses change, if the residuals that they remove have the sizes `missed`.
+    fn rounding_of(&self, missed: &[f64]) -> f64 {
+        let inverse = self.inverse().chunks_exact(missed.len().max(1));
+        let sizes = inverse.map(|row| dot_and_size(row, missed).1).enumerate();
+        ROUNDED
+            * sizes.fold(0.0, |sum, (i, size)| {
+                sum + size * kernel::norm(self.pushed(i))
+            })
+    }
+
     /// Returns the indices of the unknown impulses outside the maximal linearly independent set for which the equations are solved.
     /// Each of these impulses may have any value, and the impulses in the set follow from them.
     pub(super) fn free(&self) -> SmallVec<[usize; 8]> {
@@ -496,8 +509,8 @@ impl Stage {
         (0..regular).filter(|s| self.is_free(*s)).collect()
     }
 
-    /// True if impulses can be exchanged between dependent contacts in a way that changes the velocity after the stage
-    /// (a part of an impact with fixed contact modes). The outcome is then a member of a continuum of outcomes.
+    /// True if impulses can be exchanged between dependent contacts in a way that changes the velocity after the stage. The outcome is
+    /// then a member of a continuum of outcomes.
     pub(super) fn is_loose(&self) -> bool {
         if !self.is_dependent {
             return false;
@@ -521,7 +534,9 @@ impl Stage {
                     Range::Any => true,
                 })
             };
-            self.drift(s).norm() > self.rounding_of_drift(s) && (may(1.0) || may(-1.0))
+            let rows = self.matrix().chunks_exact(self.layout.unknowns);
+            let column: Column = rows.map(|row| row[s]).collect();
+            self.drift(s).norm() > self.rounding_of(&column) && (may(1.0) || may(-1.0))
         })
     }
 
@@ -566,33 +581,18 @@ impl Stage {
         moved
     }
 
-    /// Returns the rounding of [`drift`](Self::drift). Contacts that hinder each other amplify that of the impulses.
-    fn rounding_of_drift(&self, unknown: usize) -> f64 {
-        let rows = self.matrix().chunks_exact(self.layout.unknowns);
-        let column: Column = rows.map(|row| row[unknown]).collect();
-        let inverse = self.inverse().chunks_exact(self.layout.unknowns);
-        let sizes = inverse.map(|row| dot_and_size(row, &column).1).enumerate();
-        ROUNDED
-            * sizes.fold(0.0, |sum, (i, size)| {
-                sum + size * kernel::norm(self.pushed(i))
-            })
-    }
-
-    /// True if impulses can be exchanged between dependent contacts so that the velocity after the stage (a part of an
-    /// impact with fixed contact modes) changes, regardless of the signs of the impulses.
+    /// True if impulses can be exchanged between dependent contacts so that the velocity after the stage changes, regardless of signs.
     pub(super) fn may_drift(&self) -> bool {
         self.free().into_iter().any(|s| self.drift(s).amax() > 0.0)
     }
 
-    /// True if a contact slides with friction in a round cone during the stage (a part of an impact with fixed contact
-    /// modes), so that the direction of friction rotates with the velocity.
+    /// True if a contact slides with friction in a round cone, so that the direction of friction rotates with the velocity.
     pub(super) fn is_curved(&self) -> bool {
         let mut equations = self.mode.equations.iter();
         equations.any(|equation| !equation.impulses.is_empty())
     }
 
-    /// True if the impulse on a contact row is among the unknowns of the stage (part of an impact with fixed contact
-    /// modes), even if its value is zero.
+    /// True if the impulse on a contact row is among the unknowns of the stage, even if its value is zero.
     pub(super) fn strikes(&self, row: RowIndex) -> bool {
         let mut terms = self.mode.unknowns.iter().flatten();
         terms.any(|(other, _)| *other == row)
