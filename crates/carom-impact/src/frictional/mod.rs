@@ -79,6 +79,7 @@ mod set_valued;
 mod simultaneous;
 mod space;
 mod stepper;
+mod turned;
 
 pub use polygon::directions;
 pub use sequential::{InOrder, PATIENCE, SingleImpacts};

@@ -96,6 +96,11 @@ fn work_of(answer: &ConeAnswer, n: usize) -> u64 {
 
 impl RoundStep {
     pub(super) fn new(space: &ContactSpace) -> Self {
+        Self::of_gram(space, &space.gram)
+    }
+
+    /// Creates the problem with another Gram matrix `gram` of the normalized contact rows, whose tangents are turned.
+    pub(super) fn of_gram(space: &ContactSpace, gram: &DMatrix<f64>) -> Self {
         let (width, m) = (space.width(), space.n_contacts);
         let mut factors = Vec::with_capacity(space.n_slots());
         let mut friction = Vec::with_capacity(m);
@@ -108,7 +113,7 @@ impl RoundStep {
         }
         let n = WIDTH * m;
         let mut delassus = vec![0.0; n * n];
-        for (slot, column) in space.gram.column_iter().enumerate() {
+        for (slot, column) in gram.column_iter().enumerate() {
             let right = factors[slot];
             let out = &mut delassus[row_of(slot, width) * n..][..n];
             for (other, (g, left)) in column.iter().zip(&factors).enumerate() {

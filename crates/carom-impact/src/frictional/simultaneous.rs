@@ -6,9 +6,10 @@ use super::contradiction::{Friction, contradiction};
 use super::jam::{HEAVIEST, SUSPECT, has_no_solution, hidden_by, ratio};
 use super::parts::{Apart, OfPart, Part, Shifted};
 use super::planar;
-use super::round::{RoundBasis, RoundStep, RoundWorkspace, polygon_error};
+use super::round::{RoundBasis, RoundWorkspace, polygon_error};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
+use super::turned::Cones;
 use crate::laws::BuiltIn;
 use carom_contact::candidate::Basis;
 use carom_contact::gate::{Rules, Work};
@@ -363,7 +364,7 @@ impl Event<'_> {
         self.may_jam()
             && ratio(part, impulse) > SUSPECT
             && self.space.n_tangents == 1
-            && contradiction(self.space, self.rebounds, Friction::Coulomb).is_some()
+            && self.is_jam()
             && matches!(planar::first_solution(&part.space, &part.before), Ok(None))
     }
 
@@ -380,14 +381,25 @@ impl Event<'_> {
         self.rebounds.iter().any(|rebound| *rebound > 0.0)
     }
 
-    /// Refuses impulses of a part that are so large that they hide the velocities, if contacts press against each other, so
-    /// that there may be no answer: methods that can end at any of several answers then end at such impulses.
-    fn refuse_jam(&self, part: &Part<'_>, impulse: &[f64]) -> Result<(), ImpactError> {
-        let is_heavy = ratio(part, impulse) > HEAVIEST;
-        if !is_heavy || contradiction(self.space, self.rebounds, Friction::Coulomb).is_none() {
+    /// Refuses impulses of a part from a method that can end at any of several answers, if contacts press against each other, so
+    /// that there may be no answer. If the tangents are the given ones, only impulses are refused that are so large that they hide
+    /// the velocities; others may be found again.
+    fn refuse_jam(
+        &self,
+        part: &Part<'_>,
+        impulse: &[f64],
+        cones: Cones,
+    ) -> Result<(), ImpactError> {
+        let is_open = cones == Cones::Turned || ratio(part, impulse) > HEAVIEST;
+        if !is_open || !self.is_jam() {
             return Ok(());
         }
         Err(hidden_by(part, impulse))
+    }
+
+    /// True if impulses within the friction cones can balance each other at contacts with contradictory rebounds.
+    fn is_jam(&self) -> bool {
+        contradiction(self.space, self.rebounds, Friction::Coulomb).is_some()
     }
 
     /// True if at least one contact has two tangents, i.e. the problem is spatial.
@@ -445,11 +457,11 @@ impl Event<'_> {
     }
 
     /// Resolves the impact with round friction cones. If contacts may press against each other and no path from soft
-    /// contacts leads to an answer, a search whose result does not depend on axes, units or order comes before the answers
+    /// contacts leads to an answer, a search whose result does not depend on axes, units or order replaces the answers
     /// of methods that can end at any of several answers, or at impulses that hide the velocities.
     fn by_cones(&self, selection: ConeSelection) -> Result<ImpactOutcome, ImpactError> {
         let is_late = Cell::new(false);
-        let found = self.with_cones(selection, false, &is_late);
+        let found = self.with_cones(selection, Cones::Given, &is_late);
         let is_open = match &found {
             Ok(_) => is_late.get(),
             Err(ImpactError::Inaccurate { .. } | ImpactError::Complementarity { .. }) => true,
@@ -461,16 +473,21 @@ impl Event<'_> {
         {
             return found;
         }
-        self.with_cones(selection, true, &is_late).or(found)
+        let again = self.with_cones(selection, Cones::Light, &is_late);
+        let again = again.or_else(|_| self.with_cones(selection, Cones::Turned, &is_late));
+        if self.is_jam() {
+            again
+        } else {
+            again.or(found)
+        }
     }
 
-    /// Resolves the impact with round friction cones. `selection` chooses among several answers. If `is_light` is
-    /// true, solutions with so large impulses that they hide the velocities are passed over, and solutions of some of the
-    /// contacts are searched. `is_late` becomes true if a solution was found from a late starting point.
+    /// Resolves the impact with round friction cones. `selection` chooses among several answers; `cones` are the tangents and
+    /// the solutions that are accepted. `is_late` becomes true if a solution was found from a late starting point.
     fn with_cones(
         &self,
         selection: ConeSelection,
-        is_light: bool,
+        cones: Cones,
         is_late: &Cell<bool>,
     ) -> Result<ImpactOutcome, ImpactError> {
         let Self { problem, space, .. } = self;
@@ -483,14 +500,12 @@ impl Event<'_> {
         let mut bases = Vec::with_capacity(parts.len());
         for part in &parts {
             let mut workspace = RoundWorkspace::default();
-            workspace.is_light = is_light;
-            let round = RoundStep::new(&part.space);
-            let answer = round.candidate(&part.before, &[], selection, &mut workspace);
+            let answer = cones.candidate(part, selection, &mut workspace);
             self.count(workspace.work);
             let answer = answer?;
             if answer.start > ConeStart::Subset {
                 is_late.set(true);
-                self.refuse_jam(part, &workspace.impulse)?;
+                self.refuse_jam(part, &workspace.impulse, cones)?;
             }
             told.family += answer.family;
             told.met_others |= answer.met_others;

@@ -2,7 +2,7 @@
 //!
 //! Contacts that press against each other can have solutions although no path from soft contacts leads to one: along the
 //! path impulses grow without end. Often only some of the contacts push in a solution, and those alone do not press against
-//! each other.
+//! each other. Paths on which one contact is softer or harder than the others lead to other solutions.
 
 use super::answer::{ConeAnswer, ConeSelection, ConeStart};
 use super::newton::largest;
@@ -13,6 +13,9 @@ use crate::{LcpError, LcpStatus};
 
 /// Largest number of contacts whose subsets are examined: there are 63 of six.
 const MAX_CONTACTS: usize = 6;
+
+/// Compliances of one contact, as multiples of those of the others: so different that another contact takes up the load.
+const WEIGHTS: [f64; 2] = [0.01, 100.0];
 
 /// Ratio of impulses to velocities up to which at least ten digits of the velocities after the impact are known.
 const HEAVY: f64 = 1e6;
@@ -28,14 +31,19 @@ impl ConeWorkspace {
         answer: &mut ConeAnswer,
     ) -> Result<bool, LcpError> {
         // Impulses of bounded size are searched in more ways by `try_subsets`.
-        if selection != ConeSelection::Even || problem.largest().is_finite() {
+        let is_sought = selection == ConeSelection::Even && !problem.largest().is_finite();
+        if !is_sought || !has_few_subsets(problem) {
             return Ok(false);
         }
-        self.try_subsets_by(problem, &[Search::Limit], answer)
+        let n = problem.n_contacts();
+        let some = struck(problem).filter(|members| *members != whole(n));
+        let some = some.map(|members| (members, Search::Limit)).collect();
+        self.try_subsets_by(problem, [some], answer)
     }
 
     /// Searches a solution in which some contacts do not push: solves the problem of each subset of the contacts, by
-    /// methods whose result does not depend on tangent axes, units and order. Of the solutions that leave no other contact
+    /// methods whose result does not depend on tangent axes, units and order. If none has a solution, follows the solutions of
+    /// all contacts from softer and from harder single contacts. Of the solutions that leave no other contact
     /// approaching, the one with the least change of velocity, in the kinetic norm, replaces the answer. Another one with other
     /// velocities counts as another solution of the problem. Returns false if no
     /// such solution is found, if the size of the impulses is not bounded, or the problem has too many contacts, or floors, caps or slip
@@ -45,39 +53,33 @@ impl ConeWorkspace {
         problem: &ConeProblem<'_>,
         answer: &mut ConeAnswer,
     ) -> Result<bool, LcpError> {
-        if !problem.largest().is_finite() {
+        if !problem.largest().is_finite() || !has_few_subsets(problem) {
             return Ok(false);
         }
-        self.try_subsets_by(problem, &Search::LIGHT, answer)
+        let n = problem.n_contacts();
+        let some = struck(problem).map(|members| (members, Search::Compliant));
+        let weighted = (0..n).flat_map(|contact| {
+            let search = |weight| Search::Weighted { contact, weight };
+            WEIGHTS.map(|weight| (whole(n), search(weight)))
+        });
+        self.try_subsets_by(problem, [some.collect(), weighted.collect()], answer)
     }
 
-    fn try_subsets_by(
+    /// Searches solutions of subsets of the contacts, in rounds until one of them finds a solution of all contacts.
+    fn try_subsets_by<const N: usize>(
         &mut self,
         problem: &ConeProblem<'_>,
-        ways: &[Search],
+        rounds: [Vec<(usize, Search)>; N],
         answer: &mut ConeAnswer,
     ) -> Result<bool, LcpError> {
         let n = problem.n_contacts();
-        let is_plain = |i: usize| {
-            problem.floor(i) == 0.0 && !problem.cap(i).is_finite() && problem.slip(i).is_none()
-        };
-        if !(2..=MAX_CONTACTS).contains(&n) || !(0..n).all(is_plain) {
-            return Ok(false);
-        }
         let mut part = ConeWorkspace::below(self.depth + 1);
         let mut least: Option<(f64, Vec<f64>)> = None;
         let mut others: Vec<Vec<f64>> = Vec::new();
-        let approaches = |i: usize| problem.velocity()[i * WIDTH] < 0.0;
-        let is_struck = |members: &usize| (0..n).any(|i| members >> i & 1 == 1 && approaches(i));
-        let all = (1usize << n) - 1;
-        let is_new = |members: &usize| *members != all || ways != [Search::Limit];
-        let subsets = (1..=all).filter(is_struck).filter(is_new);
-        let mut open: Vec<usize> = subsets.collect();
-        for way in ways.iter().copied() {
-            for members in std::mem::take(&mut open) {
+        for round in rounds {
+            for (members, way) in round {
                 let contacts: Vec<usize> = (0..n).filter(|i| members >> i & 1 == 1).collect();
                 let Some(impulse) = solve_part(problem, &contacts, way, &mut part)? else {
-                    open.push(members);
                     continue;
                 };
                 self.n_newton_steps += part.n_newton_steps;
@@ -126,23 +128,39 @@ impl ConeWorkspace {
     }
 }
 
-/// Way to search a solution of some of the contacts. Each is tried for the subsets for which those before it
-/// found no impulses, until a solution is found.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Search {
-    /// Limit of the solutions for equally compliant contacts. All contacts together have been searched before.
-    Limit,
-    /// Paths from soft contacts.
-    Compliant,
-    /// The interior-point method.
-    Interior,
-    /// A few Gauss-Seidel sweeps.
-    Sweeps,
+/// True if subsets of the contacts are examined: of few contacts, without floors, caps and slip directions.
+fn has_few_subsets(problem: &ConeProblem<'_>) -> bool {
+    let n = problem.n_contacts();
+    let is_plain = |i: usize| {
+        problem.floor(i) == 0.0 && !problem.cap(i).is_finite() && problem.slip(i).is_none()
+    };
+    (2..=MAX_CONTACTS).contains(&n) && (0..n).all(is_plain)
 }
 
-impl Search {
-    /// Ways that are tried for impulses of bounded size.
-    const LIGHT: [Self; 3] = [Self::Compliant, Self::Interior, Self::Sweeps];
+/// Subset of all `n` contacts: one bit for each.
+fn whole(n: usize) -> usize {
+    (1 << n) - 1
+}
+
+/// Returns the subsets with a contact that approaches.
+fn struck(problem: &ConeProblem<'_>) -> impl Iterator<Item = usize> {
+    let n = problem.n_contacts();
+    let approaching = (0..n).filter(|i| problem.velocity()[i * WIDTH] < 0.0);
+    let approaching = approaching.fold(0, |sum, i| sum | 1 << i);
+    (1..=whole(n)).filter(move |members| members & approaching != 0)
+}
+
+/// Way to search a solution of some of the contacts. All contacts together have been searched along the solutions for equally
+/// compliant contacts before.
+#[derive(Clone, Copy, PartialEq)]
+enum Search {
+    /// Limit of the solutions for equally compliant contacts.
+    Limit,
+    /// Limit of the solutions for equally compliant contacts, a solution beside it, or the end of another path from soft contacts.
+    Compliant,
+    /// Limit of the solutions for compliant contacts of which one has `weight` times the compliance. Where impulses of equally
+    /// compliant contacts grow without end, these often come to a solution.
+    Weighted { contact: usize, weight: f64 },
 }
 
 /// Solves the problem of some contacts alone. Returns the impulses of all contacts, which are zero at the others; `None` if
@@ -164,10 +182,7 @@ fn solve_part(
     let restitution: Vec<f64> = contacts.iter().map(|i| problem.restitution(*i)).collect();
     let part = ConeProblem::new(&delassus, &velocity, &friction, &restitution)?;
     let is_found = match (contacts, way) {
-        ([_], Search::Limit | Search::Compliant) => {
-            workspace.closed_form(&part, ConeSelection::Even).is_some()
-        }
-        ([_], _) => false,
+        ([_], _) => workspace.closed_form(&part, ConeSelection::Even).is_some(),
         (_, Search::Limit) => {
             let mut answer = workspace.begin(&part, ConeStart::Compliant)?;
             workspace.try_branch(&part, &mut answer)
@@ -176,15 +191,12 @@ fn solve_part(
             let found = workspace.solve_invariantly(&part, ConeSelection::Even)?;
             found.is_some_and(|answer| answer.status == LcpStatus::Solved)
         }
-        (_, Search::Interior) => {
-            let mut answer = workspace.begin(&part, ConeStart::Sparse)?;
-            workspace.try_sparse(&part, &mut answer)?
-        }
-        (_, Search::Sweeps) => {
-            let mut answer = workspace.begin(&part, ConeStart::GaussSeidel)?;
-            workspace.start.clear();
-            workspace.start.resize(part.dim(), 0.0);
-            workspace.try_sweeps(&part, &mut answer)
+        (_, Search::Weighted { contact, weight }) => {
+            let mut answer = workspace.begin(&part, ConeStart::Compliant)?;
+            let rows = workspace.system.compliance.chunks_exact_mut(WIDTH);
+            let own = rows.skip(contact).take(1).flatten();
+            own.for_each(|compliance| *compliance *= weight);
+            workspace.try_branch(&part, &mut answer)
         }
     };
     if !is_found {

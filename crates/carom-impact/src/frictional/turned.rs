@@ -1,0 +1,142 @@
+//! Tangent axes that depend on the impact alone, for searches that can end at any of several answers.
+
+use super::parts::Part;
+use super::round::{RoundStep, RoundWorkspace};
+use super::space::ContactSpace;
+use carom_contact::ImpactError;
+use carom_lcp::cone::{ConeAnswer, ConeSelection};
+use carom_metric::kernel;
+
+/// Slots of a contact with two tangents.
+const WIDTH: usize = 3;
+
+/// Length of a tangential vector, as a fraction of the largest velocity or of the tangents, below which it gives no direction.
+const NO_DIRECTION: f64 = 1e-6;
+
+/// Tangents for which contacts with round friction cones are solved, and the solutions that are accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cones {
+    /// The given tangents.
+    Given,
+    /// Tangents turned to directions that do not depend on those given. Methods that can end at any of several answers then end at
+    /// one answer, up to rounding.
+    Turned,
+    /// Turned tangents. Solutions with so large impulses that they hide the velocities are passed over, and solutions of some of
+    /// the contacts are searched.
+    Light,
+}
+
+impl Cones {
+    /// Solves the problem of a part like [`RoundStep::candidate`]. The impulses left in the workspace are those on the given
+    /// tangents.
+    pub(super) fn candidate(
+        self,
+        part: &Part<'_>,
+        selection: ConeSelection,
+        workspace: &mut RoundWorkspace,
+    ) -> Result<ConeAnswer, ImpactError> {
+        workspace.is_light = self == Self::Light;
+        if self == Self::Given {
+            let round = RoundStep::new(&part.space);
+            return round.candidate(&part.before, &[], selection, workspace);
+        }
+        let turned = Turned::new(&part.space, &part.before);
+        let answer = turned
+            .round
+            .candidate(&turned.before, &[], selection, workspace)?;
+        turned.turn_back(&mut workspace.impulse);
+        Ok(answer)
+    }
+}
+
+/// Tangents of spatial contacts, turned to directions that do not depend on the given axes. The first tangent has the direction of the sliding
+/// velocity. Of a contact that does not slide, it has the direction in which normal impulses move the contact.
+struct Turned {
+    /// Solver for the turned tangents.
+    round: RoundStep,
+    /// Velocities of the normalized contact rows before the impact.
+    before: Vec<f64>,
+    /// Directions of both tangents of each contact, in the given axes.
+    axes: Vec<[[f64; 2]; 2]>,
+}
+
+impl Turned {
+    /// Turns the tangents of the contacts in `space`. `before`: velocities of the normalized contact rows before the impact.
+    fn new(space: &ContactSpace, before: &[f64]) -> Self {
+        let axes: Vec<_> = (0..space.n_contacts)
+            .map(|contact| axes(space, before, contact))
+            .collect();
+        let mut turned = Self {
+            round: RoundStep::new(space),
+            before: before.to_vec(),
+            axes,
+        };
+        if space.width() == WIDTH {
+            // The matrix is symmetric: its columns are turned, then its rows.
+            let mut gram = space.gram.clone();
+            for _ in 0..2 {
+                let columns = gram.as_mut_slice().chunks_exact_mut(space.n_slots());
+                columns.for_each(|column| turned.turn(column));
+                gram = gram.transpose();
+            }
+            turned.round = RoundStep::of_gram(space, &gram);
+            let mut before = before.to_vec();
+            turned.turn(&mut before);
+            turned.before = before;
+        }
+        turned
+    }
+
+    /// Replaces components along the given tangents by those along the turned ones.
+    fn turn(&self, slots: &mut [f64]) {
+        for (contact, [[a, b], [c, d]]) in slots.chunks_exact_mut(WIDTH).zip(&self.axes) {
+            if let [_, x, y] = contact {
+                (*x, *y) = (a * *x + b * *y, c * *x + d * *y);
+            }
+        }
+    }
+
+    /// Replaces components along the turned tangents by those along the given ones.
+    fn turn_back(&self, slots: &mut [f64]) {
+        if self.axes.len() * WIDTH != slots.len() {
+            return;
+        }
+        for (contact, [[a, b], [c, d]]) in slots.chunks_exact_mut(WIDTH).zip(&self.axes) {
+            if let [_, x, y] = contact {
+                (*x, *y) = (a * *x + c * *y, b * *x + d * *y);
+            }
+        }
+    }
+}
+
+/// Chooses the directions of both tangents of a contact.
+fn axes(space: &ContactSpace, before: &[f64], contact: usize) -> [[f64; 2]; 2] {
+    let given = [[1.0, 0.0], [0.0, 1.0]];
+    if space.width() < WIDTH {
+        return given;
+    }
+    let [x, y] = [1, 2].map(|t| contact * WIDTH + t);
+    let tangents = (space.gram[(x, x)] + space.gram[(y, y)]).sqrt();
+    let sliding = ([before[x], before[y]], kernel::max_abs(before));
+    let moved = (0..space.n_contacts).map(|other| {
+        let normal = other * WIDTH;
+        let pushed = [space.gram[(x, normal)], space.gram[(y, normal)]];
+        (pushed, tangents)
+    });
+    let mut first: Option<[f64; 2]> = None;
+    for (vector, size) in std::iter::once(sliding).chain(moved) {
+        let length = kernel::norm(&vector);
+        let Some([a, b]) = first else {
+            if length > NO_DIRECTION * size {
+                first = Some(vector.map(|v| v / length));
+            }
+            continue;
+        };
+        let across = a * vector[1] - b * vector[0];
+        if across.abs() > NO_DIRECTION * size {
+            let sign = across.signum();
+            return [[a, b], [-sign * b, sign * a]];
+        }
+    }
+    first.map_or(given, |[a, b]| [[a, b], [-b, a]])
+}
