@@ -26,8 +26,9 @@ use carom_metric::kernel;
 const GAIN: f64 = 1e-12;
 
 /// Fraction of the largest impulse of a compression below which the impulse of a contact is a rounding error. The contact gives
-/// nothing back.
-const NO_IMPULSE: f64 = 1e-14;
+/// nothing back. One member of a continuum of impulses is extrapolated from compliances down to 2.5e-5, by which rounding errors of velocities
+/// are divided.
+const NO_IMPULSE: f64 = 1e-11;
 
 /// Absolute accuracy of the scale of an expansion, which lies in [0, 1].
 const SCALE_ACCURACY: f64 = 1e-12;

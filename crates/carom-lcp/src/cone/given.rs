@@ -6,7 +6,7 @@ use super::newton::largest;
 use super::problem::no_floors;
 use super::problem::{ConeProblem, WIDTH};
 use super::residual::{CONE_RESIDUAL, velocity_error_of};
-use super::solution_branch::SolutionBranch;
+use super::solution_branch::{DEEP, LEVELS, SolutionBranch};
 use super::weak::solve_weak;
 use super::workspace::{ConeWorkspace, GOOD_RESIDUAL};
 use crate::{LcpError, LcpStatus};
@@ -294,6 +294,7 @@ impl ConeWorkspace {
         problem: &ConeProblem<'_>,
         answer: &mut ConeAnswer,
     ) -> bool {
+        let mut tried = Vec::new();
         for compliance in SolutionBranch::compliances().filter(|c| *c <= reached) {
             let Self {
                 solution_branch,
@@ -304,16 +305,29 @@ impl ConeWorkspace {
             if compliance < reached
                 && !solution_branch.stiffen(compliance, system, newton, &mut self.n_newton_steps)
             {
-                return false;
+                break;
             }
-            if self.select(compliance, problem, answer) {
-                self.count_continuum(answer);
-                answer.selection = ConeSelection::Even;
-                answer.start = ConeStart::Compliant;
+            if self.select((compliance, LEVELS), problem, answer) {
+                self.keep_selected(answer);
+                return true;
+            }
+            tried.push((compliance, self.solution_branch.selected_from().to_vec()));
+        }
+        for (compliance, start) in tried {
+            self.solution_branch.return_to(&start);
+            if self.select((compliance, DEEP), problem, answer) {
+                self.keep_selected(answer);
                 return true;
             }
         }
         false
+    }
+
+    /// Marks the answer as the limit of the impulses for equally compliant contacts.
+    fn keep_selected(&mut self, answer: &mut ConeAnswer) {
+        self.count_continuum(answer);
+        answer.selection = ConeSelection::Even;
+        answer.start = ConeStart::Compliant;
     }
 
     /// Returns the velocity by which the impulses in `self.trial` violate the contact conditions, as a fraction of the largest
@@ -325,11 +339,11 @@ impl ConeWorkspace {
     }
 
     /// Selects from a continuum of solutions the limit of the solutions for equally compliant contacts. The
-    /// extrapolation starts at `compliance`. On success the impulses in the workspace and the residual in `answer`
+    /// extrapolation starts at `compliance` and uses `n_levels` compliances. On success the impulses in the workspace and the residual in `answer`
     /// are replaced. Returns false if the limit is not found.
     pub(super) fn select(
         &mut self,
-        compliance: f64,
+        range: (f64, usize),
         problem: &ConeProblem<'_>,
         answer: &mut ConeAnswer,
     ) -> bool {
@@ -339,7 +353,7 @@ impl ConeWorkspace {
             newton,
             ..
         } = self;
-        if !solution_branch.select(compliance, system, newton, &mut self.n_newton_steps) {
+        if !solution_branch.select(range, system, newton, &mut self.n_newton_steps) {
             return false;
         }
         let residual = self.judge(problem);

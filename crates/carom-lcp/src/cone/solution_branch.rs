@@ -49,6 +49,16 @@ const SHORTEST: f64 = 0.95;
 /// fraction of the velocity scale.
 const SAME_LIMIT: f64 = 1e-7;
 
+/// Number of compliances, each half of the one before, from which the limit of the solution branch is extrapolated.
+pub(super) const LEVELS: usize = 3;
+
+/// Number of compliances from which it is extrapolated if [`LEVELS`] do not suffice for any of the compliances. More would amplify rounding.
+pub(super) const DEEP: usize = 6;
+
+/// Fraction of the velocity scale up to which the two best extrapolations from [`DEEP`] compliances agree. At a smaller compliance they
+/// agree to more digits, but impulses have more rounding errors.
+const DEEP_LIMIT: f64 = 1e-10;
+
 /// Solutions with and without compliance lie on one branch if their contact modes are equal and their
 /// velocities differ by less than this fraction of the velocity scale.
 const NEAR_LIMIT: f64 = 1e-2;
@@ -77,7 +87,7 @@ pub(super) struct SolutionBranch {
     basis: Vec<f64>,
     after: Vec<f64>,
     touching: Vec<usize>,
-    levels: [Vec<f64>; 3],
+    levels: [Vec<f64>; DEEP],
     limit: Vec<f64>,
     start: Vec<f64>,
     /// Impulses before sweeps, and at the first of the compliances between which the branch is followed.
@@ -396,22 +406,38 @@ impl SolutionBranch {
             || before.is_finite() && self.distance <= APPROACHED * before
     }
 
+    /// Returns the impulses of the solution for compliant contacts from which [`select`](Self::select) started last.
+    pub(super) fn selected_from(&self) -> &[f64] {
+        &self.levels[0]
+    }
+
+    /// Returns to an earlier solution for compliant contacts, with the impulses `start`.
+    pub(super) fn return_to(&mut self, start: &[f64]) {
+        self.start.clear();
+        self.start.extend_from_slice(start);
+    }
+
     /// Selects from a continuum of solutions the limit of the solutions for equally compliant contacts. The limit is
-    /// extrapolated from three compliances, the largest of which is `compliance`. The resulting impulses are stored in
+    /// extrapolated from `n_levels` compliances, the largest of which is `compliance`. The resulting impulses are stored in
     /// `newton`; the caller must check these impulses. `n_steps` is increased by the Newton steps made. Returns false
     /// if the limit could not be determined accurately enough.
     pub(super) fn select(
         &mut self,
-        compliance: f64,
+        (compliance, n_levels): (f64, usize),
         system: &mut Scaled,
         newton: &mut Newton,
         n_steps: &mut usize,
     ) -> bool {
         let mut is_found = true;
-        for level in 0..self.levels.len() {
+        for level in 0..n_levels {
             if level > 0 {
-                system.soften(compliance * carom_numeric::power(0.5f64, level as i32));
-                is_found = self.advance(system, newton, n_steps);
+                let next = compliance * carom_numeric::power(0.5f64, level as i32);
+                system.soften(next);
+                is_found = self.advance(system, newton, n_steps) || {
+                    let range = [2.0 * next, next];
+                    let start = &mut self.start;
+                    self.turning.follow(start, range, system, newton, n_steps)
+                };
             }
             if !is_found {
                 break;
@@ -423,19 +449,36 @@ impl SolutionBranch {
         if !is_found {
             return false;
         }
-        // Richardson extrapolation: errors of first and second order in the compliance vanish.
-        let [a, b, c] = &self.levels;
+        // Richardson extrapolation: errors of the first orders in the compliance vanish.
         self.limit.clear();
         self.soft.clear();
-        for ((a, b), c) in a.iter().zip(b).zip(c) {
-            let (first, second) = (2.0 * b - a, 2.0 * c - b);
-            self.soft.push(second);
-            self.limit.push((4.0 * second - first) / 3.0);
+        for i in 0..system.n {
+            let mut column = [0.0; DEEP];
+            let column = &mut column[..n_levels];
+            for (x, level) in column.iter_mut().zip(&self.levels) {
+                *x = level[i];
+            }
+            let mut before = 0.0;
+            for order in 1..n_levels {
+                before = column[n_levels - 1];
+                let factor = carom_numeric::power(2.0f64, order as i32);
+                for level in (order..n_levels).rev() {
+                    let difference = factor * column[level] - column[level - 1];
+                    column[level] = difference / (factor - 1.0);
+                }
+            }
+            self.soft.push(before);
+            self.limit.push(column[n_levels - 1]);
         }
         let same = SAME_LIMIT * largest_velocity(system);
         system.after(&self.soft, &mut self.after);
         system.after(&self.limit, &mut self.soft);
-        if !(farthest(&self.after, &self.soft) <= same) {
+        let close = if n_levels > LEVELS {
+            DEEP_LIMIT * largest_velocity(system)
+        } else {
+            same
+        };
+        if !(farthest(&self.after, &self.soft) <= close) {
             return false;
         }
         let (_, steps) = newton.polish(system, &self.limit, GOOD_ERROR);

@@ -9,7 +9,7 @@ use super::problem::{ConeProblem, WIDTH};
 use super::residual::{CONE_RESIDUAL, onto_disc, own_residual_of};
 use super::scale::scale;
 use super::single::single_contact;
-use super::solution_branch::SolutionBranch;
+use super::solution_branch::{LEVELS, SolutionBranch};
 use super::sparse::SparseConeWorkspace;
 use crate::{LcpError, LcpStatus};
 
@@ -597,7 +597,7 @@ impl ConeWorkspace {
             self.count_continuum(answer);
             let is_limit = match answer.family {
                 0 => self.is_limit(),
-                _ => self.select(compliance, problem, answer),
+                _ => self.select((compliance, LEVELS), problem, answer),
             };
             if is_limit {
                 self.keep_limit(compliance, answer);
