@@ -119,6 +119,7 @@ impl<'f, 'l> Probe<'f, 'l> {
             is_elsewhere: false,
         };
         let mut others: Vec<Walk> = Vec::new();
+        let mut tied: Vec<(DVector<f64>, Answer)> = Vec::new();
         for (number, direction) in directions.into_iter().enumerate() {
             let direction = within(&direction);
             let Some(direction) = direction.try_normalize(ZERO) else {
@@ -148,13 +149,13 @@ impl<'f, 'l> Probe<'f, 'l> {
                     .iter()
                     .any(|way| self.is_on(way, &direction, &answer));
             if !is_known {
+                let Some([jacobian, impulses]) = answer.jacobians else {
+                    tied.push((direction, answer));
+                    continue;
+                };
                 asked.is_complete = false;
                 let moved = &answer.after - after;
                 asked.is_continuous &= self.frame.is_within(&moved, FAR * self.step);
-                let Some([jacobian, impulses]) = answer.jacobians else {
-                    asked.is_elsewhere = true;
-                    continue;
-                };
                 let mut limit = answer.after - &jacobian * (self.step * &direction);
                 if self.frame.is_within(&(&limit - after), MATCH * self.step) {
                     limit.clone_from(after);
@@ -164,6 +165,14 @@ impl<'f, 'l> Probe<'f, 'l> {
                 way.impulses = impulses;
                 way.map = Map::Limit;
                 others.push(way);
+            }
+        }
+        // An answer at another tie may be on a branch that was found in a later direction.
+        for (direction, answer) in &tied {
+            if !others.iter().any(|way| self.is_on(way, direction, answer)) {
+                let moved = &answer.after - after;
+                asked.is_continuous &= self.frame.is_within(&moved, FAR * self.step);
+                (asked.is_complete, asked.is_elsewhere) = (false, true);
             }
         }
         let is_nowhere = others.is_empty() && seen.iter().all(Option::is_none);
