@@ -12,7 +12,9 @@ use super::friction::Contacts;
 use super::probe::Probe;
 use super::ways::{AtOnce, is_family};
 use super::{Answers, Branches, Steps};
-use carom_contact::{ContactIndex, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_contact::{
+    ContactIndex, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, RowIndex,
+};
 use nalgebra::DVector;
 
 impl AtOnce<'_> {
@@ -98,12 +100,16 @@ impl AtOnce<'_> {
             let (_, impulse) = frame.of_outcome(outcome);
             let normals = frame.problem.contacts().indices();
             let normals = normals.map(|i| frame.problem.contacts().row(i));
-            let pushing = normals.filter(|row| impulse[row.index()] > 0.0);
-            let pushing: Vec<_> = pushing.map(|row| frame.row(row).into_owned()).collect();
-            let Some(probe) = Probe::new(self, frame, &[], &pushing, f64::INFINITY) else {
+            let is_closed = |row: &RowIndex| {
+                let at_rest = frame.scales().of_row(*row, self.tolerance);
+                impulse[row.index()] > 0.0 || frame.rate(*row, &after).abs() <= at_rest
+            };
+            let closed = normals.filter(is_closed);
+            let closed: Vec<_> = closed.map(|row| frame.row(row).into_owned()).collect();
+            let Some(probe) = Probe::new(self, frame, &[], &closed, f64::INFINITY) else {
                 return Ok((None, false));
             };
-            let asked = probe.ask(Vec::new(), &pushing, &after)?;
+            let asked = probe.ask(Vec::new(), &closed, &after)?;
             found.walks = asked.walks;
             found.is_complete = false;
             return Ok((Some(asked.is_continuous), asked.is_elsewhere));

@@ -483,6 +483,7 @@ fn an_answer_that_no_velocity_nearby_shares_has_the_pieces_of_answers_nearby() {
     check(132_002, 557..558);
     // Beside a slow far body with a contact.
     check(2, 629..630);
+    check(180_004, 344..345);
     // In the direction of the velocity itself the answer is tied, too.
     check(170_007, 566..567);
     check(170_008, 980..981);
