@@ -63,6 +63,9 @@ const DEEP_LIMIT: f64 = 1e-10;
 /// velocities differ by less than this fraction of the velocity scale.
 const NEAR_LIMIT: f64 = 1e-2;
 
+/// Fraction of the velocity scale that the compliance takes up at most where rigid contacts are tried.
+const SOFT_LIMIT: f64 = 0.1;
+
 /// The distance to the limit falls in proportion to the compliance, or to its root where a contact comes to rest. A fall to
 /// this fraction is enough; the distance of another solution hardly changes.
 const APPROACHED: f64 = 0.5;
@@ -384,6 +387,19 @@ impl SolutionBranch {
         system.soften(0.0);
         system.after(&self.start, &mut self.soft);
         true
+    }
+
+    /// True if the last solution for compliant contacts, with the compliance `compliance`, is far from any for rigid contacts: velocities
+    /// that the compliance takes up are not small. Where impulses grow without end this is so at every compliance, and
+    /// rounding decides to what solution Newton's method leads.
+    pub(super) fn is_soft(&self, system: &Scaled, compliance: f64) -> bool {
+        let contacts = self.start.chunks_exact(WIDTH);
+        let contacts = contacts.zip(system.compliance.chunks_exact(WIDTH));
+        let taken = contacts.map(|(l, d)| match (l, d) {
+            (&[normal, x, y], &[d, t, _]) => larger(normal.abs() * d, norm(&[x, y]) * t),
+            _ => 0.0,
+        });
+        compliance * taken.fold(0.0, larger) > SOFT_LIMIT * largest_velocity(system)
     }
 
     /// True if a solution for rigid contacts (`impulse`, `modes`) is the limit of the solutions for compliant contacts

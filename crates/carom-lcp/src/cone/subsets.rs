@@ -9,7 +9,7 @@ use super::newton::largest;
 use super::problem::{ConeProblem, WIDTH};
 use super::residual::own_residual_of;
 use super::workspace::{ConeWorkspace, GOOD_RESIDUAL};
-use crate::{LcpError, LcpStatus};
+use crate::LcpError;
 
 /// Largest number of contacts whose subsets are examined: there are 63 of six.
 const MAX_CONTACTS: usize = 6;
@@ -35,15 +35,12 @@ impl ConeWorkspace {
         if !is_sought || !has_few_subsets(problem) {
             return Ok(false);
         }
-        let n = problem.n_contacts();
-        let some = struck(problem).filter(|members| *members != whole(n));
-        let some = some.map(|members| (members, Search::Limit)).collect();
-        self.try_subsets_by(problem, [some], answer)
+        self.try_subsets_by(problem, [limits(problem)], answer)
     }
 
-    /// Searches a solution in which some contacts do not push: solves the problem of each subset of the contacts, by
-    /// methods whose result does not depend on tangent axes, units and order. If none has a solution, follows the solutions of
-    /// all contacts from softer and from harder single contacts. Of the solutions that leave no other contact
+    /// Searches a solution with bounded impulses: solves the problem of each subset of the contacts by following the solutions of
+    /// compliant contacts to their limit. If no subset has a solution, follows the solutions of all contacts with one that is
+    /// softer or harder than the others. Of the solutions that leave no other contact
     /// approaching, the one with the least change of velocity, in the kinetic norm, replaces the answer. Another one with other
     /// velocities counts as another solution of the problem. Returns false if no
     /// such solution is found, if the size of the impulses is not bounded, or the problem has too many contacts, or floors, caps or slip
@@ -57,12 +54,11 @@ impl ConeWorkspace {
             return Ok(false);
         }
         let n = problem.n_contacts();
-        let some = struck(problem).map(|members| (members, Search::Compliant));
         let weighted = (0..n).flat_map(|contact| {
             let search = |weight| Search::Weighted { contact, weight };
             WEIGHTS.map(|weight| (whole(n), search(weight)))
         });
-        self.try_subsets_by(problem, [some.collect(), weighted.collect()], answer)
+        self.try_subsets_by(problem, [limits(problem), weighted.collect()], answer)
     }
 
     /// Searches solutions of subsets of the contacts, in rounds until one of them finds a solution of all contacts.
@@ -142,12 +138,13 @@ fn whole(n: usize) -> usize {
     (1 << n) - 1
 }
 
-/// Returns the subsets with a contact that approaches.
-fn struck(problem: &ConeProblem<'_>) -> impl Iterator<Item = usize> {
+/// Returns the searches among some of the contacts, of which one approaches.
+fn limits(problem: &ConeProblem<'_>) -> Vec<(usize, Search)> {
     let n = problem.n_contacts();
     let approaching = (0..n).filter(|i| problem.velocity()[i * WIDTH] < 0.0);
     let approaching = approaching.fold(0, |sum, i| sum | 1 << i);
-    (1..=whole(n)).filter(move |members| members & approaching != 0)
+    let some = (1..whole(n)).filter(|members| members & approaching != 0);
+    some.map(|members| (members, Search::Limit)).collect()
 }
 
 /// Way to search a solution of some of the contacts. All contacts together have been searched along the solutions for equally
@@ -156,8 +153,6 @@ fn struck(problem: &ConeProblem<'_>) -> impl Iterator<Item = usize> {
 enum Search {
     /// Limit of the solutions for equally compliant contacts.
     Limit,
-    /// Limit of the solutions for equally compliant contacts, a solution beside it, or the end of another path from soft contacts.
-    Compliant,
     /// Limit of the solutions for compliant contacts of which one has `weight` times the compliance. Where impulses of equally
     /// compliant contacts grow without end, these often come to a solution.
     Weighted { contact: usize, weight: f64 },
@@ -186,10 +181,6 @@ fn solve_part(
         (_, Search::Limit) => {
             let mut answer = workspace.begin(&part, ConeStart::Compliant)?;
             workspace.try_branch(&part, &mut answer)
-        }
-        (_, Search::Compliant) => {
-            let found = workspace.solve_invariantly(&part, ConeSelection::Even)?;
-            found.is_some_and(|answer| answer.status == LcpStatus::Solved)
         }
         (_, Search::Weighted { contact, weight }) => {
             let mut answer = workspace.begin(&part, ConeStart::Compliant)?;

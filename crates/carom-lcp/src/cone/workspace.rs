@@ -579,6 +579,9 @@ impl ConeWorkspace {
             if !solution_branch.stiffen(compliance, system, newton, &mut self.n_newton_steps) {
                 return false;
             }
+            if self.solution_branch.is_soft(&self.system, compliance) {
+                continue;
+            }
             if is_open && self.is_limit() {
                 self.keep_limit(compliance, answer);
                 return true;

@@ -398,6 +398,7 @@ fn a_jam_is_resolved_in_every_telling_or_in_none() {
     check(150_005, 595..596);
     check(150_009, 299..300);
     check(300_008, 1712..1713);
+    check(320_001, 1904..1905);
 }
 
 /// Two contacts that press against each other. The search among some of the contacts meets two answers, and the warning says
