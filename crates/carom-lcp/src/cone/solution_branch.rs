@@ -63,7 +63,7 @@ const DEEP_LIMIT: f64 = 1e-10;
 /// velocities differ by less than this fraction of the velocity scale.
 const NEAR_LIMIT: f64 = 1e-2;
 
-/// Fraction of the velocity scale that the compliance takes up at most where rigid contacts are tried.
+/// Fraction of the velocity scale that the compliance takes up at most where a solution for rigid contacts lies beside the branch.
 const SOFT_LIMIT: f64 = 0.1;
 
 /// The distance to the limit falls in proportion to the compliance, or to its root where a contact comes to rest. A fall to

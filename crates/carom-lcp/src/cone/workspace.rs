@@ -579,9 +579,7 @@ impl ConeWorkspace {
             if !solution_branch.stiffen(compliance, system, newton, &mut self.n_newton_steps) {
                 return false;
             }
-            if self.solution_branch.is_soft(&self.system, compliance) {
-                continue;
-            }
+            let is_soft = self.solution_branch.is_soft(&self.system, compliance);
             if is_open && self.is_limit() {
                 self.keep_limit(compliance, answer);
                 return true;
@@ -592,7 +590,7 @@ impl ConeWorkspace {
             answer.residual = f64::INFINITY;
             if !self.attempt(problem, ConeStart::Compliant, answer) {
                 // Rounding decides if an answer is accurate enough to be the limit, but not if it is another one.
-                if self.left.is_empty() && answer.residual <= CONE_RESIDUAL {
+                if self.left.is_empty() && !is_soft && answer.residual <= CONE_RESIDUAL {
                     self.left.clone_from(&self.after);
                 }
                 continue;
@@ -607,7 +605,7 @@ impl ConeWorkspace {
                 return true;
             }
             is_open = answer.family == 0;
-            if self.left.is_empty() {
+            if self.left.is_empty() && !is_soft {
                 self.left.clone_from(&self.after);
                 self.beside_branch.clone_from(&self.start);
             }
