@@ -13,6 +13,15 @@ pub(super) const SUSPECT: f64 = 1e4;
 /// Ratio of impulses to velocities above which less than half of the digits of the velocities after the impact are known.
 pub(super) const HEAVIEST: f64 = 6.7e7;
 
+/// Number of pivots per contact above which a search by Lemke's method is long: paths from several covering vectors ended on rays. A
+/// path that comes to an answer at once takes fewer.
+const LONG_SEARCH: usize = 8;
+
+/// True if planar contacts, few enough to try all combinations of contact modes, were solved by a long search.
+pub(super) fn is_long_search(part: &Part<'_>, n_pivots: usize) -> bool {
+    n_pivots > LONG_SEARCH * part.space.n_contacts && check_planar(&part.space).is_ok()
+}
+
 /// Returns the ratio of the largest impulse of a part to its largest velocity before the impact.
 pub(super) fn ratio(part: &Part<'_>, impulse: &[f64]) -> f64 {
     kernel::max_abs(impulse) / divisor(kernel::max_abs(&part.before))

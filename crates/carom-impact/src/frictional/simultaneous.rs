@@ -3,7 +3,7 @@
 use super::canonical::Canonical;
 use super::cone_shape::ConeShape;
 use super::contradiction::{Friction, contradiction};
-use super::jam::{HEAVIEST, SUSPECT, has_no_solution, hidden_by, ratio};
+use super::jam::{HEAVIEST, SUSPECT, has_no_solution, hidden_by, is_long_search, ratio};
 use super::parts::{Apart, OfPart, Part, Shifted};
 use super::planar;
 use super::round::{RoundBasis, RoundWorkspace, polygon_error};
@@ -358,14 +358,22 @@ impl Event<'_> {
         }
     }
 
-    /// True if large impulses of planar contacts that may press against each other only seem to be an answer: relative to
-    /// their terms the velocities are rounding errors, and no combination of contact modes has an answer.
-    fn is_without_modes(&self, part: &Part<'_>, impulse: &[f64]) -> bool {
-        self.may_jam()
-            && ratio(part, impulse) > SUSPECT
-            && self.space.n_tangents == 1
-            && self.is_jam()
-            && matches!(planar::first_solution(&part.space, &part.before), Ok(None))
+    /// Reviews impulses of planar contacts that may press against each other. Large ones that only seem to be an answer are an
+    /// error: relative to their terms the velocities are rounding errors, and no combination of contact modes has an answer. After a
+    /// long search, which can end at any of several answers, few contacts count as not solved, so that their modes are tried.
+    fn review(&self, part: &Part<'_>, workspace: &StepWorkspace) -> Result<(), ImpactError> {
+        let is_long = is_long_search(part, workspace.n_pivots);
+        let is_open = is_long || ratio(part, &workspace.impulse) > SUSPECT;
+        if !is_open || self.space.n_tangents != 1 || !self.may_jam() || !self.is_jam() {
+            return Ok(());
+        }
+        if is_long {
+            return Err(NOT_SOLVED);
+        }
+        match planar::first_solution(&part.space, &part.before) {
+            Ok(None) => Err(hidden_by(part, &workspace.impulse)),
+            _ => Ok(()),
+        }
     }
 
     /// True if an independent part of the contacts is planar and has no answer in any combination of contact modes.
@@ -588,12 +596,7 @@ impl Event<'_> {
             };
             self.count(workspace.work());
             found.pivots += workspace.n_pivots;
-            let solved = match solved {
-                Ok(()) if self.is_without_modes(part, &workspace.impulse) => {
-                    Err(hidden_by(part, &workspace.impulse))
-                }
-                solved => solved,
-            };
+            let solved = solved.and_then(|()| self.review(part, &workspace));
             let replaced = match &solved {
                 Ok(()) if space.n_tangents == 1 => {
                     let (before, own) = (&part.before, found.member);

@@ -384,6 +384,14 @@ fn answers_of_some_of_the_contacts_of_a_jam_are_found_in_any_telling() {
     check(70_018, 208..209);
 }
 
+/// Planar contacts that press against each other, with several answers. Lemke's method ended on rays and then at one of the answers, or at
+/// huge impulses, after which all contact modes were tried: `not-unique` of `moreau-newton` came and went.
+#[test]
+fn a_long_search_in_a_planar_jam_is_replaced_by_all_modes() {
+    check(120_064, 432..433);
+    check(340_007, 1946..1947);
+}
+
 /// Contacts in space that press against each other, along whose branch of compliant contacts impulses grow without end. An answer was met
 /// by methods that can end anywhere, in some tellings only (`moreau-newton`: `inaccurate` became `resolved`, v+ was up to 0.07 of
 /// the motion off, and the warning `not-unique` came and went).
