@@ -481,12 +481,11 @@ impl Event<'_> {
         {
             return found;
         }
-        let again = self.with_cones(selection, Cones::Light, &is_late);
-        let again = again.or_else(|_| self.with_cones(selection, Cones::Turned, &is_late));
-        if self.is_jam() {
-            again
-        } else {
-            again.or(found)
+        let turned = || self.with_cones(selection, Cones::Turned, &is_late);
+        match self.with_cones(selection, Cones::Light, &is_late) {
+            Err(_) if !self.is_jam() => turned().or(found),
+            Err(_) if found.is_ok() => turned(),
+            light => light.or(found),
         }
     }
 
