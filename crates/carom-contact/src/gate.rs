@@ -19,7 +19,7 @@
 //! impulses that cancel make $S$ larger than any velocity, and then every answer would pass. A solver returns such
 //! impulses where a law has no answer. So velocities are also compared with the *reference velocity* of a row,
 //! $\max\bigl(\sum_k|a_k|(|v_k^-| + |v_k^+|),\ \lVert a\rVert p\bigr)$, where $p$ is the norm of the momenta before and
-//! after of all bodies that pushing rows connect with the row $a$. Rule 6 repeats rule 3, and the check of the
+//! after of all bodies that pushing contacts connect with the row $a$. Rule 6 repeats rule 3, and the check of the
 //! velocities that a law prescribes, with the limit $10^{-4}$ of the reference velocity, or $10^{-8}$ of it if the impulses are
 //! more than $10^8$ times as large. An answer that misses more than $10^{-8}$ is refined, and so is one of a law that prescribes
 //! velocities if most of its impulses cancel at some row: the answer nearer to these velocities is kept. An answer that passes only
@@ -92,7 +92,7 @@ pub enum Work<'r> {
 pub(crate) struct Moved {
     /// Velocity $\max\bigl(\sum_k|a_k|(|v_k^-| + |v_k^+|)/\lVert a\rVert,\ p\bigr)$, see the head of the module.
     pub(crate) velocity: f64,
-    /// Norm of the impulses of all pushing rows that are connected with the row.
+    /// Norm of the impulses of all pushing contacts that are connected with the row.
     pub(crate) impulses: f64,
 }
 
@@ -498,7 +498,7 @@ impl ResidualScales {
 
     /// Computes for every contact row of unit kinetic length the reference velocity (scale of the velocities around the
     /// row) and the size of the impulses around the row. The reference velocity includes the momentum of all bodies that
-    /// pushing rows connect with the row. `alone` is the part that comes from the row's own coordinates, one entry per row.
+    /// pushing contacts connect with the row. `alone` is the part that comes from the row's own coordinates, one entry per row.
     #[cold]
     pub(crate) fn moved_around_unit_rows(
         &self,
@@ -513,15 +513,31 @@ impl ResidualScales {
         for (plus, minus) in momentum.iter_mut().zip(problem.momentum()) {
             *plus = libm::hypot(*plus, *minus);
         }
-        let pushes = contacts.all_rows().zip(impulses_on_units);
-        let pushes = pushes.filter(|(_, l)| **l != 0.0);
-        let rows = pushes.clone().map(|(row, _)| contacts.unit_row(row));
-        let (of, of_rows) = groups(metric.dim(), rows);
+        // A contact connects all that its pushing rows touch: in turned coordinates, each row alone does.
+        let mut impulses = Vec::with_capacity(contacts.len());
+        let mut pushed: Vec<Numbers> = Vec::with_capacity(contacts.len());
+        for i in contacts.indices() {
+            let mut mask: Numbers = smallvec![0.0; metric.dim()];
+            let mut impulse = 0.0f64;
+            for row in contacts.rows_at(i) {
+                let l = impulses_on_units[row.index()];
+                if l != 0.0 {
+                    impulse = libm::hypot(impulse, l);
+                    let entries = mask.iter_mut().zip(contacts.unit_row(row));
+                    entries.for_each(|(mask, a)| *mask += a.abs());
+                }
+            }
+            if impulse != 0.0 {
+                impulses.push(impulse);
+                pushed.push(mask);
+            }
+        }
+        let (of, of_contacts) = groups(metric.dim(), pushed.iter().map(|mask| &mask[..]));
         let mut around = vec![Moved::default(); metric.dim()];
         for (group, p) in of.iter().zip(&momentum) {
             around[*group].velocity = libm::hypot(around[*group].velocity, *p);
         }
-        for (group, (_, l)) in of_rows.iter().zip(pushes) {
+        for (group, l) in of_contacts.iter().zip(&impulses) {
             around[*group].impulses = libm::hypot(around[*group].impulses, *l);
         }
         let mut touched = vec![Moved::default(); metric.dim()];

@@ -54,6 +54,24 @@ fn a_ball_leaves_the_floor_with_the_fraction_e_of_its_speed() {
     }
 }
 
+/// The second contact is at rest; its impulses and the friction of the first are rounding, on coordinates that nothing moves.
+#[test]
+fn rounding_impulses_beside_an_impact_are_no_huge_impulses() {
+    let contacts = vec![
+        contact(&[0.0, 0.0, 1.0], &[&[-2.0, -2.0, 0.0]], 0.5),
+        contact(&[0.0, -1.0, 0.0], &[&[2.0, 0.0, 0.0]], 0.5),
+    ];
+    let contacts = contacts.into_iter().map(|c| with_restitution(c, 0.5));
+    let mass = DMatrix::identity(3, 3) * 2.0;
+    let outcome = resolve(&System::new(mass, contacts.collect(), &[0.0, 0.0, -1.0]));
+    assert_all_close(
+        outcome.velocity_plus.0.as_slice(),
+        &[0.0, 0.0, 0.5],
+        1e-14,
+        "v+",
+    );
+}
+
 /// The cradle of three: (-1/3, 2/3, 2/3), as Moreau's law.
 #[test]
 fn the_first_ball_of_a_cradle_rebounds_and_the_others_leave_together() {
