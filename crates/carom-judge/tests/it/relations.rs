@@ -26,10 +26,7 @@ struct Words {
 }
 
 fn judged(posed: &Posed, after: &DVector<f64>) -> Judgement {
-    let options = JudgeOptions {
-        samples: 24,
-        ..JudgeOptions::default()
-    };
+    let options = JudgeOptions::default();
     posed
         .pose(|problem| judge(problem, &Tangent(after.clone()), &options))
         .unwrap()
