@@ -66,33 +66,20 @@ impl Turned {
         let axes: Vec<_> = (0..space.n_contacts)
             .map(|contact| axes(space, before, contact))
             .collect();
-        let mut turned = Self {
-            round: RoundStep::new(space),
-            before: before.to_vec(),
-            axes,
-        };
+        let (mut gram, mut before) = (space.gram.clone(), before.to_vec());
         if space.width() == WIDTH {
             // The matrix is symmetric: its columns are turned, then its rows.
-            let mut gram = space.gram.clone();
             for _ in 0..2 {
                 let columns = gram.as_mut_slice().chunks_exact_mut(space.n_slots());
-                columns.for_each(|column| turned.turn(column));
+                columns.for_each(|column| turn(&axes, column));
                 gram = gram.transpose();
             }
-            turned.round = RoundStep::of_gram(space, &gram);
-            let mut before = before.to_vec();
-            turned.turn(&mut before);
-            turned.before = before;
+            turn(&axes, &mut before);
         }
-        turned
-    }
-
-    /// Replaces components along the given tangents by those along the turned ones.
-    fn turn(&self, slots: &mut [f64]) {
-        for (contact, [[a, b], [c, d]]) in slots.chunks_exact_mut(WIDTH).zip(&self.axes) {
-            if let [_, x, y] = contact {
-                (*x, *y) = (a * *x + b * *y, c * *x + d * *y);
-            }
+        Self {
+            round: RoundStep::of_gram(space, &gram),
+            before,
+            axes,
         }
     }
 
@@ -105,6 +92,15 @@ impl Turned {
             if let [_, x, y] = contact {
                 (*x, *y) = (a * *x + c * *y, b * *x + d * *y);
             }
+        }
+    }
+}
+
+/// Replaces components along the given tangents by those along the turned ones, whose directions are `axes`.
+fn turn(axes: &[[[f64; 2]; 2]], slots: &mut [f64]) {
+    for (contact, [[a, b], [c, d]]) in slots.chunks_exact_mut(WIDTH).zip(axes) {
+        if let [_, x, y] = contact {
+            (*x, *y) = (a * *x + b * *y, c * *x + d * *y);
         }
     }
 }

@@ -339,8 +339,8 @@ impl ConeWorkspace {
     }
 
     /// Selects from a continuum of solutions the limit of the solutions for equally compliant contacts. The
-    /// extrapolation starts at `compliance` and uses `n_levels` compliances. On success the impulses in the workspace and the residual in `answer`
-    /// are replaced. Returns false if the limit is not found.
+    /// extrapolation starts at the compliance `range.0` and uses `range.1` compliances. On success the impulses in the workspace
+    /// and the residual in `answer` are replaced. Returns false if the limit is not found.
     pub(super) fn select(
         &mut self,
         range: (f64, usize),
