@@ -85,6 +85,20 @@ pub enum ImpactError {
         /// Impacts made.
         impacts: u64,
     },
+    /// The impacts of contacts one after the other amplify rounding, so that their end is not known. Laws that close all contacts
+    /// together, such as `anitescu-potra`, need no sequence.
+    #[error(
+        "{impacts} impacts one after the other amplify rounding: a change of the velocity by {change:e} of itself moves the \
+         answer by {effect:e}; use a law that closes the contacts together, such as anitescu-potra"
+    )]
+    Sensitive {
+        /// Impacts made.
+        impacts: usize,
+        /// Change of the velocity before, relative to its components.
+        change: f64,
+        /// Change of a contact's velocity after, relative to the motion around it; infinite if the changed impacts do not end.
+        effect: f64,
+    },
     /// The sequence of impacts is too long to test if it is minimal, since the test visits all its subsequences.
     #[error(
         "limit of {limit} impacts for the test of minimality exceeded by a sequence of {impacts}"
@@ -280,6 +294,7 @@ impl ImpactError {
             Self::Overflow => "overflow",
             Self::NoElasticOutcome { .. } => "no-elastic-outcome",
             Self::LimitExceeded { .. } => "limit-exceeded",
+            Self::Sensitive { .. } => "sensitive-to-rounding",
             Self::MinimalityLimitExceeded { .. } => "minimality-limit-exceeded",
             Self::AdhesiveImpulse { .. } => "adhesive-impulse",
             Self::InvalidContact { .. } => "invalid-contact",

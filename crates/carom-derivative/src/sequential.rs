@@ -92,6 +92,8 @@ struct InTurn<'a> {
     /// Contacts that the law has struck.
     sequence: &'a [usize],
     singles: SingleImpacts<'a>,
+    /// True if the law has closed contacts together.
+    is_cut: bool,
     /// Speeds below which the velocities of contacts count as zero.
     grazing: Vec<f64>,
     alone: Vec<Contacts<'a>>,
@@ -128,7 +130,7 @@ impl InTurn<'_> {
         let count = self.cycle.len().max(1);
         let rounds = (turn.asked / count) as u64;
         let begins = turn.asked > 0 && turn.asked.is_multiple_of(count);
-        let is_cut = begins && rounds.is_multiple_of(PATIENCE);
+        let is_cut = self.is_cut && begins && rounds.is_multiple_of(PATIENCE);
         if turn.is_over || is_cut {
             let closing = closing(self.frame, walk, &self.grazing, is_cut);
             let next = (!turn.is_over).then_some(Turn { quiet: 0, ..*turn });
@@ -217,6 +219,7 @@ impl DifferentiableLaw for Sequential {
             frame: &frame,
             cycle: self.cycle(set.len())?,
             sequence,
+            is_cut: !closed_at_once.is_empty(),
             grazing: singles.grazing(),
             singles,
             alone: alone.collect::<Result<Vec<_>, _>>()?,

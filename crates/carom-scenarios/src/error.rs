@@ -80,6 +80,7 @@ impl ScenarioError {
                     | ImpactError::WorkLimit { .. }
                     | ImpactError::FitLimit { .. }
                     | ImpactError::NotPointed
+                    | ImpactError::Sensitive { .. }
                     | ImpactError::MinimalityLimitExceeded { .. }
                     | ImpactError::NoElasticOutcome { .. }
                     | ImpactError::InfeasibleLaw { .. }

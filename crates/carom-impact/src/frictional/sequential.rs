@@ -7,15 +7,45 @@ use super::stepper::{StepProblem, StepWorkspace};
 use crate::laws::BuiltIn;
 use carom_contact::event_scale::ROUNDING;
 use carom_contact::momentum_change::separating;
-use carom_contact::residual_scale::GRAZING_TOLERANCE;
+use carom_contact::residual_scale::{GRAZING_TOLERANCE, divisor, worst};
 use carom_contact::{
     ContactIndex, Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
     ImpactStatus, Numbers,
 };
-use nalgebra::DVector;
+use nalgebra::{DMatrix, DVector};
 
 /// Number of cycles of impacts after which all contacts that have pushed are closed simultaneously.
 pub const PATIENCE: u64 = 1000;
+
+/// Part of the motion around a contact by which the end of contacts that are closed together may miss the limit of their
+/// impacts in turn. Rows that nearly depend on each other leave both known to 1e-9 only.
+const LIMIT_TOLERANCE: f64 = 1e-8;
+
+/// Sliding after an impact at one contact, relative to the change of velocity that it makes, up to which the contact sticks.
+/// A contact that sticks slides by the rounding of its solver, 1e-12.
+const STICKS: f64 = 1e-9;
+
+/// Singular values of the unit rows of struck contacts, relative to the largest, below which the rows depend on each other.
+const DEPENDENT: f64 = 1e-12;
+
+/// Iterations of the singular value decomposition of a few rows, which take less than thirty per row.
+const SVD_ITERATIONS: usize = 1000;
+
+/// Change of the friction of a contact from one impact to the next, relative to it, from which the impact counts as another
+/// than the last. Impacts that converge have friction that turns ever less.
+const TURNED: f64 = 1e-3;
+
+/// Number of impacts with other friction than the last, for each contact, above which a sequence is repeated from a velocity
+/// nearby. Of fewer than that, none was seen to amplify rounding a hundredfold.
+const MANY_TURNED: u64 = 16;
+
+/// Change of the velocity before the impacts for the repetition, relative to each of its whitened components: a hundred times
+/// their rounding.
+const NEARBY: f64 = 1e-14;
+
+/// Largest change that the repetition may make of a contact's velocity, relative to the motion around the contact. Sequences
+/// that converge change by 1e-12 at most; in those that amplify rounding the change grows to any size.
+const LARGEST_EFFECT: f64 = 1e-11;
 
 /// Frictional impact law that resolves the contacts one at a time, in a fixed cycle and without restitution (`sequential`).
 ///
@@ -26,8 +56,9 @@ pub const PATIENCE: u64 = 1000;
 /// thousand cycles all contacts that have pushed are closed simultaneously, by [`AnitescuPotra`](super::AnitescuPotra)
 /// applied to these contacts alone. Without friction the result is the limit of the sequence: alternating projections onto
 /// walls converge to the projection onto the intersection of the walls (von Neumann), which is the impact that closes all
-/// these contacts together. With friction the result is the limit if each contact sticks, or keeps sliding in one direction.
-/// The diagnostics name these contacts.
+/// these contacts together. With friction the limit is reached by impulses along those of the last impacts: each contact
+/// sticks, or slides with one direction of friction. Contacts that are closed together elsewhere are left, and impacts
+/// continue one at a time. The diagnostics name the contacts that are closed together.
 ///
 /// Ivanov 1995; Halm & Posa, Section 1.1.
 ///
@@ -169,6 +200,9 @@ impl ImpactLaw for Sequential {
         }
         let mut left = u64::MAX;
         let found = singles.run(&cycle, self.max_impacts, &mut left)?;
+        if found.n_turned > MANY_TURNED * cycle.len() as u64 {
+            singles.check_nearby(&cycle, self.max_impacts, &found)?;
+        }
         let diagnostics = diagnostics(&found);
         singles
             .space
@@ -183,9 +217,8 @@ pub struct SingleImpacts<'p> {
     pub space: ContactSpace,
     shape: ConeShape,
     singles: Vec<Closing>,
-    /// Smallest sizes of the terms of the velocities of the slots: what is below their rounding is no error of a single
-    /// impact, because the velocity before the impact is not known to it.
-    least: Vec<f64>,
+    /// Kinetic norm of the motion around each contact, before the impacts.
+    norms: Vec<f64>,
 }
 
 /// Result of a sequence of single-contact impacts: the total impulses and the order of the impacts.
@@ -199,6 +232,10 @@ pub struct InOrder {
     pivots: usize,
     velocity_residual: f64,
     cone_residual: f64,
+    /// Number of impacts with other friction than the last one at the same contact.
+    n_turned: u64,
+    /// Scaled velocities of the slots after the impacts.
+    after: Vec<f64>,
 }
 
 impl<'p> SingleImpacts<'p> {
@@ -220,17 +257,12 @@ impl<'p> SingleImpacts<'p> {
             singles.push(Closing::new(&space, &[contact], shape)?);
         }
         let norms = space.norms_near(problem.momentum());
-        let least = norms.iter().flat_map(|norm| {
-            let least = ROUNDING / GRAZING_TOLERANCE * norm;
-            std::iter::repeat_n(least, space.width())
-        });
-        let least = least.collect();
         Ok(Self {
             problem,
             space,
             shape,
             singles,
-            least,
+            norms,
         })
     }
 
@@ -256,11 +288,16 @@ impl<'p> SingleImpacts<'p> {
     }
 
     /// Returns for each normalized contact row (slot) the size of the terms of its velocity, to which rounding errors
-    /// are relative. `momentum` is the scaled whitened momentum. No size is smaller than that of the terms before the
-    /// impact.
+    /// are relative. `momentum` is the scaled whitened momentum. What is below the rounding of the motion around a contact is
+    /// no error of a single impact, because the velocity before the impact is not known to it.
     fn sizes(&self, momentum: &[f64]) -> Vec<f64> {
-        let sizes = self.space.sizes(momentum).into_iter().zip(&self.least);
-        sizes.map(|(size, least)| f64::max(size, *least)).collect()
+        let width = self.space.width();
+        let least = self.norms.iter().flat_map(|norm| {
+            let least = ROUNDING / GRAZING_TOLERANCE * norm;
+            std::iter::repeat_n(least, width)
+        });
+        let sizes = self.space.sizes(momentum).into_iter().zip(least);
+        sizes.map(|(size, least)| f64::max(size, least)).collect()
     }
 
     /// Returns the velocities below which contacts count as grazing, one per contact: thresholds for the scaled normal
@@ -278,11 +315,57 @@ impl<'p> SingleImpacts<'p> {
         max_impacts: u64,
         left: &mut u64,
     ) -> Result<InOrder, ImpactError> {
-        let mut event = Event::new(self);
+        let before = self.space.velocity_before(self.problem);
+        self.run_from(before, cycle, max_impacts, left)
+    }
+
+    /// Resolves the impacts of [`run`](Self::run) from the given scaled velocities of the slots.
+    fn run_from(
+        &self,
+        before: DVector<f64>,
+        cycle: &[ContactIndex],
+        max_impacts: u64,
+        left: &mut u64,
+    ) -> Result<InOrder, ImpactError> {
+        let mut event = Event::new(self, before);
         let found = self.strike_in_turn(&mut event, cycle, max_impacts, *left);
         *left = left.saturating_sub(event.workspace.work());
         found?;
+        event.found.after = event.velocity.as_slice().to_vec();
         Ok(event.found)
+    }
+
+    /// Repeats the impacts of `found` from a velocity nearby. An error if they end elsewhere: then rounding decides where.
+    fn check_nearby(
+        &self,
+        cycle: &[ContactIndex],
+        max_impacts: u64,
+        found: &InOrder,
+    ) -> Result<(), ImpactError> {
+        let mut momentum = self.problem.momentum().to_vec();
+        for (k, p) in momentum.iter_mut().enumerate() {
+            *p *= if k % 2 == 0 {
+                1.0 + NEARBY
+            } else {
+                1.0 - NEARBY
+            };
+        }
+        let mut unlimited = u64::MAX;
+        let nearby = self.space.velocity(&momentum);
+        let nearby = self.run_from(nearby, cycle, max_impacts, &mut unlimited);
+        let effect = nearby.map_or(f64::INFINITY, |nearby| {
+            let slots = found.after.iter().zip(&nearby.after).enumerate();
+            let norm = |slot: usize| divisor(self.norms[slot / self.space.width()]);
+            worst(slots.map(|(slot, (a, b))| (a - b).abs() / norm(slot)))
+        });
+        if effect <= LARGEST_EFFECT {
+            return Ok(());
+        }
+        Err(ImpactError::Sensitive {
+            impacts: found.sequence.len(),
+            change: NEARBY,
+            effect,
+        })
     }
 
     fn strike_in_turn(
@@ -304,6 +387,7 @@ impl<'p> SingleImpacts<'p> {
                     return Err(ImpactError::LimitExceeded { impacts });
                 }
                 event.close(&self.singles[contact.index()])?;
+                event.note_impact(contact);
                 event.found.sequence.push(contact.index());
                 if !pushed.contains(&contact) {
                     pushed.push(contact);
@@ -316,7 +400,7 @@ impl<'p> SingleImpacts<'p> {
                 pushed.sort_unstable();
                 let together = Closing::new(&self.space, &pushed, self.shape)?;
                 // If that fails, impacts continue one at a time.
-                if event.close(&together).is_ok() {
+                if event.close_together(&together) {
                     event.found.closed_at_once = pushed.iter().map(|i| i.index()).collect();
                     event.keep_closed(&pushed);
                 }
@@ -335,17 +419,37 @@ struct Event<'e> {
     /// Thresholds of the normal velocities: a slower approach counts as zero.
     grazing: Vec<f64>,
     workspace: StepWorkspace,
+    /// Velocities of the contacts that a closing may miss.
+    limits: Vec<f64>,
+    /// Last impact at each contact.
+    last: Vec<Option<LastImpact>>,
     found: InOrder,
 }
 
+/// The last impact at a contact alone.
+#[derive(Clone, Copy)]
+struct LastImpact {
+    /// Impulse along the tangents, over that along the normal.
+    friction: [f64; 2],
+    /// True if the contact sticks after the impact.
+    sticks: bool,
+    /// True if the impact was after the last attempt to close contacts together.
+    is_recent: bool,
+}
+
 impl<'e> Event<'e> {
-    fn new(impacts: &'e SingleImpacts<'_>) -> Self {
+    /// The state before the impacts, from the scaled velocities of the slots.
+    fn new(impacts: &'e SingleImpacts<'_>, velocity: DVector<f64>) -> Self {
         let (problem, space) = (impacts.problem, &impacts.space);
         Self {
-            velocity: space.velocity_before(problem),
+            velocity,
             made: impacts.sizes(problem.momentum()),
             grazing: space.grazing(problem),
             workspace: StepWorkspace::new(),
+            last: vec![None; space.n_contacts],
+            limits: (impacts.norms.iter())
+                .map(|norm| LIMIT_TOLERANCE * norm)
+                .collect(),
             found: InOrder {
                 impulse: vec![0.0; space.n_slots()],
                 ..InOrder::default()
@@ -370,7 +474,121 @@ impl<'e> Event<'e> {
         }
     }
 
+    /// Solves the impact of the contacts of `closing`, as if all others were open, and leaves the impulses in the workspace.
+    /// Returns the residual of the impulses for round friction cones.
+    fn solve(&mut self, closing: &Closing) -> Result<f64, ImpactError> {
+        let Self {
+            velocity,
+            made,
+            workspace,
+            ..
+        } = self;
+        let slots = closing.slots.iter();
+        let alone: Vec<f64> = slots.clone().map(|slot| velocity[slot.index()]).collect();
+        workspace.made = slots.map(|slot| made[slot.index()]).collect();
+        closing.solve(&alone, workspace)
+    }
+
     fn close(&mut self, closing: &Closing) -> Result<(), ImpactError> {
+        let residual = self.solve(closing)?;
+        self.apply(closing, residual);
+        Ok(())
+    }
+
+    /// Closes contacts together if that ends where their impacts in turn lead. Returns true if so.
+    fn close_together(&mut self, together: &Closing) -> bool {
+        let Ok(residual) = self.solve(together) else {
+            return false;
+        };
+        let is_limit = self.leads_to_limit(together);
+        for last in self.last.iter_mut().flatten() {
+            last.is_recent = false;
+        }
+        if is_limit {
+            self.apply(together, residual);
+        }
+        is_limit
+    }
+
+    /// True if the impulses in the workspace, which close contacts together, lead to the limit of impacts in turn.
+    fn leads_to_limit(&self, together: &Closing) -> bool {
+        let mut closed = self.velocity.clone();
+        for (slot, l) in together.slots.iter().zip(&self.workspace.impulse) {
+            closed.axpy(*l, &self.space.gram.column(slot.index()), 1.0);
+        }
+        let Some(limit) = self.limit_in_turn() else {
+            return false;
+        };
+        let width = self.space.width();
+        let allowed = |slot: usize| self.limits[slot / width] + self.grazing[slot / width];
+        let ends = closed.iter().zip(&limit).enumerate();
+        ends.into_iter()
+            .all(|(slot, (one, other))| (one - other).abs() <= allowed(slot))
+    }
+
+    /// Velocities of the slots to which further impacts lead if each contact that was struck recently sticks, or slides with the
+    /// friction of its last impact: impulses along these directions close the contacts. `None` if they are not found.
+    fn limit_in_turn(&self) -> Option<DVector<f64>> {
+        let (space, width) = (self.space, self.space.width());
+        let mut columns = Vec::new();
+        let mut closed = Vec::new();
+        for (i, last) in self.last.iter().enumerate() {
+            let Some(last) = last.filter(|last| last.is_recent) else {
+                continue;
+            };
+            let first = i * width;
+            let unit = |slot: usize, l: f64| space.gram.column(slot) * l;
+            closed.push(first);
+            if last.sticks {
+                columns.push(unit(first, 1.0));
+                for slot in first + 1..first + width {
+                    columns.push(unit(slot, 1.0));
+                    closed.push(slot);
+                }
+            } else {
+                let tangents = (first + 1..first + width).zip(&last.friction);
+                columns.push(tangents.fold(unit(first, 1.0), |sum, (slot, ratio)| {
+                    sum + unit(slot, *ratio)
+                }));
+            }
+        }
+        let matrix = DMatrix::from_fn(closed.len(), columns.len(), |r, c| columns[c][closed[r]]);
+        let speeds = DVector::from_fn(closed.len(), |r, _| -self.velocity[closed[r]]);
+        let svd = matrix.try_svd(true, true, f64::EPSILON, SVD_ITERATIONS)?;
+        let rank = DEPENDENT * svd.singular_values.amax();
+        let impulses = svd.solve(&speeds, rank).ok()?;
+        let changes = columns.iter().zip(&impulses);
+        Some(changes.fold(self.velocity.clone(), |sum, (column, l)| sum + column * *l))
+    }
+
+    /// Notes how the contact, which has just been closed alone, sticks or slides.
+    fn note_impact(&mut self, contact: ContactIndex) {
+        let impulse = &self.workspace.impulse;
+        let made = impulse.iter().fold(0.0, |sum, l| sum + l.abs());
+        let first = self.space.normal_slot(contact).index() + 1;
+        let after = &self.velocity.as_slice()[first..][..self.space.n_tangents];
+        let mut friction = [0.0; 2];
+        for (ratio, l) in friction.iter_mut().zip(&impulse[1..]) {
+            *ratio = l / impulse[0];
+        }
+        let is_pulled = friction.iter().any(|ratio| *ratio != 0.0);
+        let sticks = is_pulled && after.iter().all(|slip| slip.abs() <= STICKS * made);
+        let now = LastImpact {
+            friction,
+            sticks,
+            is_recent: true,
+        };
+        let last = self.last[contact.index()].replace(now);
+        let is_other = last.is_some_and(|last| {
+            let [own, turned] = [[0.0; 2], last.friction]
+                .map(|from| (friction[0] - from[0]).abs() + (friction[1] - from[1]).abs());
+            sticks != last.sticks || !sticks && turned > TURNED * own
+        });
+        self.found.n_turned += u64::from(is_other);
+    }
+
+    /// Adds the impulses in the workspace, which close the contacts of `closing`, to those of the impact.
+    fn apply(&mut self, closing: &Closing, residual: f64) {
         let Self {
             space,
             velocity,
@@ -378,13 +596,10 @@ impl<'e> Event<'e> {
             grazing,
             workspace,
             found,
+            ..
         } = self;
         let width = space.width();
-        let slots = closing.slots.iter();
-        let alone: Vec<f64> = slots.clone().map(|slot| velocity[slot.index()]).collect();
-        workspace.made = slots.clone().map(|slot| made[slot.index()]).collect();
-        let residual = closing.solve(&alone, workspace)?;
-        for (slot, l) in slots.zip(&workspace.impulse) {
+        for (slot, l) in closing.slots.iter().zip(&workspace.impulse) {
             let column = space.gram.column(slot.index());
             found.impulse[slot.index()] += l;
             velocity.axpy(*l, &column, 1.0);
@@ -399,6 +614,5 @@ impl<'e> Event<'e> {
         found.cone_residual = f64::max(found.cone_residual, residual);
         found.velocity_residual = f64::max(found.velocity_residual, workspace.residual);
         found.pivots += workspace.n_pivots;
-        Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod cones;
+mod in_turn;
 mod inclusion;
 mod laws;
 mod order;
