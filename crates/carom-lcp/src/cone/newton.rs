@@ -4,7 +4,7 @@ use super::answer::ConeMode;
 use super::least_norm::{LeastNorm, RANK_TOLERANCE};
 use super::problem::WIDTH;
 use super::residual::onto_disc;
-use carom_numeric::kernel::norm;
+use carom_numeric::kernel::{larger, norm};
 
 /// Largest number of Newton steps from one starting point; three or four are usual.
 pub(super) const MAX_STEPS: usize = 30;
@@ -63,11 +63,14 @@ impl Scaled {
         &self.matrix[j * self.n..(j + 1) * self.n]
     }
 
-    /// Returns the velocity scale of the scaled problem: the largest absolute value of the velocities before the
-    /// impact and of the floors. A floor is the least normal impulse of a contact. In scaled rows a floor equals the
-    /// velocity change that it causes at its own contact.
+    /// Returns the velocity scale of the scaled problem: the largest normal or tangential velocity of a contact before the
+    /// impact, or the largest floor. A floor is the least normal impulse of a contact. In scaled rows a floor equals the
+    /// velocity change that it causes at its own contact. The scale does not depend on the tangent axes.
     pub(super) fn speed(&self) -> f64 {
-        largest(&self.velocity).max(largest(&self.floors))
+        self.floors
+            .iter()
+            .copied()
+            .fold(largest(&self.velocity), f64::max)
     }
 
     /// Makes the contacts compliant: sets the matrix to $G + \epsilon D$, with the compliance $\epsilon$ = `epsilon`,
@@ -459,7 +462,17 @@ pub(super) fn derivative(piece: Piece, g: &[f64], own: Option<usize>) -> [f64; 3
     }
 }
 
-/// Returns the largest absolute entry of a vector.
+/// Returns the magnitude of the normal part of a contact's vector, or that of its tangential part if this is larger. It does
+/// not depend on the tangent axes.
+pub(super) fn magnitude(contact: &[f64]) -> f64 {
+    match contact {
+        &[normal, x, y] => larger(normal.abs(), norm(&[x, y])),
+        _ => 0.0,
+    }
+}
+
+/// Returns the largest normal or tangential part of a vector with three entries per contact, see [`magnitude`].
 pub(super) fn largest(x: &[f64]) -> f64 {
-    x.iter().fold(0.0, |a, x| f64::max(a, x.abs()))
+    let contacts = x.chunks_exact(WIDTH).map(magnitude);
+    contacts.fold(0.0, f64::max)
 }

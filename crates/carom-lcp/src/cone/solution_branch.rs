@@ -8,7 +8,7 @@
 use super::answer::ConeMode;
 use super::gauss_seidel::Sweeps;
 use super::least_norm::LeastNorm;
-use super::newton::{MAX_STEPS, Newton, Scaled};
+use super::newton::{MAX_STEPS, Newton, Scaled, magnitude};
 use super::problem::WIDTH;
 use super::turning::Turning;
 use carom_numeric::kernel::{larger, norm};
@@ -109,22 +109,10 @@ pub(super) struct SolutionBranch {
 fn farthest(x: &[f64], y: &[f64]) -> f64 {
     let contacts = x.chunks_exact(WIDTH).zip(y.chunks_exact(WIDTH));
     let differences = contacts.map(|(x, y)| match (x, y) {
-        (&[x0, x1, x2], &[y0, y1, y2]) => larger((x0 - y0).abs(), norm(&[x1 - y1, x2 - y2])),
+        (&[x0, x1, x2], &[y0, y1, y2]) => magnitude(&[x0 - y0, x1 - y1, x2 - y2]),
         _ => 0.0,
     });
     differences.fold(0.0, larger)
-}
-
-/// Returns the velocity scale of the scaled problem, for comparisons that must not depend on the tangent axes: the largest
-/// normal or tangential velocity of a contact before the impact, or the largest floor (least normal impulse).
-fn largest_velocity(system: &Scaled) -> f64 {
-    let contacts = system.velocity.chunks_exact(WIDTH);
-    let velocities = contacts.map(|velocity| match velocity {
-        &[normal, x, y] => larger(normal.abs(), norm(&[x, y])),
-        _ => 0.0,
-    });
-    let floors = system.floors.iter().copied();
-    velocities.chain(floors).fold(0.0, larger)
 }
 
 impl SolutionBranch {
@@ -396,10 +384,10 @@ impl SolutionBranch {
         let contacts = self.start.chunks_exact(WIDTH);
         let contacts = contacts.zip(system.compliance.chunks_exact(WIDTH));
         let taken = contacts.map(|(l, d)| match (l, d) {
-            (&[normal, x, y], &[d, t, _]) => larger(normal.abs() * d, norm(&[x, y]) * t),
+            (&[normal, x, y], &[d, t, _]) => magnitude(&[normal * d, x * t, y * t]),
             _ => 0.0,
         });
-        compliance * taken.fold(0.0, larger) > SOFT_LIMIT * largest_velocity(system)
+        compliance * taken.fold(0.0, larger) > SOFT_LIMIT * system.speed()
     }
 
     /// True if a solution for rigid contacts (`impulse`, `modes`) is the limit of the solutions for compliant contacts
@@ -412,7 +400,7 @@ impl SolutionBranch {
         impulse: &[f64],
         modes: &[ConeMode],
     ) -> bool {
-        let speed = largest_velocity(system);
+        let speed = system.speed();
         system.after(impulse, &mut self.after);
         let before = self.distance;
         self.distance = farthest(&self.after, &self.soft);
@@ -486,11 +474,11 @@ impl SolutionBranch {
             self.soft.push(before);
             self.limit.push(column[n_levels - 1]);
         }
-        let same = SAME_LIMIT * largest_velocity(system);
+        let same = SAME_LIMIT * system.speed();
         system.after(&self.soft, &mut self.after);
         system.after(&self.limit, &mut self.soft);
         let close = if n_levels > LEVELS {
-            DEEP_LIMIT * largest_velocity(system)
+            DEEP_LIMIT * system.speed()
         } else {
             same
         };

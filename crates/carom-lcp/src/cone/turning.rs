@@ -10,7 +10,7 @@
 //! $w\cdot x = 0$. Their derivatives differ by $aw^T$, so that the determinants with the last row $w$ are equal, and these have
 //! the sign of those with the tangents, on which $w$ grows.)
 
-use super::newton::{Newton, Point, Scaled, derivative, largest};
+use super::newton::{Newton, Point, Scaled, derivative};
 use super::problem::WIDTH;
 use carom_numeric::dense::{lu, lu_solve};
 use carom_numeric::kernel::{dot, norm};
@@ -322,7 +322,8 @@ impl Turning {
 
 /// Returns the unit of impulses at a point: all impulses, or the velocities of the problem if these are larger.
 fn size_of(point: &Point, system: &Scaled) -> f64 {
-    let velocities = norm(&system.velocity).max(largest(&system.floors));
+    let floors = system.floors.iter().copied();
+    let velocities = floors.fold(norm(&system.velocity), f64::max);
     norm(&point.impulse).max(velocities)
 }
 

@@ -3,7 +3,7 @@
 
 use super::answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
 use super::gauss_seidel::Sweeps;
-use super::newton::{MAX_STEPS, Newton, Scaled, largest};
+use super::newton::{MAX_STEPS, Newton, Scaled, largest, magnitude};
 use super::polygon::{DIRECTIONS, Polygons};
 use super::problem::{ConeProblem, WIDTH};
 use super::residual::{CONE_RESIDUAL, onto_disc, own_residual_of};
@@ -675,8 +675,17 @@ impl ConeWorkspace {
 
     /// True if the search has found another solution, with velocities different from those of the answer.
     pub(super) fn has_left_another(&self) -> bool {
-        let rows = self.left.iter().zip(&self.after).zip(&self.system.factors);
-        let differences = rows.map(|((left, kept), factor)| (left - kept).abs() * factor);
+        let contacts = self
+            .left
+            .chunks_exact(WIDTH)
+            .zip(self.after.chunks_exact(WIDTH));
+        let contacts = contacts.zip(self.system.factors.chunks_exact(WIDTH));
+        let differences = contacts.map(|((left, kept), factors)| match (left, kept, factors) {
+            (&[l0, l1, l2], &[k0, k1, k2], &[f0, f1, f2]) => {
+                magnitude(&[(l0 - k0) * f0, (l1 - k1) * f1, (l2 - k2) * f2])
+            }
+            _ => 0.0,
+        });
         let speed = self.system.speed();
         differences.fold(0.0, f64::max) > SAME_VELOCITIES * speed
     }
