@@ -27,11 +27,11 @@ pub(super) fn ratio(part: &Part<'_>, impulse: &[f64]) -> f64 {
     kernel::max_abs(impulse) / divisor(kernel::max_abs(&part.before))
 }
 
-/// Error of a part whose impulses are so large that they hide the velocities.
-pub(super) fn hidden_by(part: &Part<'_>, impulse: &[f64]) -> ImpactError {
+/// Error of a part whose impulses are so large that they hide the velocities. `ratio`: see [`ratio`].
+pub(super) fn hidden_by(ratio: f64) -> ImpactError {
     ImpactError::Inaccurate {
         rule: GateRule::Cancellation,
-        measure: f64::EPSILON * ratio(part, impulse),
+        measure: f64::EPSILON * ratio,
         contacts: Vec::new(),
     }
 }

@@ -371,7 +371,7 @@ impl Event<'_> {
             return Err(NOT_SOLVED);
         }
         match planar::first_solution(&part.space, &part.before) {
-            Ok(None) => Err(hidden_by(part, &workspace.impulse)),
+            Ok(None) => Err(hidden_by(ratio(part, &workspace.impulse))),
             _ => Ok(()),
         }
     }
@@ -387,22 +387,6 @@ impl Event<'_> {
     /// True if some contact has a prescribed rebound: contacts that press against each other may then have no answer.
     fn may_jam(&self) -> bool {
         self.rebounds.iter().any(|rebound| *rebound > 0.0)
-    }
-
-    /// Refuses impulses of a part from a method that can end at any of several answers, if contacts press against each other, so
-    /// that there may be no answer. If the tangents are the given ones, only impulses are refused that are so large that they hide
-    /// the velocities; others may be found again.
-    fn refuse_jam(
-        &self,
-        part: &Part<'_>,
-        impulse: &[f64],
-        cones: Cones,
-    ) -> Result<(), ImpactError> {
-        let is_open = cones == Cones::Turned || ratio(part, impulse) > HEAVIEST;
-        if !is_open || !self.is_jam() {
-            return Ok(());
-        }
-        Err(hidden_by(part, impulse))
     }
 
     /// True if impulses within the friction cones can balance each other at contacts with contradictory rebounds.
@@ -468,10 +452,10 @@ impl Event<'_> {
     /// contacts leads to an answer, a search whose result does not depend on axes, units or order replaces the answers
     /// of methods that can end at any of several answers, or at impulses that hide the velocities.
     fn by_cones(&self, selection: ConeSelection) -> Result<ImpactOutcome, ImpactError> {
-        let is_late = Cell::new(false);
-        let found = self.with_cones(selection, Cones::Given, &is_late);
+        let late = Cell::new(None);
+        let found = self.with_cones(selection, Cones::Any, &late);
         let is_open = match &found {
-            Ok(_) => is_late.get(),
+            Ok(_) => late.get().is_some(),
             Err(ImpactError::Inaccurate { .. } | ImpactError::Complementarity { .. }) => true,
             Err(_) => false,
         };
@@ -481,21 +465,25 @@ impl Event<'_> {
         {
             return found;
         }
-        let turned = || self.with_cones(selection, Cones::Turned, &is_late);
-        match self.with_cones(selection, Cones::Light, &is_late) {
-            Err(_) if !self.is_jam() => turned().or(found),
-            Err(_) if found.is_ok() => turned(),
-            light => light.or(found),
+        let light = self.with_cones(selection, Cones::Light, &Cell::new(None));
+        match late.get() {
+            // A method that can end at any of several answers found impulses where there may be no answer.
+            Some(ratio) if found.is_ok() && light.is_err() && self.is_jam() => {
+                Err(hidden_by(ratio))
+            }
+            _ => light.or(found),
         }
     }
 
-    /// Resolves the impact with round friction cones. `selection` chooses among several answers; `cones` are the tangents and
-    /// the solutions that are accepted. `is_late` becomes true if a solution was found from a late starting point.
+    /// Resolves the impact with round friction cones. `selection` chooses among several answers; `cones` are the solutions that
+    /// are accepted. If a solution of a part was found from a late starting point, by a method that can end at any of several
+    /// answers, `late` becomes the ratio of its impulses to the velocities. Contacts that press against each other may have no
+    /// answer; such a solution is then refused if its impulses hide the velocities.
     fn with_cones(
         &self,
         selection: ConeSelection,
         cones: Cones,
-        is_late: &Cell<bool>,
+        late: &Cell<Option<f64>>,
     ) -> Result<ImpactOutcome, ImpactError> {
         let Self { problem, space, .. } = self;
         let mut told = self.cone_diagnostics(selection);
@@ -511,8 +499,11 @@ impl Event<'_> {
             self.count(workspace.work);
             let answer = answer?;
             if answer.start > ConeStart::Subset {
-                is_late.set(true);
-                self.refuse_jam(part, &workspace.impulse, cones)?;
+                let ratio = ratio(part, &workspace.impulse);
+                late.set(Some(ratio));
+                if ratio > HEAVIEST && self.is_jam() {
+                    return Err(hidden_by(ratio));
+                }
             }
             told.family += answer.family;
             told.met_others |= answer.met_others;

@@ -1,4 +1,4 @@
-//! Tangent axes that depend on the impact alone, for searches that can end at any of several answers.
+//! Tangent axes that depend on the impact alone: an answer of the solver for round friction cones does not depend on those given.
 
 use super::parts::Part;
 use super::round::{RoundStep, RoundWorkspace};
@@ -13,22 +13,18 @@ const WIDTH: usize = 3;
 /// Length of a tangential vector, as a fraction of the largest velocity or of the tangents, below which it gives no direction.
 const NO_DIRECTION: f64 = 1e-6;
 
-/// Tangents for which contacts with round friction cones are solved, and the solutions that are accepted.
+/// Solutions that are accepted of contacts with round friction cones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cones {
-    /// The given tangents.
-    Given,
-    /// Tangents turned to directions that do not depend on those given. Methods that can end at any of several answers then end at
-    /// one answer, up to rounding.
-    Turned,
-    /// Turned tangents. Solutions with so large impulses that they hide the velocities are passed over, and solutions of some of
-    /// the contacts are searched.
+    /// All solutions.
+    Any,
+    /// Solutions whose impulses do not hide the velocities. Solutions of some of the contacts are searched, too.
     Light,
 }
 
 impl Cones {
-    /// Solves the problem of a part like [`RoundStep::candidate`]. The impulses left in the workspace are those on the given
-    /// tangents.
+    /// Solves the problem of a part like [`RoundStep::candidate`], on tangents turned to directions that do not depend on those
+    /// given. The impulses left in the workspace are those on the given tangents.
     pub(super) fn candidate(
         self,
         part: &Part<'_>,
@@ -36,7 +32,8 @@ impl Cones {
         workspace: &mut RoundWorkspace,
     ) -> Result<ConeAnswer, ImpactError> {
         workspace.is_light = self == Self::Light;
-        if self == Self::Given {
+        if part.space.n_contacts == 1 {
+            // The closed form of a single contact does not depend on the tangents.
             let round = RoundStep::new(&part.space);
             return round.candidate(&part.before, &[], selection, workspace);
         }
@@ -105,14 +102,18 @@ fn turn(axes: &[[[f64; 2]; 2]], slots: &mut [f64]) {
     }
 }
 
-/// Chooses the directions of both tangents of a contact.
+/// Chooses the directions of both tangents of a contact. Rows of zeros in place of tangents that a contact lacks are not turned.
 fn axes(space: &ContactSpace, before: &[f64], contact: usize) -> [[f64; 2]; 2] {
     let given = [[1.0, 0.0], [0.0, 1.0]];
     if space.width() < WIDTH {
         return given;
     }
     let [x, y] = [1, 2].map(|t| contact * WIDTH + t);
-    let tangents = (space.gram[(x, x)] + space.gram[(y, y)]).sqrt();
+    let squares = [x, y].map(|t| space.gram[(t, t)]);
+    if squares.contains(&0.0) {
+        return given;
+    }
+    let tangents = squares.iter().sum::<f64>().sqrt();
     let sliding = ([before[x], before[y]], kernel::max_abs(before));
     let moved = (0..space.n_contacts).map(|other| {
         let normal = other * WIDTH;
