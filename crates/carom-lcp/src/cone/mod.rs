@@ -45,6 +45,7 @@
 //! solution is unique. Where the branch turns back, it is followed around the fold by its length. This limit does not depend on the order of the contacts. [`ConeAnswer::family`] is the
 //! dimension of the continuum.
 
+mod another;
 mod answer;
 mod gauss_seidel;
 mod given;

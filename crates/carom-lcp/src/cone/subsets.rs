@@ -100,8 +100,8 @@ impl ConeWorkspace {
         self.start = impulse;
         let is_found = self.attempt(problem, ConeStart::Subset, answer);
         for other in others.iter().filter(|_| is_found) {
-            if !self.has_left_another() {
-                self.leave(other);
+            if !self.another.differs(&self.after, &self.system) {
+                self.another.replace(&self.system, other);
             }
         }
         Ok(is_found)

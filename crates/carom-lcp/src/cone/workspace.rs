@@ -1,9 +1,10 @@
 //! Solver for dense contact problems: starting points, Newton's method, final residual, selection of a
 //! solution.
 
+use super::another::Another;
 use super::answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
 use super::gauss_seidel::Sweeps;
-use super::newton::{MAX_STEPS, Newton, Scaled, largest, magnitude};
+use super::newton::{MAX_STEPS, Newton, Scaled, largest};
 use super::polygon::{DIRECTIONS, Polygons};
 use super::problem::{ConeProblem, WIDTH};
 use super::residual::{CONE_RESIDUAL, onto_disc, own_residual_of};
@@ -48,10 +49,6 @@ const STIFF: f64 = 16.0;
 /// runs.
 const BALANCES: [f64; 6] = [1.0, 0.5, 0.0, 1.0, 0.5, 0.0];
 
-/// Two solutions are equal if their velocities differ by less than this fraction of the velocities before the
-/// impact.
-const SAME_VELOCITIES: f64 = 1e-7;
-
 /// Outcome of the polygons as a starting point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Polygonal {
@@ -94,8 +91,8 @@ pub struct ConeWorkspace {
     pub(super) trial_after: Vec<f64>,
     turned: Vec<f64>,
     pub(super) terms: Vec<f64>,
-    /// Velocities of another solution found on the way; empty if there was none.
-    left: Vec<f64>,
+    /// Another solution found on the way.
+    pub(super) another: Another,
     /// Scaled impulses of the first solution that is not the limit of the solution branch of compliant
     /// contacts; empty if there was none.
     beside_branch: Vec<f64>,
@@ -264,7 +261,7 @@ impl ConeWorkspace {
     ) -> Result<ConeAnswer, LcpError> {
         self.n_newton_steps = 0;
         self.n_pivots = 0;
-        self.left.clear();
+        self.another.clear();
         self.beside_branch.clear();
         self.reached = None;
         self.impulse.clear();
@@ -590,8 +587,8 @@ impl ConeWorkspace {
             answer.residual = f64::INFINITY;
             if !self.attempt(problem, ConeStart::Compliant, answer) {
                 // Rounding decides if an answer is accurate enough to be the limit, but not if it is another one.
-                if self.left.is_empty() && !is_soft && answer.residual <= CONE_RESIDUAL {
-                    self.left.clone_from(&self.after);
+                if !is_soft {
+                    self.another.meet(&self.after, answer.residual);
                 }
                 continue;
             }
@@ -605,8 +602,8 @@ impl ConeWorkspace {
                 return true;
             }
             is_open = answer.family == 0;
-            if self.left.is_empty() && !is_soft {
-                self.left.clone_from(&self.after);
+            if !self.another.is_met() && !is_soft {
+                self.another.meet(&self.after, answer.residual);
                 self.beside_branch.clone_from(&self.start);
             }
         }
@@ -661,32 +658,8 @@ impl ConeWorkspace {
         ConeAnswer {
             n_newton_steps: self.n_newton_steps,
             n_pivots: self.n_pivots,
-            met_others: self.has_left_another(),
+            met_others: self.another.differs(&self.after, &self.system),
             ..answer
         }
-    }
-
-    /// Keeps the velocities after scaled impulses as those of another solution.
-    pub(super) fn leave(&mut self, scaled: &[f64]) {
-        self.system.after(scaled, &mut self.left);
-        let rows = self.left.iter_mut().zip(&self.system.factors);
-        rows.for_each(|(u, factor)| *u /= factor);
-    }
-
-    /// True if the search has found another solution, with velocities different from those of the answer.
-    pub(super) fn has_left_another(&self) -> bool {
-        let contacts = self
-            .left
-            .chunks_exact(WIDTH)
-            .zip(self.after.chunks_exact(WIDTH));
-        let contacts = contacts.zip(self.system.factors.chunks_exact(WIDTH));
-        let differences = contacts.map(|((left, kept), factors)| match (left, kept, factors) {
-            (&[l0, l1, l2], &[k0, k1, k2], &[f0, f1, f2]) => {
-                magnitude(&[(l0 - k0) * f0, (l1 - k1) * f1, (l2 - k2) * f2])
-            }
-            _ => 0.0,
-        });
-        let speed = self.system.speed();
-        differences.fold(0.0, f64::max) > SAME_VELOCITIES * speed
     }
 }

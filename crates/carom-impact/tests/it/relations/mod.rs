@@ -359,6 +359,21 @@ fn a_solution_near_a_fold_is_not_the_limit_of_compliant_contacts() {
     check(120_067, 1665..1666);
 }
 
+/// Contacts in space that press against each other. The size of velocities and impulses was their largest component: points of the
+/// branch of compliant contacts were accurate enough with some tangent axes only, and the search went on to another answer
+/// (`moreau-newton`, v+ was 0.5 of the motion off).
+#[test]
+fn a_branch_of_compliant_contacts_is_found_with_any_tangents() {
+    check(170_002, 1975..1976);
+}
+
+/// The rank that decides on a continuum of answers was that of rows along the given tangents: `not-unique` of `moreau-newton` came and
+/// went.
+#[test]
+fn a_continuum_of_answers_is_found_with_any_tangents() {
+    check(180_003, 427..428);
+}
+
 /// Contacts in space that press against each other just within their cones: sixteen directions of friction, fixed to the tangent
 /// axes, balanced them with some axes and not with others.
 #[test]
