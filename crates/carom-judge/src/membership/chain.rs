@@ -17,6 +17,34 @@ const INSCRIBED: usize = 16;
 /// the contact is closed, or sticks.
 pub(super) const CLOSED: f64 = 1e-9;
 
+/// Approach of a contact, relative to the norm of the motion, with which no chain ends. The check of a witness allows
+/// [`CLOSED`] of the sum of the absolute terms of the velocity, which may be several times the norm.
+const APPROACHING: f64 = 10.0 * CLOSED;
+
+/// Precision with which the judged velocity gives the contacts that are closed, and those that stick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Precision {
+    /// No contact velocity is zero only within the tolerance.
+    Exact,
+    /// A contact is closed, or sticks, only within the tolerance: the velocity was rounded, or the contact opens or slides
+    /// slowly.
+    Coarse,
+    /// A contact approaches within the tolerance: the velocity was rounded, and no chain ends there exactly.
+    Approaching,
+}
+
+impl Precision {
+    /// Returns the number of batches of samples in which a chain that ends exactly is sought although one that ends
+    /// within the tolerance is known.
+    pub(super) fn batches(self) -> u64 {
+        match self {
+            Self::Exact => 2,
+            Self::Coarse => 1,
+            Self::Approaching => 0,
+        }
+    }
+}
+
 /// Edges of all friction cones in contact space, from which the impulses of a chain are combined.
 ///
 /// Impulses and velocities are given in slots: one slot per contact row, with unit normals and with tangents divided by
@@ -117,6 +145,31 @@ impl Edges {
         };
         edges.add_rays();
         Ok(edges)
+    }
+
+    /// Determines how precisely the judged velocity gives the contacts that are closed at the end, and those that stick.
+    /// `closed` is the tolerance of the judgement: contact velocities whose size, divided by the norm of the motion, is at
+    /// most this large count as zero.
+    pub(super) fn precision(&self, closed: f64) -> Precision {
+        let (exact, loose) = (CLOSED * self.norm, closed * self.norm);
+        let mut precision = Precision::Exact;
+        for (contact, row) in self.target.chunks_exact(self.space.width()).enumerate() {
+            let normal = row.first().copied().unwrap_or_default();
+            if normal.abs() > loose {
+                continue;
+            }
+            let [x, y] = self.sliding(contact, &self.target);
+            let speed = kernel::norm(&[x, y]);
+            let is_rounded = |speed: f64| speed > exact && speed <= loose;
+            let sticks = self.space.friction[contact] > 0.0 && is_rounded(speed);
+            if normal < -APPROACHING * self.norm {
+                return Precision::Approaching;
+            }
+            if is_rounded(normal.abs()) || sticks {
+                precision = Precision::Coarse;
+            }
+        }
+        precision
     }
 
     /// Returns a copy with a changed judged velocity: normal velocities whose size is at most `closed` times the norm of

@@ -1,6 +1,6 @@
 //! The search for a chain of steps that leads to a velocity.
 
-use super::chain::{Attempt, Chain, Edges};
+use super::chain::{Attempt, Chain, Edges, Precision};
 use super::modes::ModeSequence;
 use super::newton::Led;
 use super::ordered::Ordered;
@@ -87,6 +87,7 @@ struct Search<'c, 'p> {
     /// Edges with a modified target: contacts that are closed within the tolerance are closed exactly. `None` if no
     /// contact changes. The given velocity may have been rounded coarsely.
     snapped: Option<&'c Edges>,
+    precision: Precision,
     nearest: Nearest,
     /// Sequences that were tried.
     seen: HashSet<ModeSequence>,
@@ -94,6 +95,8 @@ struct Search<'c, 'p> {
     ranked: Vec<Ranked>,
     /// Nearest chain that ends within the tolerance, with its distance: a witness for a velocity that is given coarsely.
     near: Option<(f64, Witness)>,
+    /// Number of batches of samples that ended while such a chain was known.
+    batches_near: u64,
     /// Modes that the last step of a chain to the velocity may have.
     last: Vec<Vec<super::modes::StepMode>>,
     pace: &'static Pace,
@@ -218,10 +221,12 @@ fn search_ordered(
         case,
         edges: &edges,
         snapped: snapped.as_ref(),
+        precision: edges.precision(case.options.tolerance),
         nearest,
         seen: HashSet::new(),
         ranked: Vec::new(),
         near: None,
+        batches_near: 0,
         last,
         work: 0,
         pace,
@@ -234,8 +239,10 @@ fn search_ordered(
         Some(witness) => Some(witness),
         None => match search.known(known) {
             Some(witness) => Some(witness),
+            None if search.is_settled() => None,
             None => match search.samples()? {
                 Some(witness) => Some(witness),
+                None if search.is_settled() => None,
                 None => match search.local() {
                     Some(witness) => Some(witness),
                     None => search.orders()?,
@@ -257,6 +264,12 @@ impl Search<'_, '_> {
     /// True if the work budget of the search for a chain of steps to the judged velocity is used up.
     fn is_limited(&self) -> bool {
         self.work.saturating_add(self.sampling) >= self.case.options.max_work
+    }
+
+    /// True if the search may end with a chain that ends within the tolerance of the judged velocity. A chain that ends
+    /// there exactly may not exist, because the velocity may have been rounded: it is sought in a few batches of samples.
+    fn is_settled(&self) -> bool {
+        self.near.is_some() && self.batches_near >= self.precision.batches()
     }
 
     /// Tries chains of one impulse step, with all contact modes that the judged velocity allows. Such chains are the
@@ -469,7 +482,10 @@ impl Search<'_, '_> {
         if self.edges.cone != WitnessCone::Round {
             return None;
         }
-        let targets: Vec<&Edges> = std::iter::once(self.edges).chain(self.snapped).collect();
+        let targets: Vec<&Edges> = match (self.precision, self.snapped) {
+            (Precision::Approaching, Some(snapped)) => vec![snapped],
+            (_, snapped) => std::iter::once(self.edges).chain(snapped).collect(),
+        };
         let ways = 2 * targets.len();
         // The nearest sample is tried alone, because it often suffices.
         let (first, others) = samples.split_at(samples.len().min(1));
@@ -488,6 +504,9 @@ impl Search<'_, '_> {
             });
             if let Some(witness) = self.keep(chains, led) {
                 return Some(witness);
+            }
+            if self.is_settled() {
+                return None;
             }
         }
         led.retain(|led| led.is_near(self.edges));
@@ -583,6 +602,10 @@ impl Search<'_, '_> {
             let sequences = nearest.into_iter().map(|sampled| sampled.sequence);
             if let Some(witness) = self.attempt_with_ends(sequences.collect()) {
                 return Ok(Some(witness));
+            }
+            self.batches_near += u64::from(self.near.is_some());
+            if self.is_settled() {
+                return Ok(None);
             }
             drawn.truncate(8 * pace.tried);
             first = end;
