@@ -296,15 +296,9 @@ impl<'a> Linearization<'a> {
             lacking.push(lacks);
         }
         let rows = DMatrix::from_vec(n, lacking.len(), entries);
-        let size = rows.columns(0, n_targets).norm_squared();
         *work += (n * lacking.len()) as u64;
-        LeastSquares {
-            size,
-            n_targets,
-            rows,
-            lacking,
-            floor: self.less().map(|less| -less).collect(),
-        }
+        let floor = self.less().map(|less| -less).collect();
+        LeastSquares::new(rows, n_targets, lacking, floor)
     }
 
     /// Takes one Newton step: changes the normal impulses so that the chain ends as near to the judged velocity as

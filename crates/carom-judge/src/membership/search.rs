@@ -87,6 +87,7 @@ struct Search<'c, 'p> {
     /// Edges with a modified target: contacts that are closed within the tolerance are closed exactly. `None` if no
     /// contact changes. The given velocity may have been rounded coarsely.
     snapped: Option<&'c Edges>,
+    /// Precision of the judged velocity: a velocity that was rounded is no member exactly.
     precision: Precision,
     nearest: Nearest,
     /// Sequences that were tried.
