@@ -35,12 +35,12 @@ pub(super) enum Precision {
 
 impl Precision {
     /// Returns the number of batches of samples in which a chain that ends exactly is sought although one that ends
-    /// within the tolerance is known.
-    pub(super) fn batches(self) -> u64 {
+    /// within the tolerance is known; `None` for all batches.
+    pub(super) fn batches(self) -> Option<u64> {
         match self {
-            Self::Exact => 2,
-            Self::Coarse => 1,
-            Self::Approaching => 0,
+            Self::Exact => None,
+            Self::Coarse => Some(1),
+            Self::Approaching => Some(0),
         }
     }
 }

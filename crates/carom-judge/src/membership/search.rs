@@ -267,10 +267,11 @@ impl Search<'_, '_> {
         self.work.saturating_add(self.sampling) >= self.case.options.max_work
     }
 
-    /// True if the search may end with a chain that ends within the tolerance of the judged velocity. A chain that ends
-    /// there exactly may not exist, because the velocity may have been rounded: it is sought in a few batches of samples.
+    /// True if the search may end with a chain that ends within the tolerance of the judged velocity. If the velocity was
+    /// rounded, a chain that ends there exactly may not exist; it is sought in few batches of samples.
     fn is_settled(&self) -> bool {
-        self.near.is_some() && self.batches_near >= self.precision.batches()
+        let batches = self.precision.batches();
+        self.near.is_some() && batches.is_some_and(|batches| self.batches_near >= batches)
     }
 
     /// Tries chains of one impulse step, with all contact modes that the judged velocity allows. Such chains are the

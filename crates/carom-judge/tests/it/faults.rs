@@ -151,7 +151,7 @@ fn spatial_box(random: &mut Random, corners: usize) -> (DMatrix<f64>, Vec<Contac
 #[test]
 fn members_told_in_single_precision_are_near() {
     let mut random = Random(12);
-    let (mut n_near, mut most) = (0, 0);
+    let (mut n_near, mut members) = (0, 0);
     for k in 0..24u64 {
         let (mass, contacts, velocity) = spatial_box(&mut random, 1 + k as usize % 4);
         posed(&mass, &contacts, &velocity, |problem| {
@@ -172,7 +172,7 @@ fn members_told_in_single_precision_are_near() {
                 };
                 if matches!(set.membership, Membership::Near(_)) {
                     n_near += 1;
-                    most = most.max(set.members);
+                    members += set.members;
                 }
                 let distance = witness.distance(problem, &Tangent(told)).unwrap();
                 assert!(distance <= 1e-5, "{distance:e}");
@@ -180,5 +180,9 @@ fn members_told_in_single_precision_are_near() {
         });
     }
     assert!(n_near >= 24, "{n_near}");
-    assert!(most <= 100, "{most} members examined");
+    // The search does not go on to the end of its budget for a chain that ends there exactly.
+    assert!(
+        members <= 60 * n_near,
+        "{members} members examined for {n_near}"
+    );
 }
