@@ -161,7 +161,9 @@ impl Edges {
             let [x, y] = self.sliding(contact, &self.target);
             let speed = kernel::norm(&[x, y]);
             let is_rounded = |speed: f64| speed > exact && speed <= loose;
-            let sticks = self.space.friction[contact] > 0.0 && is_rounded(speed);
+            // In polygons the linear programs find slow sliding exactly.
+            let is_round = self.cone == WitnessCone::Round;
+            let sticks = is_round && self.space.friction[contact] > 0.0 && is_rounded(speed);
             if normal < -APPROACHING * self.norm {
                 return Precision::Approaching;
             }
