@@ -233,6 +233,11 @@ impl Contacts<'_> {
                 reading.given(*grip, &mut given);
             }
             let stage = Stage::from_given(frame, mode, step.before, given.as_slice());
+            if stage.is_dependent && !stage.may_drift() {
+                // Wherever contacts can share impulses, a vertex of all ways to share them belongs to a mode with fewer
+                // unknowns and the same velocity after the step. Those modes are examined by themselves.
+                continue;
+            }
             if !stage.has_room(step.slopes_before) {
                 // The mode exists only for a set of velocities without interior.
                 continue;
@@ -252,7 +257,7 @@ impl Contacts<'_> {
             }
             let size = slopes.amax().max(step.slopes_after.amax()).max(1.0);
             let is_same = other.amax() <= super::SAME_JACOBIAN * size;
-            if is_same && !stage.may_drift() {
+            if is_same && !stage.is_dependent {
                 continue;
             }
             let reached = Reached {
@@ -264,7 +269,7 @@ impl Contacts<'_> {
             };
             let within = within.min(nearest);
             let found = reached.distance(frame, &forms, within)?;
-            if found < within && stage.may_drift() {
+            if found < within && stage.is_dependent {
                 // Shifts may change the velocity, or the tests may leave only the known velocity.
                 if reached.is_within(frame, &forms, &missed, &other)? {
                     continue;
