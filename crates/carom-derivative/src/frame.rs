@@ -74,6 +74,11 @@ impl Variation {
         }
     }
 
+    /// True if only friction coefficients and restitutions change along this direction.
+    pub(super) fn is_of_coefficients(&self) -> bool {
+        self.velocity.is_none() && self.mass.is_none() && self.rows.is_none()
+    }
+
     /// Returns the change of the velocity before the impact along this direction, in which the data of the impact
     /// change. The coordinates are whitened (n entries). Zero if the velocity does not change.
     pub(super) fn start(&self, n: usize) -> DVector<f64> {

@@ -66,6 +66,7 @@ mod effect;
 mod form;
 mod frame;
 mod friction;
+mod independent;
 mod interior;
 mod laws;
 mod mode;

@@ -11,7 +11,7 @@ use super::{
 };
 use carom_contact::residual_scale::GRAZING_TOLERANCE;
 use carom_contact::{ContactIndex, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem};
-use carom_impact::frictional::{PATIENCE, Sequential, SingleImpacts};
+use carom_impact::frictional::{PATIENCE, Sequential, SingleImpacts, StepWorkspace};
 use carom_impact::propagative::SEQUENCE_LIMIT;
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
@@ -94,6 +94,8 @@ struct InTurn<'a> {
     singles: SingleImpacts<'a>,
     /// True if the law has closed contacts together.
     is_cut: bool,
+    /// Work buffers of the solver of one contact.
+    workspace: StepWorkspace,
     /// Speeds below which the velocities of contacts count as zero.
     grazing: Vec<f64>,
     alone: Vec<Contacts<'a>>,
@@ -169,7 +171,9 @@ impl InTurn<'_> {
             out.add([Test::Separates(row)], None, next(false, true));
         }
         if approaches || is_tied {
-            let (given, change) = self.singles.strike(contact, walk.velocity.as_slice())?;
+            let (given, change) =
+                self.singles
+                    .strike(contact, walk.velocity.as_slice(), &mut self.workspace)?;
             let event = Event {
                 after: &walk.velocity + DVector::from_column_slice(&change),
                 before: walk.velocity.clone(),
@@ -222,6 +226,7 @@ impl DifferentiableLaw for Sequential {
             is_cut: !closed_at_once.is_empty(),
             grazing: singles.grazing(),
             singles,
+            workspace: StepWorkspace::new(),
             alone: alone.collect::<Result<Vec<_>, _>>()?,
             ties,
             is_complete: true,

@@ -2,16 +2,14 @@
 
 use super::adjoint::Adjoint;
 use super::frame::{Frame, Variation};
+use super::independent::invert_independent;
 use super::mode::{Mode, Range, Terms};
-use carom_contact::RowIndex;
 use carom_contact::residual_scale::dot_and_size;
+use carom_contact::{ContactIndex, RowIndex};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector, DVectorView};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
-
-/// Pivot, relative to the largest, below which contacts count as dependent.
-const RANK: f64 = 1e-10;
 
 /// Largest distance of the right-hand side from the range of dependent contacts, relative to its own terms.
 const IN_RANGE: f64 = 1e-9;
@@ -82,9 +80,6 @@ impl Layout {
 
 /// One number per unknown.
 pub(super) type Column = SmallVec<[f64; 4]>;
-
-/// Square matrix of the unknowns of a stage, stored by rows.
-type Square = SmallVec<[f64; 36]>;
 
 /// Computes the product of a square matrix, stored row by row, with a column vector.
 fn times(matrix: &[f64], x: &[f64]) -> Column {
@@ -287,6 +282,17 @@ impl Stage {
         }
     }
 
+    /// True if a coefficient that changes along `variation` has an effect in this stage.
+    fn is_changed_by(&self, variation: &Variation) -> bool {
+        let mut loads = self.mode.loads.iter();
+        let mut equations = self.mode.equations.iter();
+        loads.any(|load| variation.friction(load.contact) != 0.0)
+            || equations.any(|equation| {
+                let rubs = |(contact, _): (ContactIndex, f64)| variation.friction(contact) != 0.0;
+                equation.rebound.change(variation) != 0.0 || equation.by_friction.is_some_and(rubs)
+            })
+    }
+
     /// Advances derivatives through the stage (a part of an impact with fixed contact modes) along `variation`, a
     /// direction in which the data of the impact change. `velocity` holds the derivative of the velocity and is
     /// replaced by that after the stage; the derivative of the impulses is added to `impulse`. Returns true if the
@@ -298,6 +304,17 @@ impl Stage {
         velocity: &mut DVector<f64>,
         impulse: &mut DVector<f64>,
     ) -> bool {
+        let is_regular = !self.is_dependent && self.mode.n_redundant == 0;
+        if is_regular && variation.is_of_coefficients() && !self.is_changed_by(variation) {
+            // The data of this stage do not change: its map is that of the velocity alone.
+            if velocity.iter().any(|x| *x != 0.0) {
+                let mut x: Column = smallvec![0.0; self.layout.unknowns];
+                let mut missed = x.clone();
+                self.push(velocity.as_mut_slice(), &mut missed, &mut x);
+                self.add_impulses(&x, impulse.as_mut_slice());
+            }
+            return true;
+        }
         let minus = velocity.clone();
         let after = DVectorView::from_slice(self.after(), self.layout.n);
         let before = DVectorView::from_slice(self.before(), self.layout.n);
@@ -606,82 +623,6 @@ impl Stage {
     pub(super) fn is_quiet(&self) -> bool {
         !self.mode.acts
     }
-}
-
-/// Computes the inverse of a regular submatrix of largest size within the first `regular` rows and columns of the square matrix
-/// `given` (stored row by row). Writes the inverse into `inverse`, with zeros in the other rows and columns, and returns the
-/// rank. Uses Gauss–Jordan elimination with complete pivoting; columns for which `preferred` is true are chosen first.
-fn invert_independent(
-    given: &[f64],
-    preferred: &[bool],
-    regular: usize,
-    inverse: &mut [f64],
-) -> usize {
-    let (p, stride) = (regular, preferred.len());
-    if let ([pivot], 1) = (given, p) {
-        if *pivot != 0.0 {
-            inverse[0] = 1.0 / pivot;
-        }
-        return usize::from(*pivot != 0.0);
-    }
-    let mut work: Square = smallvec![0.0; p * p];
-    let rows = work.chunks_exact_mut(p.max(1));
-    for (own, given) in rows.zip(given.chunks_exact(stride.max(1))) {
-        own.copy_from_slice(&given[..p]);
-    }
-    let mut right: Square = smallvec![0.0; p * p];
-    right.iter_mut().step_by(p + 1).for_each(|x| *x = 1.0);
-    let mut free: SmallVec<[(usize, usize); 8]> = SmallVec::new();
-    let mut rows: SmallVec<[bool; 8]> = smallvec![true; p];
-    let mut columns = rows.clone();
-    let first = work.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-    for _ in 0..p {
-        let largest = |is_preferred: bool| {
-            let mut best = (0.0, 0, 0);
-            for j in (0..p).filter(|j| columns[*j] && preferred[*j] == is_preferred) {
-                for i in (0..p).filter(|i| rows[*i]) {
-                    let size = work[i * p + j].abs();
-                    if size > best.0 {
-                        best = (size, i, j);
-                    }
-                }
-            }
-            best
-        };
-        let mut best = largest(true);
-        if !(best.0 > RANK * first) {
-            best = largest(false);
-        }
-        let (size, i, j) = best;
-        if !(size > RANK * first) {
-            break;
-        }
-        (rows[i], columns[j]) = (false, false);
-        free.push((i, j));
-        let pivot = 1.0 / work[i * p + j];
-        for matrix in [&mut work, &mut right] {
-            matrix[i * p..(i + 1) * p]
-                .iter_mut()
-                .for_each(|x| *x *= pivot);
-        }
-        for k in (0..p).filter(|k| *k != i) {
-            let factor = work[k * p + j];
-            if factor == 0.0 {
-                continue;
-            }
-            for c in 0..p {
-                work[k * p + c] -= factor * work[i * p + c];
-                right[k * p + c] -= factor * right[i * p + c];
-            }
-        }
-    }
-    // Row i of the reduced system gives unknown j; equations that were left out are ignored.
-    for (i, j) in &free {
-        for (k, _) in &free {
-            inverse[j * stride + k] = right[i * p + k];
-        }
-    }
-    free.len()
 }
 
 /// Converts a cotangent (gradient) of the velocity after a chain of stages (parts of an impact with fixed contact

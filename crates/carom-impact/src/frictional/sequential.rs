@@ -268,19 +268,26 @@ impl<'p> SingleImpacts<'p> {
 
     /// Resolves the impact of the contact with index `contact` alone, from the scaled whitened momentum `momentum` (n
     /// entries). Returns the impulses on all of the caller's contact rows (N·s), and the change of the scaled whitened
-    /// momentum.
+    /// momentum. `workspace` holds work buffers; the result does not depend on their contents.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of the solver of one contact.
     pub fn strike(
         &self,
         contact: ContactIndex,
         momentum: &[f64],
+        workspace: &mut StepWorkspace,
     ) -> Result<(DVector<f64>, Numbers), ImpactError> {
         let (space, contacts) = (&self.space, self.problem.contacts());
         let first = space.normal_slot(contact).index();
         let slots = first..first + space.width();
         let velocity = space.velocity(momentum);
-        let mut workspace = StepWorkspace::new();
-        workspace.made = self.sizes(momentum)[slots.clone()].to_vec();
-        self.singles[contact.index()].solve(&velocity.as_slice()[slots.clone()], &mut workspace)?;
+        workspace.made.clear();
+        workspace
+            .made
+            .extend_from_slice(&self.sizes(momentum)[slots.clone()]);
+        self.singles[contact.index()].solve(&velocity.as_slice()[slots.clone()], workspace)?;
         let mut impulse = vec![0.0; space.n_slots()];
         impulse[slots].copy_from_slice(&workspace.impulse);
         let given = space.on_rows(&impulse, self.problem.scale(), contacts);
