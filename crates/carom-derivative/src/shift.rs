@@ -217,6 +217,35 @@ impl Sorted {
     }
 }
 
+/// Changes the basis of the `n_shifts` shifts of impulses so that each shift changes few of the inequalities `given`: a shift between
+/// two copies of a contact then changes only inequalities of these, and its elimination adds none. The projection stays the same.
+fn make_sparse(given: &mut [Inequality], n_shifts: usize) {
+    for into in 0..n_shifts {
+        for from in (0..n_shifts).filter(|from| *from != into) {
+            let left = |q: &Inequality, factor: f64| {
+                let (x, part) = (q.shifts[into], factor * q.shifts[from]);
+                let rest = x - part;
+                if rest.abs() <= NONE * (x.abs() + part.abs()) {
+                    0.0
+                } else {
+                    rest
+                }
+            };
+            let count = |factor: f64| given.iter().filter(|q| left(q, factor) != 0.0).count();
+            let both = given.iter().map(|q| (q.shifts[into], q.shifts[from]));
+            let factors = both.filter(|(x, y)| *x != 0.0 && *y != 0.0);
+            let factors = factors.map(|(x, y)| x / y);
+            let best = factors.min_by_key(|factor| count(*factor));
+            let Some(factor) = best.filter(|factor| count(*factor) < count(0.0)) else {
+                continue;
+            };
+            for q in given.iter_mut() {
+                q.shifts[into] = left(q, factor);
+            }
+        }
+    }
+}
+
 /// Eliminates the first `n_shifts` variables, the shifts of impulses between dependent contacts, from linear
 /// inequalities (Fourier and Motzkin). Returns the remaining inequalities; `None` if there are too many.
 ///
@@ -229,6 +258,7 @@ fn eliminated(mut given: Vec<Inequality>, n_shifts: usize) -> Option<Vec<Inequal
     for (k, inequality) in given.iter_mut().enumerate() {
         inequality.parents = 1 << k;
     }
+    make_sparse(&mut given, n_shifts);
     let mut open: Vec<usize> = (0..n_shifts).collect();
     let mut most = 1;
     while !open.is_empty() {

@@ -520,6 +520,13 @@ fn ties_of_contacts_that_others_keep_at_rest_are_smooth() {
     check(135_001, 495..496);
 }
 
+/// Four contacts that stop a body, one of them twice: there were too many conditions to eliminate the impulses that contacts exchange,
+/// and the margin was that of one way to share them.
+#[test]
+fn a_copy_of_a_contact_adds_no_conditions() {
+    check(210_003, 246..247);
+}
+
 /// A thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.
 #[test]
 #[ignore = "minutes: the scheduled job runs it"]
