@@ -47,10 +47,9 @@ pub(super) const CONSTANT: f64 = 1e-9;
 const BLUR: f64 = 16.0;
 
 /// Derivative of a velocity of a unit row with respect to the velocity before the impact, below which the velocity has decayed: at
-/// the end of a long chain of strikes both vanish in the limit. A tie at the end of a chain has a derivative of about one. With this
-/// value, a [grazing](GRAZING) velocity over the default tolerance of ties, a tie of a decayed velocity is one that the law takes for
-/// rounding.
-pub(super) const DECAYED: f64 = 1e-2;
+/// the end of a long chain of strikes both vanish in the limit. A tie at the end of a chain has a derivative of about one. Where laws
+/// cut chains off, derivatives of up to 0.02 were left: most of them in fast frames, in which laws cut earlier.
+pub(super) const DECAYED: f64 = 0.025;
 
 /// Derivative of a decayed velocity that counts as zero. The distances of decisions approach those in the limit as the derivatives
 /// vanish, and reach them there up to this fraction.

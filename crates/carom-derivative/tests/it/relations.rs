@@ -527,6 +527,14 @@ fn a_copy_of_a_contact_adds_no_conditions() {
     check(210_003, 246..247);
 }
 
+/// A chain whose strikes choose between two contacts in turn: velocities vanish sooner than their derivatives. In a fast frame the law
+/// cut it off while a derivative of 0.02 was left, and that contact was not closed (`smooth` with a Jacobian 0.02 off, or `kink`).
+#[test]
+fn a_chain_that_is_cut_off_early_has_the_derivative_of_its_limit() {
+    check(210_006, 591..592);
+    check(200_004, 759..760);
+}
+
 /// A thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.
 #[test]
 #[ignore = "minutes: the scheduled job runs it"]
