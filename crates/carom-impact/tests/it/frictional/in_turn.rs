@@ -3,7 +3,7 @@
 use crate::support::problems::{Posed, problem};
 use crate::support::random::Random;
 use carom_contact::{ContactIndex, FrictionCone, ImpactError, ImpactLaw, ImpactProblem};
-use carom_impact::frictional::{Sequential, SingleImpacts};
+use carom_impact::frictional::{Sequential, SingleImpacts, StepWorkspace};
 use nalgebra::DVector;
 
 /// Distance of velocities that are equal, over the largest before the impact.
@@ -31,6 +31,7 @@ fn rates(problem: &ImpactProblem<'_>) -> Result<DVector<f64>, ImpactError> {
 fn followed(problem: &ImpactProblem<'_>, n_impacts: usize) -> Result<DVector<f64>, ImpactError> {
     let problem = problem.event();
     let singles = singles(problem)?;
+    let mut workspace = StepWorkspace::new();
     let mut momentum = DVector::from_column_slice(problem.momentum());
     let n_contacts = problem.contacts().len();
     let closed = CLOSED * momentum.norm();
@@ -40,7 +41,8 @@ fn followed(problem: &ImpactProblem<'_>, n_impacts: usize) -> Result<DVector<f64
         if rate >= -closed {
             quiet += 1;
         } else {
-            let (_, change) = singles.strike(ContactIndex::new(i), momentum.as_slice())?;
+            let contact = ContactIndex::new(i);
+            let (_, change) = singles.strike(contact, momentum.as_slice(), &mut workspace)?;
             momentum += DVector::from_column_slice(&change);
             (made, quiet) = (made + 1, 0);
         }
