@@ -37,7 +37,7 @@ const TURNED: f64 = 1e-3;
 
 /// Number of impacts with other friction than the last, for each contact, above which a sequence is repeated from a velocity
 /// nearby. Of fewer than that, none was seen to amplify rounding a hundredfold.
-const MANY_TURNED: u64 = 16;
+const MANY_TURNED: u64 = 64;
 
 /// Change of the velocity before the impacts for the repetition, relative to each of its whitened components: a hundred times
 /// their rounding.
