@@ -57,7 +57,7 @@ const LARGEST_EFFECT: f64 = 1e-11;
 /// applied to these contacts alone. Without friction the result is the limit of the sequence: alternating projections onto
 /// walls converge to the projection onto the intersection of the walls (von Neumann), which is the impact that closes all
 /// these contacts together. With friction the limit is reached by impulses along those of the last impacts: each contact
-/// sticks, or slides with one direction of friction. Contacts that are closed together elsewhere are left, and impacts
+/// sticks, or slides with one direction of friction. Where closing the contacts together would end elsewhere, impacts
 /// continue one at a time. The diagnostics name the contacts that are closed together.
 ///
 /// Ivanov 1995; Halm & Posa, Section 1.1.
