@@ -12,24 +12,14 @@ use carom_contact::{
     ContactIndex, Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
     ImpactStatus, Numbers,
 };
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DVector;
 
 /// Number of cycles of impacts after which all contacts that have pushed are closed simultaneously.
 pub const PATIENCE: u64 = 1000;
 
-/// Part of the motion around a contact by which the end of contacts that are closed together may miss the limit of their
-/// impacts in turn. Rows that nearly depend on each other leave both known to 1e-9 only.
-const LIMIT_TOLERANCE: f64 = 1e-8;
-
 /// Sliding after an impact at one contact, relative to the change of velocity that it makes, up to which the contact sticks.
 /// A contact that sticks slides by the rounding of its solver, 1e-12.
 const STICKS: f64 = 1e-9;
-
-/// Singular values of the unit rows of struck contacts, relative to the largest, below which the rows depend on each other.
-const DEPENDENT: f64 = 1e-12;
-
-/// Iterations of the singular value decomposition of a few rows, which take less than thirty per row.
-const SVD_ITERATIONS: usize = 1000;
 
 /// Change of the friction of a contact from one impact to the next, relative to it, from which the impact counts as another
 /// than the last. Impacts that converge have friction that turns ever less.
@@ -44,8 +34,8 @@ const MANY_TURNED: u64 = 64;
 const NEARBY: f64 = 1e-14;
 
 /// Largest change that the repetition may make of a contact's velocity, relative to the motion around the contact. Sequences
-/// that converge change by 1e-12 at most; in those that amplify rounding the change grows to any size.
-const LARGEST_EFFECT: f64 = 1e-11;
+/// that converge change by 1e-12, with badly conditioned inertias by 1e-10.
+const LARGEST_EFFECT: f64 = 1e-9;
 
 /// Frictional impact law that resolves the contacts one at a time, in a fixed cycle and without restitution (`sequential`).
 ///
@@ -56,9 +46,8 @@ const LARGEST_EFFECT: f64 = 1e-11;
 /// thousand cycles all contacts that have pushed are closed simultaneously, by [`AnitescuPotra`](super::AnitescuPotra)
 /// applied to these contacts alone. Without friction the result is the limit of the sequence: alternating projections onto
 /// walls converge to the projection onto the intersection of the walls (von Neumann), which is the impact that closes all
-/// these contacts together. With friction the limit is reached by impulses along those of the last impacts: each contact
-/// sticks, or slides with one direction of friction. Where closing the contacts together would end elsewhere, impacts
-/// continue one at a time. The diagnostics name the contacts that are closed together.
+/// these contacts together. With friction the result is the limit if each contact sticks, or keeps sliding in one direction.
+/// The diagnostics name these contacts.
 ///
 /// Ivanov 1995; Halm & Posa, Section 1.1.
 ///
@@ -407,7 +396,7 @@ impl<'p> SingleImpacts<'p> {
                 pushed.sort_unstable();
                 let together = Closing::new(&self.space, &pushed, self.shape)?;
                 // If that fails, impacts continue one at a time.
-                if event.close_together(&together) {
+                if event.close(&together).is_ok() {
                     event.found.closed_at_once = pushed.iter().map(|i| i.index()).collect();
                     event.keep_closed(&pushed);
                 }
@@ -426,8 +415,6 @@ struct Event<'e> {
     /// Thresholds of the normal velocities: a slower approach counts as zero.
     grazing: Vec<f64>,
     workspace: StepWorkspace,
-    /// Velocities of the contacts that a closing may miss.
-    limits: Vec<f64>,
     /// Last impact at each contact.
     last: Vec<Option<LastImpact>>,
     found: InOrder,
@@ -440,8 +427,6 @@ struct LastImpact {
     friction: [f64; 2],
     /// True if the contact sticks after the impact.
     sticks: bool,
-    /// True if the impact was after the last attempt to close contacts together.
-    is_recent: bool,
 }
 
 impl<'e> Event<'e> {
@@ -454,9 +439,6 @@ impl<'e> Event<'e> {
             grazing: space.grazing(problem),
             workspace: StepWorkspace::new(),
             last: vec![None; space.n_contacts],
-            limits: (impacts.norms.iter())
-                .map(|norm| LIMIT_TOLERANCE * norm)
-                .collect(),
             found: InOrder {
                 impulse: vec![0.0; space.n_slots()],
                 ..InOrder::default()
@@ -502,72 +484,6 @@ impl<'e> Event<'e> {
         Ok(())
     }
 
-    /// Closes contacts together if that ends where their impacts in turn lead. Returns true if so.
-    fn close_together(&mut self, together: &Closing) -> bool {
-        let Ok(residual) = self.solve(together) else {
-            return false;
-        };
-        let is_limit = self.leads_to_limit(together);
-        for last in self.last.iter_mut().flatten() {
-            last.is_recent = false;
-        }
-        if is_limit {
-            self.apply(together, residual);
-        }
-        is_limit
-    }
-
-    /// True if the impulses in the workspace, which close contacts together, lead to the limit of impacts in turn.
-    fn leads_to_limit(&self, together: &Closing) -> bool {
-        let mut closed = self.velocity.clone();
-        for (slot, l) in together.slots.iter().zip(&self.workspace.impulse) {
-            closed.axpy(*l, &self.space.gram.column(slot.index()), 1.0);
-        }
-        let Some(limit) = self.limit_in_turn() else {
-            return false;
-        };
-        let width = self.space.width();
-        let allowed = |slot: usize| self.limits[slot / width] + self.grazing[slot / width];
-        let ends = closed.iter().zip(&limit).enumerate();
-        ends.into_iter()
-            .all(|(slot, (one, other))| (one - other).abs() <= allowed(slot))
-    }
-
-    /// Velocities of the slots to which further impacts lead if each contact that was struck recently sticks, or slides with the
-    /// friction of its last impact: impulses along these directions close the contacts. `None` if they are not found.
-    fn limit_in_turn(&self) -> Option<DVector<f64>> {
-        let (space, width) = (self.space, self.space.width());
-        let mut columns = Vec::new();
-        let mut closed = Vec::new();
-        for (i, last) in self.last.iter().enumerate() {
-            let Some(last) = last.filter(|last| last.is_recent) else {
-                continue;
-            };
-            let first = i * width;
-            let unit = |slot: usize, l: f64| space.gram.column(slot) * l;
-            closed.push(first);
-            if last.sticks {
-                columns.push(unit(first, 1.0));
-                for slot in first + 1..first + width {
-                    columns.push(unit(slot, 1.0));
-                    closed.push(slot);
-                }
-            } else {
-                let tangents = (first + 1..first + width).zip(&last.friction);
-                columns.push(tangents.fold(unit(first, 1.0), |sum, (slot, ratio)| {
-                    sum + unit(slot, *ratio)
-                }));
-            }
-        }
-        let matrix = DMatrix::from_fn(closed.len(), columns.len(), |r, c| columns[c][closed[r]]);
-        let speeds = DVector::from_fn(closed.len(), |r, _| -self.velocity[closed[r]]);
-        let svd = matrix.try_svd(true, true, f64::EPSILON, SVD_ITERATIONS)?;
-        let rank = DEPENDENT * svd.singular_values.amax();
-        let impulses = svd.solve(&speeds, rank).ok()?;
-        let changes = columns.iter().zip(&impulses);
-        Some(changes.fold(self.velocity.clone(), |sum, (column, l)| sum + column * *l))
-    }
-
     /// Notes how the contact, which has just been closed alone, sticks or slides.
     fn note_impact(&mut self, contact: ContactIndex) {
         let impulse = &self.workspace.impulse;
@@ -580,11 +496,7 @@ impl<'e> Event<'e> {
         }
         let is_pulled = friction.iter().any(|ratio| *ratio != 0.0);
         let sticks = is_pulled && after.iter().all(|slip| slip.abs() <= STICKS * made);
-        let now = LastImpact {
-            friction,
-            sticks,
-            is_recent: true,
-        };
+        let now = LastImpact { friction, sticks };
         let last = self.last[contact.index()].replace(now);
         let is_other = last.is_some_and(|last| {
             let [own, turned] = [[0.0; 2], last.friction]
