@@ -26,7 +26,7 @@ const STICKS: f64 = 1e-9;
 const TURNED: f64 = 1e-3;
 
 /// Number of impacts with other friction than the last, for each contact, above which a sequence is repeated from a velocity
-/// nearby. Of fewer than that, none was seen to amplify rounding a hundredfold.
+/// nearby. Friction of impacts that converge turns in few of them; the repetition takes as long as the sequence.
 const MANY_TURNED: u64 = 64;
 
 /// Change of the velocity before the impacts for the repetition, relative to each of its whitened components: a hundred times
@@ -463,24 +463,36 @@ impl<'e> Event<'e> {
         }
     }
 
-    /// Solves the impact of the contacts of `closing`, as if all others were open, and leaves the impulses in the workspace.
-    /// Returns the residual of the impulses for round friction cones.
-    fn solve(&mut self, closing: &Closing) -> Result<f64, ImpactError> {
+    fn close(&mut self, closing: &Closing) -> Result<(), ImpactError> {
         let Self {
+            space,
             velocity,
             made,
+            grazing,
             workspace,
+            found,
             ..
         } = self;
+        let width = space.width();
         let slots = closing.slots.iter();
         let alone: Vec<f64> = slots.clone().map(|slot| velocity[slot.index()]).collect();
-        workspace.made = slots.map(|slot| made[slot.index()]).collect();
-        closing.solve(&alone, workspace)
-    }
-
-    fn close(&mut self, closing: &Closing) -> Result<(), ImpactError> {
-        let residual = self.solve(closing)?;
-        self.apply(closing, residual);
+        workspace.made = slots.clone().map(|slot| made[slot.index()]).collect();
+        let residual = closing.solve(&alone, workspace)?;
+        for (slot, l) in slots.zip(&workspace.impulse) {
+            let column = space.gram.column(slot.index());
+            found.impulse[slot.index()] += l;
+            velocity.axpy(*l, &column, 1.0);
+            for (made, g) in made.iter_mut().zip(&column) {
+                *made += (l * g).abs();
+            }
+            for (i, grazing) in grazing.iter_mut().enumerate() {
+                let made = l * column[i * width];
+                *grazing = f64::max(*grazing, GRAZING_TOLERANCE * made.abs());
+            }
+        }
+        found.cone_residual = f64::max(found.cone_residual, residual);
+        found.velocity_residual = f64::max(found.velocity_residual, workspace.residual);
+        found.pivots += workspace.n_pivots;
         Ok(())
     }
 
@@ -504,34 +516,5 @@ impl<'e> Event<'e> {
             sticks != last.sticks || !sticks && turned > TURNED * own
         });
         self.found.n_turned += u64::from(is_other);
-    }
-
-    /// Adds the impulses in the workspace, which close the contacts of `closing`, to those of the impact.
-    fn apply(&mut self, closing: &Closing, residual: f64) {
-        let Self {
-            space,
-            velocity,
-            made,
-            grazing,
-            workspace,
-            found,
-            ..
-        } = self;
-        let width = space.width();
-        for (slot, l) in closing.slots.iter().zip(&workspace.impulse) {
-            let column = space.gram.column(slot.index());
-            found.impulse[slot.index()] += l;
-            velocity.axpy(*l, &column, 1.0);
-            for (made, g) in made.iter_mut().zip(&column) {
-                *made += (l * g).abs();
-            }
-            for (i, grazing) in grazing.iter_mut().enumerate() {
-                let made = l * column[i * width];
-                *grazing = f64::max(*grazing, GRAZING_TOLERANCE * made.abs());
-            }
-        }
-        found.cone_residual = f64::max(found.cone_residual, residual);
-        found.velocity_residual = f64::max(found.velocity_residual, workspace.residual);
-        found.pivots += workspace.n_pivots;
     }
 }
