@@ -59,6 +59,9 @@ pub enum Warning {
     /// The law has other answers with other velocities: this outcome is a member of a continuum, or the solver also found
     /// another outcome.
     NotUnique,
+    /// Impacts in turn that hinder each other were cut off: the contacts were closed together elsewhere than at the limit of
+    /// these impacts.
+    NotTheLimit,
 }
 
 impl Warning {
@@ -67,6 +70,7 @@ impl Warning {
         match self {
             Self::GainsEnergy => "gains-energy",
             Self::NotUnique => "not-unique",
+            Self::NotTheLimit => "not-the-limit",
         }
     }
 }
@@ -84,7 +88,15 @@ impl ImpactOutcome {
         };
         let gains = self.audit.energy_gain.map(|_| Warning::GainsEnergy);
         let others = (!is_unique).then_some(Warning::NotUnique);
-        gains.into_iter().chain(others).collect()
+        let is_cut_off = matches!(
+            self.diagnostics,
+            Diagnostics::Sequential {
+                misses_limit: true,
+                ..
+            }
+        );
+        let cut_off = is_cut_off.then_some(Warning::NotTheLimit);
+        gains.into_iter().chain(others).chain(cut_off).collect()
     }
 }
 
@@ -121,6 +133,8 @@ pub enum Diagnostics {
         sequence: Vec<usize>,
         /// Contacts closed simultaneously, because impacts at one contact after the other did not end.
         closed_at_once: Vec<usize>,
+        /// True if closing them simultaneously did not lead to the limit of these impacts.
+        misses_limit: bool,
         /// Lemke pivots made.
         pivots: usize,
         /// Largest velocity residual of the single impacts, defined as for the simultaneous laws.

@@ -143,6 +143,7 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
         Diagnostics::Sequential {
             sequence,
             closed_at_once,
+            misses_limit: _,
             pivots,
             velocity_residual,
             cone,

@@ -17,6 +17,10 @@ use nalgebra::DVector;
 /// Number of cycles of impacts after which all contacts that have pushed are closed simultaneously.
 pub const PATIENCE: u64 = 1000;
 
+/// Part of the motion around a contact by which two attempts to close contacts simultaneously may differ. The limit of impacts in
+/// turn is the same for all velocities of the sequence; attempts that find it differ by their rounding.
+const LIMIT_TOLERANCE: f64 = 1e-9;
+
 /// Sliding after an impact at one contact, relative to the change of velocity that it makes, up to which the contact sticks.
 /// A contact that sticks slides by the rounding of its solver, 1e-12.
 const STICKS: f64 = 1e-9;
@@ -25,7 +29,7 @@ const STICKS: f64 = 1e-9;
 /// than the last. Impacts that converge have friction that turns ever less.
 const TURNED: f64 = 1e-3;
 
-/// Number of impacts with other friction than the last, for each contact, above which a sequence is repeated from a velocity
+/// Number of impacts of one contact with other friction than its last, above which a sequence is repeated from a velocity
 /// nearby. Friction of impacts that converge turns in few of them; the repetition takes as long as the sequence.
 const MANY_TURNED: u64 = 64;
 
@@ -46,8 +50,10 @@ const LARGEST_EFFECT: f64 = 1e-9;
 /// thousand cycles all contacts that have pushed are closed simultaneously, by [`AnitescuPotra`](super::AnitescuPotra)
 /// applied to these contacts alone. Without friction the result is the limit of the sequence: alternating projections onto
 /// walls converge to the projection onto the intersection of the walls (von Neumann), which is the impact that closes all
-/// these contacts together. With friction the result is the limit if each contact sticks, or keeps sliding in one direction.
-/// The diagnostics name these contacts.
+/// these contacts together. With friction the result is the limit if each contact sticks, or keeps sliding in one direction;
+/// then it is the same when the contacts are closed five hundred cycles earlier. Otherwise impacts continue one at a time. If
+/// they do not end within `max_impacts`, the contacts are closed after the first thousand cycles all the same, with the warning
+/// [`NotTheLimit`](carom_contact::Warning::NotTheLimit). The diagnostics name the contacts that are closed together.
 ///
 /// Ivanov 1995; Halm & Posa, Section 1.1.
 ///
@@ -179,6 +185,7 @@ impl ImpactLaw for Sequential {
         let diagnostics = |found: &InOrder| Diagnostics::Sequential {
             sequence: found.sequence.clone(),
             closed_at_once: found.closed_at_once.clone(),
+            misses_limit: found.misses_limit,
             pivots: found.pivots,
             velocity_residual: found.velocity_residual,
             cone: (singles.space.n_tangents > 1).then_some(self.friction_cone),
@@ -189,7 +196,7 @@ impl ImpactLaw for Sequential {
         }
         let mut left = u64::MAX;
         let found = singles.run(&cycle, self.max_impacts, &mut left)?;
-        if found.n_turned > MANY_TURNED * cycle.len() as u64 {
+        if found.misses_limit || found.n_turned > MANY_TURNED {
             singles.check_nearby(&cycle, self.max_impacts, &found)?;
         }
         let diagnostics = diagnostics(&found);
@@ -218,10 +225,12 @@ pub struct InOrder {
     /// Contacts in the order of their impacts.
     pub sequence: Vec<usize>,
     closed_at_once: Vec<usize>,
+    /// True if contacts were closed simultaneously elsewhere than at the limit of their impacts in turn.
+    misses_limit: bool,
     pivots: usize,
     velocity_residual: f64,
     cone_residual: f64,
-    /// Number of impacts with other friction than the last one at the same contact.
+    /// Number of impacts with other friction than the last one at the same contact: that of the contact with most of them.
     n_turned: u64,
     /// Scaled velocities of the slots after the impacts.
     after: Vec<f64>,
@@ -323,9 +332,16 @@ impl<'p> SingleImpacts<'p> {
         max_impacts: u64,
         left: &mut u64,
     ) -> Result<InOrder, ImpactError> {
-        let mut event = Event::new(self, before);
-        let found = self.strike_in_turn(&mut event, cycle, max_impacts, *left);
-        *left = left.saturating_sub(event.workspace.work());
+        let mut strike = |closing: WhenClosed| {
+            let mut event = Event::new(self, before.clone());
+            let found = self.strike_in_turn(&mut event, cycle, closing, max_impacts, *left);
+            *left = left.saturating_sub(event.workspace.work());
+            (found, event)
+        };
+        let (mut found, mut event) = strike(WhenClosed::AtLimit);
+        if event.is_refused && found.is_err() {
+            (found, event) = strike(WhenClosed::Always);
+        }
         found?;
         event.found.after = event.velocity.as_slice().to_vec();
         Ok(event.found)
@@ -364,14 +380,17 @@ impl<'p> SingleImpacts<'p> {
         })
     }
 
+    /// Makes the impacts in turn, beginning in the state `event`.
     fn strike_in_turn(
         &self,
         event: &mut Event<'_>,
         cycle: &[ContactIndex],
+        closing: WhenClosed,
         max_impacts: u64,
         max_work: u64,
     ) -> Result<(), ImpactError> {
         let mut pushed = Vec::new();
+        let mut earlier = None;
         for round in 1u64.. {
             let so_far = event.found.sequence.len();
             for &contact in cycle {
@@ -392,18 +411,34 @@ impl<'p> SingleImpacts<'p> {
             if event.found.sequence.len() == so_far {
                 break;
             }
-            if round % PATIENCE == 0 {
+            if round % (PATIENCE / 2) == 0 {
                 pushed.sort_unstable();
                 let together = Closing::new(&self.space, &pushed, self.shape)?;
-                // If that fails, impacts continue one at a time.
-                if event.close(&together).is_ok() {
-                    event.found.closed_at_once = pushed.iter().map(|i| i.index()).collect();
-                    event.keep_closed(&pushed);
+                let end = event.end(&together);
+                if round % PATIENCE == 0 && end.is_some() {
+                    let is_limit = event.is_limit(earlier.as_ref(), end.as_ref());
+                    event.is_refused |= !is_limit;
+                    if is_limit || matches!(closing, WhenClosed::Always) {
+                        event.close(&together)?;
+                        event.found.misses_limit |= !is_limit;
+                        event.found.closed_at_once = pushed.iter().map(|i| i.index()).collect();
+                        event.keep_closed(&pushed);
+                    }
                 }
+                earlier = end;
             }
         }
         Ok(())
     }
+}
+
+/// When contacts are closed together whose impacts in turn do not end.
+#[derive(Clone, Copy)]
+enum WhenClosed {
+    /// If that is the limit of their impacts in turn.
+    AtLimit,
+    /// Also elsewhere.
+    Always,
 }
 
 /// State of a sequence of impacts.
@@ -414,6 +449,10 @@ struct Event<'e> {
     made: Vec<f64>,
     /// Thresholds of the normal velocities: a slower approach counts as zero.
     grazing: Vec<f64>,
+    /// Velocities that count as zero when ends of the impacts are compared, one per contact.
+    limits: Vec<f64>,
+    /// True if contacts were not closed together because that was not the limit of their impacts in turn.
+    is_refused: bool,
     workspace: StepWorkspace,
     /// Last impact at each contact.
     last: Vec<Option<LastImpact>>,
@@ -427,6 +466,8 @@ struct LastImpact {
     friction: [f64; 2],
     /// True if the contact sticks after the impact.
     sticks: bool,
+    /// Number of impacts at this contact with other friction than the last.
+    n_turned: u64,
 }
 
 impl<'e> Event<'e> {
@@ -437,6 +478,10 @@ impl<'e> Event<'e> {
             velocity,
             made: impacts.sizes(problem.momentum()),
             grazing: space.grazing(problem),
+            limits: (impacts.norms.iter())
+                .map(|norm| LIMIT_TOLERANCE * norm)
+                .collect(),
+            is_refused: false,
             workspace: StepWorkspace::new(),
             last: vec![None; space.n_contacts],
             found: InOrder {
@@ -463,7 +508,23 @@ impl<'e> Event<'e> {
         }
     }
 
+    /// Solves the impact of the contacts of `closing`, as if all others were open, and leaves the impulses in the workspace.
+    /// Returns the residual of the impulses for round friction cones.
+    fn solve(&mut self, closing: &Closing) -> Result<f64, ImpactError> {
+        let Self {
+            velocity,
+            made,
+            workspace,
+            ..
+        } = self;
+        let slots = closing.slots.iter();
+        let alone: Vec<f64> = slots.clone().map(|slot| velocity[slot.index()]).collect();
+        workspace.made = slots.map(|slot| made[slot.index()]).collect();
+        closing.solve(&alone, workspace)
+    }
+
     fn close(&mut self, closing: &Closing) -> Result<(), ImpactError> {
+        let residual = self.solve(closing)?;
         let Self {
             space,
             velocity,
@@ -474,11 +535,7 @@ impl<'e> Event<'e> {
             ..
         } = self;
         let width = space.width();
-        let slots = closing.slots.iter();
-        let alone: Vec<f64> = slots.clone().map(|slot| velocity[slot.index()]).collect();
-        workspace.made = slots.clone().map(|slot| made[slot.index()]).collect();
-        let residual = closing.solve(&alone, workspace)?;
-        for (slot, l) in slots.zip(&workspace.impulse) {
+        for (slot, l) in closing.slots.iter().zip(&workspace.impulse) {
             let column = space.gram.column(slot.index());
             found.impulse[slot.index()] += l;
             velocity.axpy(*l, &column, 1.0);
@@ -496,6 +553,29 @@ impl<'e> Event<'e> {
         Ok(())
     }
 
+    /// Velocities of the slots after the impact of `closing`, which is not made. `None` if it is not found.
+    fn end(&mut self, closing: &Closing) -> Option<DVector<f64>> {
+        self.solve(closing).ok()?;
+        let impulses = closing.slots.iter().zip(&self.workspace.impulse);
+        Some(impulses.fold(self.velocity.clone(), |mut end, (slot, l)| {
+            end.axpy(*l, &self.space.gram.column(slot.index()), 1.0);
+            end
+        }))
+    }
+
+    /// True if `end`, to which closing contacts together leads, is the limit of their impacts in turn, as far as it can be seen:
+    /// it did not change since an `earlier` attempt.
+    fn is_limit(&self, earlier: Option<&DVector<f64>>, end: Option<&DVector<f64>>) -> bool {
+        let (Some(earlier), Some(end)) = (earlier, end) else {
+            return false;
+        };
+        let width = self.space.width();
+        let allowed = |slot: usize| self.limits[slot / width] + self.grazing[slot / width];
+        let ends = earlier.iter().zip(end).enumerate();
+        ends.into_iter()
+            .all(|(slot, (one, other))| (one - other).abs() <= allowed(slot))
+    }
+
     /// Notes how the contact, which has just been closed alone, sticks or slides.
     fn note_impact(&mut self, contact: ContactIndex) {
         let impulse = &self.workspace.impulse;
@@ -508,13 +588,18 @@ impl<'e> Event<'e> {
         }
         let is_pulled = friction.iter().any(|ratio| *ratio != 0.0);
         let sticks = is_pulled && after.iter().all(|slip| slip.abs() <= STICKS * made);
-        let now = LastImpact { friction, sticks };
-        let last = self.last[contact.index()].replace(now);
+        let last = self.last[contact.index()];
         let is_other = last.is_some_and(|last| {
             let [own, turned] = [[0.0; 2], last.friction]
                 .map(|from| (friction[0] - from[0]).abs() + (friction[1] - from[1]).abs());
             sticks != last.sticks || !sticks && turned > TURNED * own
         });
-        self.found.n_turned += u64::from(is_other);
+        let n_turned = last.map_or(0, |last| last.n_turned) + u64::from(is_other);
+        self.found.n_turned = self.found.n_turned.max(n_turned);
+        self.last[contact.index()] = Some(LastImpact {
+            friction,
+            sticks,
+            n_turned,
+        });
     }
 }
