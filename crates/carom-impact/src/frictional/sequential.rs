@@ -29,7 +29,10 @@ const STICKS: f64 = 1e-9;
 /// than the last. Impacts that converge have friction that turns ever less.
 const TURNED: f64 = 1e-3;
 
-/// Number of impacts of one contact with other friction than its last, above which a sequence is repeated from a velocity
+/// Number of cycles in which friction turns in almost every sequence, so that it says nothing about the sequence.
+const FIRST_CYCLES: u64 = 8;
+
+/// Number of later impacts of one contact with other friction than its last, above which a sequence is repeated from a velocity
 /// nearby. Friction of impacts that converge turns in few of them; the repetition takes as long as the sequence.
 const MANY_TURNED: u64 = 64;
 
@@ -230,7 +233,8 @@ pub struct InOrder {
     pivots: usize,
     velocity_residual: f64,
     cone_residual: f64,
-    /// Number of impacts with other friction than the last one at the same contact: that of the contact with most of them.
+    /// Number of impacts after the first cycles with other friction than the last one at the same contact: that of the contact
+    /// with most of them.
     n_turned: u64,
     /// Scaled velocities of the slots after the impacts.
     after: Vec<f64>,
@@ -332,15 +336,14 @@ impl<'p> SingleImpacts<'p> {
         max_impacts: u64,
         left: &mut u64,
     ) -> Result<InOrder, ImpactError> {
-        let mut strike = |closing: WhenClosed| {
-            let mut event = Event::new(self, before.clone());
-            let found = self.strike_in_turn(&mut event, cycle, closing, max_impacts, *left);
-            *left = left.saturating_sub(event.workspace.work());
-            (found, event)
-        };
-        let (mut found, mut event) = strike(WhenClosed::AtLimit);
+        let mut event = Event::new(self, before.clone());
+        let mut found =
+            self.strike_in_turn(&mut event, cycle, WhenClosed::AtLimit, max_impacts, *left);
+        *left = left.saturating_sub(event.workspace.work());
         if event.is_refused && found.is_err() {
-            (found, event) = strike(WhenClosed::Always);
+            event = Event::new(self, before);
+            found = self.strike_in_turn(&mut event, cycle, WhenClosed::Always, max_impacts, *left);
+            *left = left.saturating_sub(event.workspace.work());
         }
         found?;
         event.found.after = event.velocity.as_slice().to_vec();
@@ -402,7 +405,9 @@ impl<'p> SingleImpacts<'p> {
                     return Err(ImpactError::LimitExceeded { impacts });
                 }
                 event.close(&self.singles[contact.index()])?;
-                event.note_impact(contact);
+                if round > FIRST_CYCLES {
+                    event.note_impact(contact);
+                }
                 event.found.sequence.push(contact.index());
                 if !pushed.contains(&contact) {
                     pushed.push(contact);
