@@ -10,7 +10,9 @@ use super::form::{Form, Workspace};
 use super::frame::Frame;
 use super::friction::{Contacts, Event, combination};
 use super::interior::interior;
-use super::reading::{Cones, Reading};
+use super::orientation::Orientation;
+use super::possible::keep_possible;
+use super::reading::{Cones, Grip, Reading};
 use super::screen::Screen;
 use super::shift::Sorted;
 use super::stage::Stage;
@@ -82,28 +84,48 @@ impl Modes<'_> {
                 &at_once
             }
         };
-        let mut nearest = f64::INFINITY;
-        let mut slopes_before = frame.admissible();
         if way.stages.len() != steps.len() {
             return None;
         }
+        // Contacts that take part in steps, and true if they may have several answers.
+        let mut sets: Vec<(&[ContactIndex], Contacts<'_>, bool)> = Vec::new();
+        let mut last = None;
+        for (k, step) in steps.iter().enumerate() {
+            let members = step.members.as_slice();
+            let known = sets.iter().position(|(known, ..)| *known == members);
+            let known = known.unwrap_or(sets.len());
+            if known == sets.len() {
+                let contacts =
+                    Contacts::new(frame, members.to_vec(), self.cones, self.rebounds).ok()?;
+                let has_several = contacts.have_friction() && !contacts.have_one_answer();
+                sets.push((members, contacts, has_several));
+            }
+            if sets[known].2 {
+                last = Some(k);
+            }
+        }
+        let Some(last) = last else {
+            return Some(f64::INFINITY);
+        };
+        let mut nearest = f64::INFINITY;
+        let mut slopes_before = frame.admissible();
+        let mut slopes_after = slopes_before.clone();
+        let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
         let has_limit = way.stages.iter().any(|stage| stage.is_limit);
-        for (stage, step) in way.stages.iter().zip(steps) {
-            let mut slopes_after = slopes_before.clone();
-            let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
+        for (stage, step) in way.stages.iter().zip(steps).take(last + 1) {
+            slopes_after.copy_from(&slopes_before);
             stage.advance(&mut slopes_after, &mut impulses);
             // At the end of a sequence with a limit only rounding is left of the velocities.
             let rate = |i: &ContactIndex| {
                 let normal = frame.row(frame.problem.contacts().row(*i));
                 slopes_before.tr_mul(&normal).norm()
             };
-            if has_limit && step.members.iter().all(|i| rate(i) <= DECAYED) {
-                slopes_before = slopes_after;
-                continue;
-            }
-            let members = step.members.clone();
-            let contacts = Contacts::new(frame, members, self.cones, self.rebounds).ok()?;
-            if contacts.have_friction() && !(step.caps.is_empty() && contacts.have_one_answer()) {
+            let has_ended = || has_limit && step.members.iter().all(|i| rate(i) <= DECAYED);
+            let mut open = sets.iter().filter(|(.., has_several)| *has_several);
+            let set = open.find(|(members, ..)| *members == step.members.as_slice());
+            if let Some((_, contacts, _)) = set.filter(|(_, contacts, _)| !contacts.are_unique())
+                && !has_ended()
+            {
                 let before = DVector::from_column_slice(stage.before());
                 let after = DVector::from_column_slice(stage.after());
                 let at = Step {
@@ -115,7 +137,7 @@ impl Modes<'_> {
                 };
                 nearest = nearest.min(contacts.exclusion(&at, within.min(nearest), tolerance)?);
             }
-            slopes_before = slopes_after;
+            std::mem::swap(&mut slopes_before, &mut slopes_after);
         }
         Some(nearest)
     }
@@ -139,8 +161,7 @@ impl Contacts<'_> {
         if readings.iter().any(|r| r.is_between && r.keeps_side) {
             return None;
         }
-        let mut nearest = f64::INFINITY;
-        for group in 0..scales.count() {
+        let in_group = |group: usize| {
             let mut own: Vec<&Reading<'_>> = Vec::new();
             for reading in readings.iter().filter(|r| scales.group(r.normal) == group) {
                 // Copies of one contact share an impulse as if they were one contact.
@@ -149,12 +170,24 @@ impl Contacts<'_> {
                     own.push(reading);
                 }
             }
+            own
+        };
+        let groups: Vec<Vec<&Reading<'_>>> = (0..scales.count()).map(in_group).collect();
+        let orientations = self.orientations.get_or_init(|| {
+            let of = |own: &Vec<&Reading<'_>>| Orientation::new(self.frame, own);
+            groups.iter().map(of).collect()
+        });
+        let mut nearest = f64::INFINITY;
+        for (group, own) in groups.iter().enumerate() {
             if !own.iter().any(|reading| reading.has_friction()) {
                 continue;
             }
             let found = match self.at_rest(group) {
                 Some(found) => found,
-                None => self.exclusion_of(group, &own, step, within.min(nearest))?,
+                None => {
+                    let orientation = orientations.get(group).and_then(Option::as_ref);
+                    self.exclusion_of(group, own, orientation, step, within.min(nearest))?
+                }
             };
             if found <= scales.of_group(group, tolerance) {
                 return Some(0.0);
@@ -201,84 +234,140 @@ impl Contacts<'_> {
 
     /// Computes the distance of [`exclusion`](Self::exclusion) for one group of interacting contacts: the smallest
     /// change of the velocity before the impact for which other contact modes than those of `step` may solve the law.
-    /// All combinations of the modes are tried. `readings` holds the impulses and velocities of the contacts of the
-    /// group. The result is infinite if it exceeds `within`, and `None` if the modes form a continuum or are too many.
+    /// All combinations of the modes are tried that `orientation` admits beside the known answer. `readings` holds the
+    /// impulses and velocities of the contacts of the group. The result is infinite if it exceeds `within`, and `None` if
+    /// the modes form a continuum or are too many.
     fn exclusion_of(
         &self,
         group: usize,
         readings: &[&Reading<'_>],
+        mut orientation: Option<&Orientation>,
         step: &Step<'_>,
         within: f64,
     ) -> Option<f64> {
         let frame = self.frame;
+        if orientation.is_some_and(|orientation| orientation.is_unique) {
+            return Some(f64::INFINITY);
+        }
         let all = readings.iter().map(|reading| reading.all());
-        let all = all.collect::<Option<Vec<_>>>()?;
+        let mut all = all.collect::<Option<Vec<_>>>()?;
         let count = all.iter().map(Vec::len);
         let count = count.clone().try_fold(1usize, usize::checked_mul)?;
         if count > MAX_MODES {
             return None;
         }
+        keep_possible(
+            frame,
+            readings,
+            step.before,
+            step.slopes_before,
+            within,
+            &mut all,
+        );
+        let count: usize = all.iter().map(Vec::len).product();
         let mut nearest = f64::INFINITY;
-        let mut screen = (count >= SCREENED)
+        // A second answer has a mode whose sign is not positive, unless that of the known answer is not positive.
+        let may_turn = |orientation: Option<&Orientation>, code: usize| {
+            orientation.is_none_or(|orientation| orientation.may_turn(&all, code))
+        };
+        let examined = (0..count)
+            .filter(|code| may_turn(orientation, *code))
+            .count();
+        let mut screen = (examined >= SCREENED)
             .then(|| Screen::new(frame, readings, &all, step.before, step.slopes_before));
-        for code in 0..count {
+        let mut next = 0;
+        while next < count {
+            let code = next;
+            next += 1;
+            if !may_turn(orientation, code) {
+                continue;
+            }
             let excludes = |screen: &mut Screen| screen.excludes(code, within.min(nearest));
             if screen.as_mut().is_some_and(excludes) {
                 continue;
             }
             let grips = combination(&all, code);
-            let (mode, forms) = self.mode(readings.iter().copied(), &grips, &[]);
-            let mut given = DVector::zeros(frame.n_rows());
-            for (reading, grip) in readings.iter().zip(&grips) {
-                reading.given(*grip, &mut given);
-            }
-            let stage = Stage::from_given(frame, mode, step.before, given.as_slice());
-            if stage.is_dependent && !stage.may_drift() {
-                // Wherever contacts can share impulses, a vertex of all ways to share them belongs to a mode with fewer
-                // unknowns and the same velocity after the step. Those modes are examined by themselves.
-                continue;
-            }
-            if !stage.has_room(step.slopes_before) {
-                // The mode exists only for a set of velocities without interior.
-                continue;
-            }
-            let mut slopes = step.slopes_before.clone();
-            let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
-            stage.advance(&mut slopes, &mut impulses);
-            let mut other = &slopes - step.slopes_after;
-            let mut missed = DVector::from_column_slice(stage.after()) - step.after;
-            if frame.scales().count() > 1 {
-                let part = |v: DVector<f64>| frame.scales().part(&frame.rows, group, &v);
-                missed = part(missed);
-                for mut column in other.column_iter_mut() {
-                    let own = part(column.clone_owned());
-                    column.copy_from(&own);
-                }
-            }
-            let size = slopes.amax().max(step.slopes_after.amax()).max(1.0);
-            let is_same = other.amax() <= super::SAME_JACOBIAN * size;
-            if is_same && !stage.is_dependent {
-                continue;
-            }
-            let reached = Reached {
-                stage: &stage,
-                before: step.slopes_before,
-                after: &slopes,
-                impulses: &impulses,
-                is_cone: step.caps.is_empty(),
-            };
             let within = within.min(nearest);
-            let found = reached.distance(frame, &forms, within)?;
-            if found < within && stage.is_dependent {
-                // Shifts may change the velocity, or the tests may leave only the known velocity.
-                if reached.is_within(frame, &forms, &missed, &other)? {
-                    continue;
-                }
+            match self.other_answer(group, readings, &grips, step, within)? {
+                OtherAnswer::Nowhere => {}
+                OtherAnswer::Same if orientation.take().is_some() => next = 0,
+                OtherAnswer::Same => {}
+                OtherAnswer::At(found) => nearest = nearest.min(found),
             }
-            nearest = nearest.min(found);
         }
         Some(nearest)
     }
+
+    /// Examines the modes `grips` of the contacts of [`exclusion_of`](Self::exclusion_of) at velocities within the distance
+    /// `within` (kinetic norm) before the impact; `None` if it is not known where they solve the law.
+    fn other_answer(
+        &self,
+        group: usize,
+        readings: &[&Reading<'_>],
+        grips: &[Grip],
+        step: &Step<'_>,
+        within: f64,
+    ) -> Option<OtherAnswer> {
+        let frame = self.frame;
+        let (mode, forms) = self.mode(readings.iter().copied(), grips, &[]);
+        let mut given = DVector::zeros(frame.n_rows());
+        for (reading, grip) in readings.iter().zip(grips) {
+            reading.given(*grip, &mut given);
+        }
+        let stage = Stage::from_given(frame, mode, step.before, given.as_slice());
+        if stage.is_dependent && !stage.may_drift() {
+            // Wherever contacts can share impulses, a vertex of all ways to share them belongs to a mode with fewer
+            // unknowns and the same velocity after the step. Those modes are examined by themselves.
+            return Some(OtherAnswer::Nowhere);
+        }
+        if !stage.has_room(step.slopes_before) {
+            // The mode exists only for a set of velocities without interior.
+            return Some(OtherAnswer::Nowhere);
+        }
+        let mut slopes = step.slopes_before.clone();
+        let mut impulses = DMatrix::zeros(frame.n_rows(), frame.dim());
+        stage.advance(&mut slopes, &mut impulses);
+        let mut other = &slopes - step.slopes_after;
+        let mut missed = DVector::from_column_slice(stage.after()) - step.after;
+        if frame.scales().count() > 1 {
+            let part = |v: DVector<f64>| frame.scales().part(&frame.rows, group, &v);
+            missed = part(missed);
+            for mut column in other.column_iter_mut() {
+                let own = part(column.clone_owned());
+                column.copy_from(&own);
+            }
+        }
+        let size = slopes.amax().max(step.slopes_after.amax()).max(1.0);
+        let is_same = other.amax() <= super::SAME_JACOBIAN * size;
+        if is_same && !stage.is_dependent {
+            return Some(OtherAnswer::Same);
+        }
+        let reached = Reached {
+            stage: &stage,
+            before: step.slopes_before,
+            after: &slopes,
+            impulses: &impulses,
+            is_cone: step.caps.is_empty(),
+        };
+        let found = reached.distance(frame, &forms, within)?;
+        if found < within && stage.is_dependent {
+            // Shifts may change the velocity, or the tests may leave only the known velocity.
+            if reached.is_within(frame, &forms, &missed, &other)? {
+                return Some(OtherAnswer::Nowhere);
+            }
+        }
+        Some(OtherAnswer::At(found))
+    }
+}
+
+/// Velocities at which a combination of modes solves the law beside the known answer.
+enum OtherAnswer {
+    /// No velocities, or only such with the velocity after the step that is known.
+    Nowhere,
+    /// The modes have the map of the known answer.
+    Same,
+    /// Velocities at this distance and beyond; infinite if it exceeds the distance examined.
+    At(f64),
 }
 
 /// A mode with its derivatives with respect to the velocity before the impact.

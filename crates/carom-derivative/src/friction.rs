@@ -7,11 +7,13 @@ use super::branch::{CONSTANT, Ties};
 use super::form::Form;
 use super::frame::Frame;
 use super::mode::{Mode, Rebound};
+use super::orientation::Orientation;
 use super::reading::{Cones, Grip, NOTHING, Near, Reading, Side};
 use super::stage::Stage;
 use carom_contact::{ContactIndex, ImpactError, RowIndex};
 use carom_lcp::friction_directions;
 use nalgebra::{DMatrix, DVector};
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// Largest number of combinations of modes that are examined if several contacts are tied.
@@ -57,6 +59,8 @@ pub(super) struct Contacts<'f> {
     rebounds: bool,
     /// True if the contacts are closed even if their impulses are rounding.
     are_struck: bool,
+    /// Orientation of the modes of each group of interacting contacts, computed on first use.
+    pub(super) orientations: OnceCell<Vec<Option<Orientation>>>,
 }
 
 impl<'f> Contacts<'f> {
@@ -109,6 +113,7 @@ impl<'f> Contacts<'f> {
             directions,
             rebounds,
             are_struck: false,
+            orientations: OnceCell::new(),
         })
     }
 
@@ -162,6 +167,14 @@ impl<'f> Contacts<'f> {
         let (square, product) = (normal.norm_squared(), normal.dot(&tangent).abs());
         friction * product < (1.0 - DOUBTFUL) * square
             && product * product < (1.0 - DOUBTFUL) * square * tangent.norm_squared()
+    }
+
+    /// True if a step of these contacts was found to have one answer to each velocity.
+    pub(super) fn are_unique(&self) -> bool {
+        let is_unique = |of: &Option<Orientation>| of.as_ref().is_some_and(|of| of.is_unique);
+        self.orientations
+            .get()
+            .is_some_and(|all| all.iter().all(is_unique))
     }
 
     pub(super) fn readings(&self, event: &Event) -> Vec<Reading<'_>> {

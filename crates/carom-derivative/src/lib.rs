@@ -70,6 +70,8 @@ mod independent;
 mod interior;
 mod laws;
 mod mode;
+mod orientation;
+mod possible;
 mod probe;
 mod pull_back;
 mod reading;
