@@ -9,6 +9,7 @@ use super::branch::{CONSTANT, DECAYED, Walk, distance};
 use super::form::{Form, Workspace};
 use super::frame::Frame;
 use super::friction::{Contacts, Event, combination};
+use super::held::Held;
 use super::interior::interior;
 use super::orientation::Orientation;
 use super::possible::keep_possible;
@@ -275,11 +276,16 @@ impl Contacts<'_> {
             .count();
         let mut screen = (examined >= SCREENED)
             .then(|| Screen::new(frame, readings, &all, step.before, step.slopes_before));
+        let held = (examined >= SCREENED)
+            .then(|| Held::new(frame, readings, &all))
+            .flatten();
         let mut next = 0;
         while next < count {
             let code = next;
             next += 1;
-            if !may_turn(orientation, code) {
+            // Modes with fewer unknowns have the velocities of those that hold the velocity.
+            if !may_turn(orientation, code) || held.as_ref().is_some_and(|held| held.contains(code))
+            {
                 continue;
             }
             let excludes = |screen: &mut Screen| screen.excludes(code, within.min(nearest));

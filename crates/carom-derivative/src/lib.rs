@@ -66,6 +66,7 @@ mod effect;
 mod form;
 mod frame;
 mod friction;
+mod held;
 mod independent;
 mod interior;
 mod laws;
