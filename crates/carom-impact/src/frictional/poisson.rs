@@ -8,6 +8,7 @@ use super::round::{RoundStep, RoundWorkspace};
 use super::rounding::{Sizes, without_rounding};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
+use super::turned::Turned;
 use crate::laws::BuiltIn;
 use carom_contact::candidate::Opening;
 use carom_contact::gate::Rules;
@@ -18,7 +19,7 @@ use carom_contact::{
     PoissonDiagnostics,
 };
 use carom_lcp::LcpStatus;
-use carom_lcp::cone::{ConeAnswer, ConeMode, ConeSelection};
+use carom_lcp::cone::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
 use carom_metric::kernel;
 
 /// Energy gain above which an expansion is scaled down, as a fraction of the magnitudes of the work of the impulses. A
@@ -173,16 +174,28 @@ impl Poisson {
                 .iter()
                 .map(|i| restitution[i.index()]);
             let sizes = part.of_slots(&sizes);
+            // On turned tangents the answer does not depend on those given.
+            let is_turned =
+                shape == ConeShape::Round && part.space.n_contacts > 1 && part.space.n_tangents > 1;
+            let turned = is_turned.then(|| Turned::new(&part.space, &part.before));
+            let turned_space = turned.as_ref().map(|turned| turned.space(&part.space));
             let mut phases = Phases {
-                space: &part.space,
+                space: turned_space.as_ref().unwrap_or(&part.space),
                 shape,
                 selection: self.selection,
                 restitution: own.collect(),
-                before: part.before.clone(),
+                before: turned
+                    .as_ref()
+                    .map_or(&part.before, |turned| &turned.before)
+                    .clone(),
                 sizes: Sizes::new(sizes.into_iter().map(f64::abs).collect()),
                 told: &mut told,
             };
-            let phases = phases.resolve()?;
+            let mut phases = phases.resolve()?;
+            if let Some(turned) = turned {
+                turned.turn_back(&mut phases.compression);
+                turned.turn_back(&mut phases.total);
+            }
             part.write(&phases.compression, &mut compression);
             part.write(&phases.total, &mut total);
         }
@@ -341,9 +354,9 @@ impl Phases<'_> {
     }
 
     /// Replaces the impulses in `found` by the even member of a continuum of solutions (the limit of the solutions for
-    /// equally compliant contacts), if that is selected and such a continuum exists. Also returns the dimension of the
-    /// continuum. `before`: velocities of the normalized contact rows before these impulses; `floors`: lower bounds of
-    /// the normal impulses.
+    /// equally compliant contacts), or by a solution near it, if that is selected and such a continuum exists. Also returns
+    /// the dimension of the continuum. `before`: velocities of the normalized contact rows before these impulses; `floors`:
+    /// lower bounds of the normal impulses.
     fn settled(
         &mut self,
         before: &[f64],
@@ -384,7 +397,8 @@ impl Phases<'_> {
             }
         };
         let is_even = self.selection == ConeSelection::Even && answer.status == LcpStatus::Solved;
-        let is_moved = is_even && (is_invariant || answer.selection == self.selection);
+        // The solver moves to another member also if it does not find the even one.
+        let is_moved = is_even && (is_invariant || answer.start == ConeStart::Compliant);
         Ok(Settled {
             impulse: if is_moved {
                 workspace.impulse

@@ -6,6 +6,7 @@ use super::space::ContactSpace;
 use carom_contact::ImpactError;
 use carom_lcp::cone::{ConeAnswer, ConeSelection};
 use carom_metric::kernel;
+use nalgebra::DMatrix;
 
 /// Slots of a contact with two tangents.
 const WIDTH: usize = 3;
@@ -38,9 +39,8 @@ impl Cones {
             return round.candidate(&part.before, &[], selection, workspace);
         }
         let turned = Turned::new(&part.space, &part.before);
-        let answer = turned
-            .round
-            .candidate(&turned.before, &[], selection, workspace)?;
+        let round = RoundStep::of_gram(&part.space, &turned.gram);
+        let answer = round.candidate(&turned.before, &[], selection, workspace)?;
         turned.turn_back(&mut workspace.impulse);
         Ok(answer)
     }
@@ -48,18 +48,18 @@ impl Cones {
 
 /// Tangents of spatial contacts, turned to directions that do not depend on the given axes. The first tangent has the direction of the sliding
 /// velocity. Of a contact that does not slide, it has the direction in which normal impulses move the contact.
-struct Turned {
-    /// Solver for the turned tangents.
-    round: RoundStep,
+pub(super) struct Turned {
+    /// Gram matrix of the normalized contact rows.
+    gram: DMatrix<f64>,
     /// Velocities of the normalized contact rows before the impact.
-    before: Vec<f64>,
+    pub(super) before: Vec<f64>,
     /// Directions of both tangents of each contact, in the given axes.
     axes: Vec<[[f64; 2]; 2]>,
 }
 
 impl Turned {
     /// Turns the tangents of the contacts in `space`. `before`: velocities of the normalized contact rows before the impact.
-    fn new(space: &ContactSpace, before: &[f64]) -> Self {
+    pub(super) fn new(space: &ContactSpace, before: &[f64]) -> Self {
         let axes: Vec<_> = (0..space.n_contacts)
             .map(|contact| axes(space, before, contact))
             .collect();
@@ -73,15 +73,16 @@ impl Turned {
             }
             turn(&axes, &mut before);
         }
-        Self {
-            round: RoundStep::of_gram(space, &gram),
-            before,
-            axes,
-        }
+        Self { gram, before, axes }
+    }
+
+    /// Returns the contacts in `space` with the Gram matrix of the turned tangents.
+    pub(super) fn space(&self, space: &ContactSpace) -> ContactSpace {
+        space.with_gram(self.gram.clone())
     }
 
     /// Replaces components along the turned tangents by those along the given ones.
-    fn turn_back(&self, slots: &mut [f64]) {
+    pub(super) fn turn_back(&self, slots: &mut [f64]) {
         if self.axes.len() * WIDTH != slots.len() {
             return;
         }

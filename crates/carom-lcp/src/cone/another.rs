@@ -6,7 +6,7 @@ use super::residual::CONE_RESIDUAL;
 
 /// Two solutions are equal if their velocities differ by less than this fraction of the velocities before the
 /// impact.
-const SAME_VELOCITIES: f64 = 1e-7;
+pub(super) const SAME_VELOCITIES: f64 = 1e-7;
 
 /// Residual up to which impulses count as a solution known roughly. Newton's method ends there if impulses are so large that they hide
 /// the velocities: rounding decides between 1e-8 and 1e-15. Where it does not converge, residuals are near one.

@@ -1,6 +1,7 @@
 //! Checks solutions found by another method, computes the dimension of their continuum, and moves to the member
 //! that is selected.
 
+use super::another::SAME_VELOCITIES;
 use super::answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
 use super::newton::largest;
 use super::problem::no_floors;
@@ -53,7 +54,8 @@ impl ConeWorkspace {
     /// Takes contact impulses that another method has found as the solution of `problem`, like [`take`](Self::take).
     /// This method also selects among different impulses that give equal velocities, as in a statically indeterminate
     /// contact. If there are several solutions and `selection` is [`ConeSelection::Even`], the given impulses are
-    /// replaced by the limit of the impulses for equally compliant contacts as the compliance goes to zero. `impulse`
+    /// replaced by the limit of the impulses for equally compliant contacts as the compliance goes to zero. If impulses approach this
+    /// limit too slowly, a solution near it replaces them; [`ConeAnswer::selection`] is [`ConeSelection::First`] then. `impulse`
     /// holds three impulses per contact, for the rows of `problem` without normalization.
     ///
     /// # Errors
@@ -286,8 +288,10 @@ impl ConeWorkspace {
     }
 
     /// Replaces the answer by the limit of the impulses for equally compliant contacts as the compliance goes to zero.
-    /// The search starts at the compliance `reached` and continues with smaller ones. On success the impulses in the
-    /// workspace are replaced, too. Returns false if the limit was not found.
+    /// The search starts at the compliance `reached` and continues with smaller ones. If it started at the first compliance
+    /// and does not find the limit, another member of the continuum of solutions replaces the answer, see
+    /// [`take_member`](Self::take_member). The impulses in the workspace are replaced, too. Returns false if the answer is not
+    /// replaced.
     fn limit_from(
         &mut self,
         reached: f64,
@@ -313,14 +317,64 @@ impl ConeWorkspace {
             }
             tried.push((compliance, self.solution_branch.selected_from().to_vec()));
         }
-        for (compliance, start) in tried {
-            self.solution_branch.return_to(&start);
-            if self.select((compliance, DEEP), problem, answer) {
+        for (compliance, start) in &tried {
+            self.solution_branch.return_to(start);
+            if self.select((*compliance, DEEP), problem, answer) {
                 self.keep_selected(answer);
                 return true;
             }
         }
-        false
+        let first = tried.first();
+        let first =
+            first.filter(|(compliance, _)| *compliance == SolutionBranch::first_compliance());
+        first.is_some_and(|(compliance, start)| {
+            self.solution_branch.return_to(start);
+            self.take_member(*compliance, problem, answer)
+        })
+    }
+
+    /// Replaces the answer by a member of its continuum of solutions that does not depend on rounding: the solution near an
+    /// extrapolation from compliances below `compliance`. Smaller ones amplify rounding. Returns false if that solution is not
+    /// accurate or has other velocities.
+    fn take_member(
+        &mut self,
+        compliance: f64,
+        problem: &ConeProblem<'_>,
+        answer: &mut ConeAnswer,
+    ) -> bool {
+        let Self {
+            solution_branch,
+            system,
+            newton,
+            ..
+        } = self;
+        if !solution_branch.member(compliance, system, newton, &mut self.n_newton_steps) {
+            return false;
+        }
+        let residual = self.judge(problem);
+        let is_member = residual <= GOOD_RESIDUAL && self.is_same(problem);
+        if is_member {
+            self.keep_trial(residual, answer);
+            self.keep_selected(answer);
+            answer.selection = ConeSelection::First;
+        }
+        is_member
+    }
+
+    /// True if the velocities of the last trial are those of the answer.
+    fn is_same(&self, problem: &ConeProblem<'_>) -> bool {
+        let moved = largest(problem.velocity()).max(largest(&self.trial_after));
+        let rows = self.after.iter().zip(&self.trial_after);
+        let differences: Vec<f64> = rows.map(|(kept, tried)| kept - tried).collect();
+        largest(&differences) <= SAME_VELOCITIES * moved
+    }
+
+    /// Keeps the last trial, with the given residual, as the answer.
+    fn keep_trial(&mut self, residual: f64, answer: &mut ConeAnswer) {
+        std::mem::swap(&mut self.impulse, &mut self.trial);
+        std::mem::swap(&mut self.after, &mut self.trial_after);
+        self.newton.modes(&mut self.modes);
+        answer.residual = residual;
     }
 
     /// Marks the answer as the limit of the impulses for equally compliant contacts.
@@ -362,10 +416,7 @@ impl ConeWorkspace {
         let is_good = residual <= GOOD_RESIDUAL
             || (residual <= CONE_RESIDUAL && self.misses(problem) <= CONE_RESIDUAL);
         if is_good {
-            std::mem::swap(&mut self.impulse, &mut self.trial);
-            std::mem::swap(&mut self.after, &mut self.trial_after);
-            self.newton.modes(&mut self.modes);
-            answer.residual = residual;
+            self.keep_trial(residual, answer);
         }
         is_good
     }

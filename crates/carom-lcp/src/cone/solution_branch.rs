@@ -8,7 +8,7 @@
 use super::answer::ConeMode;
 use super::gauss_seidel::Sweeps;
 use super::least_norm::LeastNorm;
-use super::newton::{MAX_STEPS, Newton, Scaled, magnitude};
+use super::newton::{MAX_STEPS, Newton, Scaled, largest, magnitude};
 use super::problem::WIDTH;
 use super::turning::Turning;
 use carom_numeric::kernel::{larger, norm};
@@ -16,6 +16,10 @@ use carom_numeric::kernel::{larger, norm};
 /// A contact touches if its normal velocity after the impact is below this fraction of the velocity scale. A
 /// tangential velocity below it counts as sticking.
 const TOUCHING: f64 = 1e-9;
+
+/// Fraction of the largest impulse below which a velocity counts as zero, too: an answer satisfies the contact conditions to a
+/// tenth of that. (In the units used here a contact alone has equal impulse and velocity.)
+const UNKNOWN: f64 = 1e-11;
 
 /// Pivots of the linearized contact equations below this fraction of the largest mark free directions.
 const FREE: f64 = 1e-9;
@@ -159,10 +163,10 @@ impl SolutionBranch {
 
     /// Computes the velocities after the impulses, and lists the contacts that touch or have a floor (a least normal
     /// impulse). A contact touches if it is closed according to `modes`, or if the magnitude of its normal velocity is
-    /// at most a limit. Returns this limit.
+    /// at most a limit. Returns this limit, the accuracy of velocities.
     fn touch(&mut self, system: &Scaled, impulse: &[f64], modes: &[ConeMode]) -> f64 {
         system.after(impulse, &mut self.after);
-        let limit = TOUCHING * system.speed();
+        let limit = larger(TOUCHING * system.speed(), UNKNOWN * largest(impulse));
         self.touching.clear();
         let normals = self.after.iter().step_by(WIDTH);
         let is_closed = |i: usize, u: f64| {
@@ -432,6 +436,58 @@ impl SolutionBranch {
         newton: &mut Newton,
         n_steps: &mut usize,
     ) -> bool {
+        if !self.extrapolate((compliance, n_levels), system, newton, n_steps) {
+            return false;
+        }
+        let same = SAME_LIMIT * system.speed();
+        let close = if n_levels > LEVELS {
+            DEEP_LIMIT * system.speed()
+        } else {
+            same
+        };
+        if !(farthest(&self.after, &self.soft) <= close) {
+            return false;
+        }
+        self.polish(system, newton, n_steps);
+        system.after(newton.impulse(), &mut self.after);
+        farthest(&self.after, &self.soft) <= same
+    }
+
+    /// Chooses a member of a continuum of solutions whose limit for compliant contacts is not determined accurately enough: the
+    /// impulses that solve the problem near the best extrapolation from compliances below `compliance`. These are large, so that
+    /// rounding hardly matters. The impulses are stored in `newton`; the caller must check them. `n_steps` is increased by the
+    /// Newton steps made. Returns false if the solutions for compliant contacts are lost.
+    pub(super) fn member(
+        &mut self,
+        compliance: f64,
+        system: &mut Scaled,
+        newton: &mut Newton,
+        n_steps: &mut usize,
+    ) -> bool {
+        let is_found = self.extrapolate((compliance, DEEP), system, newton, n_steps);
+        if is_found {
+            self.polish(system, newton, n_steps);
+        }
+        is_found
+    }
+
+    /// Corrects the extrapolated impulses by Newton's method, without moving along the continuum of solutions.
+    fn polish(&self, system: &Scaled, newton: &mut Newton, n_steps: &mut usize) {
+        let (_, steps) = newton.polish(system, &self.limit, GOOD_ERROR);
+        *n_steps += steps;
+    }
+
+    /// Extrapolates the limit of the solutions for equally compliant contacts from `n_levels` compliances, the largest of which is
+    /// `compliance`. Leaves the impulses in `self.limit`, the velocities after them in `self.soft`, and those of the best
+    /// extrapolation before in `self.after`. `n_steps` is increased by the Newton steps made. Returns false if the solutions are
+    /// lost.
+    fn extrapolate(
+        &mut self,
+        (compliance, n_levels): (f64, usize),
+        system: &mut Scaled,
+        newton: &mut Newton,
+        n_steps: &mut usize,
+    ) -> bool {
         let mut is_found = true;
         for level in 0..n_levels {
             if level > 0 {
@@ -474,21 +530,9 @@ impl SolutionBranch {
             self.soft.push(before);
             self.limit.push(column[n_levels - 1]);
         }
-        let same = SAME_LIMIT * system.speed();
         system.after(&self.soft, &mut self.after);
         system.after(&self.limit, &mut self.soft);
-        let close = if n_levels > LEVELS {
-            DEEP_LIMIT * system.speed()
-        } else {
-            same
-        };
-        if !(farthest(&self.after, &self.soft) <= close) {
-            return false;
-        }
-        let (_, steps) = newton.polish(system, &self.limit, GOOD_ERROR);
-        *n_steps += steps;
-        system.after(newton.impulse(), &mut self.after);
-        farthest(&self.after, &self.soft) <= same
+        true
     }
 
     /// Solves a sequence of contact problems with decreasing compliance, from soft contacts, which hardly interact, to

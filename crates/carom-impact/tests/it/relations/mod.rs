@@ -5,7 +5,7 @@ use crate::support::problems::{Posed, balls_with_one_at_rest, number, problem};
 use crate::support::random::Random;
 use crate::support::transforms::{Retold, back, relations, retold_law};
 use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Warning};
-use carom_impact::frictional::MoreauNewton;
+use carom_impact::frictional::{MoreauNewton, Poisson};
 use carom_impact::nonholonomic::Rough;
 use carom_impact::{
     ContactCount, EnergeticRestitution, Law, LawInfo, Outcomes, Plastic, PlasticRule, Propagative,
@@ -209,13 +209,26 @@ fn check(seed: u64, problems: std::ops::Range<u64>) {
 
 /// Checks all laws and relations on problems of one kind.
 fn check_kind(seed: u64, problems: std::ops::Range<u64>, kind: fn(&mut Random) -> Posed) {
-    let laws = laws();
+    check_laws(seed, problems, kind, &laws());
+}
+
+/// Checks one law and all relations.
+fn check_law(seed: u64, problems: std::ops::Range<u64>, law: impl Into<Law>) {
+    check_laws(seed, problems, problem, &[law.into()]);
+}
+
+fn check_laws(
+    seed: u64,
+    problems: std::ops::Range<u64>,
+    kind: fn(&mut Random) -> Posed,
+    laws: &[Law],
+) {
     let mut kinds: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
     for k in problems {
         let mut random = Random(seed << 32 | k);
         let posed = kind(&mut random);
         let retold = relations(&posed, &mut random);
-        for law in &laws {
+        for law in laws {
             for (relation, what) in failures(&posed, &retold, law) {
                 let kind = kinds.entry((law.info().name, relation)).or_default();
                 kind.push(format!("problem {k}: {what}\n{}", posed.line()));
@@ -506,6 +519,21 @@ fn the_member_of_a_continuum_of_large_impulses_is_that_of_compliant_contacts() {
     check(70_011, 501..502);
     check(70_016, 581..582);
     check(120_062, 1695..1696);
+}
+
+/// A body in space that stops on four contacts. Impulses of compliant contacts approach their limit too slowly for its extrapolation. The
+/// member kept was that near the stiffest contacts, whose impulses rounding changes by a millionth of their size (`poisson`, v+ was up to
+/// 9e-7 of the motion off).
+#[test]
+fn the_member_of_a_continuum_with_a_far_limit_does_not_depend_on_rounding() {
+    check_law(220_002, 1936..1937, Poisson::default());
+}
+
+/// Five frictionless contacts that stay closed, with impulses of a thousand times the momentum in expansion. The velocity of one of them
+/// was a rounding error above a limit that does not see these impulses: `not-unique` of `poisson` came and went.
+#[test]
+fn velocities_that_impulses_hide_open_no_contact() {
+    check_law(230_009, 466..467, Poisson::default());
 }
 
 /// Ten thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.
