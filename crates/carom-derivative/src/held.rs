@@ -156,7 +156,7 @@ mod tests {
         };
         let contains = |first: usize, second: usize| held.contains(first + 3 * second);
         assert!(contains(2, 1) && contains(2, 2));
-        // As many equations as the rank, or parallel ones.
+        // These have as many equations as the rank, or parallel ones.
         assert!(!contains(2, 0) && !contains(1, 2) && !contains(1, 1));
     }
 
