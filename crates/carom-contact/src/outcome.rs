@@ -59,8 +59,8 @@ pub enum Warning {
     /// The law has other answers with other velocities: this outcome is a member of a continuum, or the solver also found
     /// another outcome.
     NotUnique,
-    /// Impacts in turn that hinder each other were cut off: the contacts were closed together elsewhere than at the limit of
-    /// these impacts.
+    /// Impacts in turn that hinder each other were cut off: the contacts were closed together, and an earlier attempt to do so
+    /// failed or led elsewhere. So the outcome need not be the limit of these impacts.
     NotTheLimit,
 }
 
@@ -133,7 +133,8 @@ pub enum Diagnostics {
         sequence: Vec<usize>,
         /// Contacts closed simultaneously, because impacts at one contact after the other did not end.
         closed_at_once: Vec<usize>,
-        /// True if closing them simultaneously did not lead to the limit of these impacts.
+        /// True if an earlier attempt to close them failed or led elsewhere, so that the outcome need not be the limit of these
+        /// impacts.
         misses_limit: bool,
         /// Lemke pivots made.
         pivots: usize,

@@ -14,7 +14,7 @@ use carom_contact::{
 };
 use nalgebra::DVector;
 
-/// Number of cycles of impacts after which all contacts that have pushed are closed simultaneously.
+/// Number of cycles of impacts after which all contacts that have pushed may be closed simultaneously.
 pub const PATIENCE: u64 = 1000;
 
 /// Part of the motion around a contact by which two attempts to close contacts simultaneously may differ. The limit of impacts in
@@ -228,7 +228,7 @@ pub struct InOrder {
     /// Contacts in the order of their impacts.
     pub sequence: Vec<usize>,
     closed_at_once: Vec<usize>,
-    /// True if contacts were closed simultaneously elsewhere than at the limit of their impacts in turn.
+    /// True if contacts were closed simultaneously although an earlier attempt failed or led elsewhere.
     misses_limit: bool,
     pivots: usize,
     velocity_residual: f64,
