@@ -9,6 +9,7 @@ mod reader;
 use crate::Failure;
 use carom_wire::{Command, Line, MAX_LINE_BYTES, answer_line_with_progress, refuse_long_line};
 use reader::RawLine;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{Read, Write};
@@ -159,7 +160,10 @@ fn answer_batch(
 
 fn answer(line: &RawLine, command: Command, is_quiet: bool) -> Line {
     // A line that is not UTF-8 is not JSON either; its answer says so.
-    let text = String::from_utf8_lossy(&line.start);
+    let text = match std::str::from_utf8(&line.start) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(&line.start),
+    };
     if line.length > line.start.len() {
         return refuse_long_line(line.number, &text, line.length);
     }

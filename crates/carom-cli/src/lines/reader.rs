@@ -72,17 +72,22 @@ impl Splitter {
     /// Appends bytes to the line in progress and returns the lines that they complete.
     fn split(&mut self, bytes: &[u8]) -> Vec<RawLine> {
         let mut lines = Vec::new();
-        let mut parts = bytes.split(|byte| *byte == b'\n').peekable();
-        while let Some(part) = parts.next() {
-            let kept = part.len().min(MAX_LINE_BYTES - self.start.len());
-            self.start
-                .extend_from_slice(part.get(..kept).unwrap_or(part));
-            self.length += part.len();
-            if parts.peek().is_some() {
-                self.end_line(&mut lines);
-            }
+        let mut rest = bytes;
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            let (part, next) = rest.split_at(end);
+            self.append(part);
+            self.end_line(&mut lines);
+            rest = next.get(1..).unwrap_or_default();
         }
+        self.append(rest);
         lines
+    }
+
+    fn append(&mut self, part: &[u8]) {
+        let kept = part.len().min(MAX_LINE_BYTES - self.start.len());
+        self.start
+            .extend_from_slice(part.get(..kept).unwrap_or(part));
+        self.length += part.len();
     }
 
     fn end_line(&mut self, lines: &mut Vec<RawLine>) {

@@ -245,6 +245,8 @@ impl Found {
 struct Settled {
     impulse: Vec<f64>,
     family: usize,
+    /// True if another solution with other velocities was met.
+    met_others: bool,
     selection: ConeSelection,
     /// True if neighboring impulses may solve the same problem.
     may_be_free: bool,
@@ -337,7 +339,6 @@ impl Phases<'_> {
             Solver::Round(round) => {
                 let mut workspace = RoundWorkspace::default();
                 let answer = round.solve(&before, &[], self.selection, &mut workspace)?;
-                self.told.met_others |= answer.met_others;
                 self.told.pivots += answer.n_pivots;
                 self.told.newton_steps += answer.n_newton_steps;
                 if answer.selection != self.selection {
@@ -363,9 +364,13 @@ impl Phases<'_> {
         floors: &[f64],
         found: Found,
     ) -> Result<Settled, ImpactError> {
-        let alone = Settled {
+        let mut alone = Settled {
             impulse: found.impulse,
             family: 0,
+            met_others: found
+                .by_cones
+                .as_ref()
+                .is_some_and(|(answer, _)| answer.met_others),
             selection: self.selection,
             may_be_free: false,
         };
@@ -381,6 +386,7 @@ impl Phases<'_> {
             None => self.by_few_cones(&round, before, floors)?,
             cones => cones,
         };
+        alone.met_others |= cones.as_ref().is_some_and(|(answer, _)| answer.met_others);
         let mut workspace = RoundWorkspace::default();
         let (answer, is_invariant) = match cones {
             Some((found, same)) => {
@@ -406,6 +412,7 @@ impl Phases<'_> {
                 alone.impulse
             },
             family: answer.family,
+            met_others: alone.met_others,
             selection: answer.selection,
             may_be_free: true,
         })
@@ -429,7 +436,6 @@ impl Phases<'_> {
         let Some(answer) = few.filter(|answer| answer.status == LcpStatus::Solved) else {
             return Ok(None);
         };
-        self.told.met_others |= answer.met_others;
         self.told.newton_steps += answer.n_newton_steps;
         self.tell_residual(answer.residual);
         Ok(Some((answer, workspace)))
@@ -437,6 +443,7 @@ impl Phases<'_> {
 
     fn tell_member(&mut self, found: &Settled) {
         self.told.family += found.family;
+        self.told.met_others |= found.met_others;
         if found.selection != self.selection {
             self.told.selection = found.selection;
         }
@@ -462,6 +469,7 @@ impl Phases<'_> {
         let mut best = Settled {
             impulse: vec![0.0; after.len()],
             family: 0,
+            met_others: false,
             selection: self.selection,
             may_be_free: false,
         };
@@ -509,7 +517,6 @@ impl Phases<'_> {
         let mut workspace = RoundWorkspace::default();
         let few = round.solve_few_above(velocity, floors, self.selection, &mut workspace)?;
         if let Some(answer) = few {
-            self.told.met_others |= answer.met_others;
             self.told.newton_steps += answer.n_newton_steps;
             self.tell_residual(answer.residual);
             if answer.selection != self.selection {

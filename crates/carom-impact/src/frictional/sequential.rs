@@ -452,6 +452,8 @@ struct Event<'e> {
     /// Scaled velocities of the slots, and the sizes of the terms of these sums.
     velocity: DVector<f64>,
     made: Vec<f64>,
+    /// Velocities of the slots of the contacts that are closed, before their impact.
+    before: Vec<f64>,
     /// Thresholds of the normal velocities: a slower approach counts as zero.
     grazing: Vec<f64>,
     /// Velocities that count as zero when ends of the impacts are compared, one per contact.
@@ -482,6 +484,7 @@ impl<'e> Event<'e> {
         Self {
             velocity,
             made: impacts.sizes(problem.momentum()),
+            before: Vec::with_capacity(space.width()),
             grazing: space.grazing(problem),
             limits: (impacts.norms.iter())
                 .map(|norm| LIMIT_TOLERANCE * norm)
@@ -519,13 +522,16 @@ impl<'e> Event<'e> {
         let Self {
             velocity,
             made,
+            before,
             workspace,
             ..
         } = self;
         let slots = closing.slots.iter();
-        let alone: Vec<f64> = slots.clone().map(|slot| velocity[slot.index()]).collect();
-        workspace.made = slots.map(|slot| made[slot.index()]).collect();
-        closing.solve(&alone, workspace)
+        before.clear();
+        before.extend(slots.clone().map(|slot| velocity[slot.index()]));
+        workspace.made.clear();
+        workspace.made.extend(slots.map(|slot| made[slot.index()]));
+        closing.solve(before, workspace)
     }
 
     fn close(&mut self, closing: &Closing) -> Result<(), ImpactError> {

@@ -303,6 +303,9 @@ impl ContactSpace {
         // Number of the connected group of each contact.
         let mut group: Vec<usize> = (0..m).collect();
         for k in coordinates.clone() {
+            if group.iter().all(|own| *own == 0) {
+                break;
+            }
             let touching: Vec<usize> = (0..m).filter(|i| touches(*i, k)).collect();
             let Some(least) = touching.iter().map(|i| group[*i]).min() else {
                 continue;
@@ -311,12 +314,18 @@ impl ContactSpace {
             let own = group.iter_mut().filter(|own| joined.contains(own));
             own.for_each(|own| *own = least);
         }
-        let norm = |i: usize| {
-            let near = |k: &usize| (0..m).any(|j| group[j] == group[i] && touches(j, *k));
-            let near = coordinates.clone().filter(near);
-            near.fold(0.0, |norm, k| libm::hypot(norm, momentum[k]))
-        };
-        (0..m).map(norm).collect()
+        let mut norms: Vec<f64> = Vec::with_capacity(m);
+        for (i, own) in group.iter().enumerate() {
+            // A group has the number of its first contact.
+            norms.push(if *own < i {
+                norms[*own]
+            } else {
+                let near = |k: &usize| (i..m).any(|j| group[j] == *own && touches(j, *k));
+                let near = coordinates.clone().filter(near);
+                near.fold(0.0, |norm, k| libm::hypot(norm, momentum[k]))
+            });
+        }
+        norms
     }
 
     /// Returns the speed of each contact up to which an approach counts as rounding (grazing), one per contact, scaled.

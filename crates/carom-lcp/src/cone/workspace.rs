@@ -602,8 +602,14 @@ impl ConeWorkspace {
                 return true;
             }
             is_open = answer.family == 0;
-            if !self.another.is_met() && !is_soft {
+            if self.another.is_met() || is_soft {
+                continue;
+            }
+            // Rounding decides if a member of a continuum is met.
+            if answer.family == 0 {
                 self.another.meet(&self.after, answer.residual);
+            }
+            if self.beside_branch.is_empty() {
                 self.beside_branch.clone_from(&self.start);
             }
         }

@@ -536,6 +536,13 @@ fn velocities_that_impulses_hide_open_no_contact() {
     check_law(230_009, 466..467, Poisson::default());
 }
 
+/// In the expansion of a body that stopped on three contacts, Newton's method from compliant contacts ends at the answer, or at a member of a
+/// continuum of others that no other telling meets: `not-unique` of `poisson` came and went.
+#[test]
+fn a_member_of_a_continuum_met_by_chance_is_no_warning() {
+    check_law(230_049, 1962..1963, Poisson::default());
+}
+
 /// Ten thousand problems, or `COUNT` of them from number `FIRST` on, of `SEED`.
 #[test]
 #[ignore = "minutes: the scheduled job runs it"]
