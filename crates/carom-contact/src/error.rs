@@ -88,15 +88,16 @@ pub enum ImpactError {
     /// The impacts of contacts one after the other amplify rounding, so that their end is not known. Laws that close all contacts
     /// together, such as `anitescu-potra`, need no sequence.
     #[error(
-        "{impacts} impacts one after the other amplify rounding: a change of the velocity by {change:e} of itself moves the \
-         answer by {effect:e}; use a law that closes the contacts together, such as anitescu-potra"
+        "{impacts} impacts one after the other amplify rounding: after a change of the velocity by {change:e} of itself {}; use a \
+         law that closes the contacts together, such as anitescu-potra",
+        nearby(*effect)
     )]
     Sensitive {
         /// Impacts made.
         impacts: usize,
         /// Change of the velocity before, relative to its components.
         change: f64,
-        /// Change of a contact's velocity after, relative to the motion around it; infinite if the changed impacts do not end.
+        /// Largest difference of the velocities of a contact after the impacts, relative to the motion around it; infinite if the changed impacts do not end.
         effect: f64,
     },
     /// The sequence of impacts is too long to test if it is minimal, since the test visits all its subsequences.
@@ -324,5 +325,36 @@ fn named(contacts: &[usize]) -> String {
     match contacts {
         [] => String::new(),
         contacts => format!(", at contacts {contacts:?}"),
+    }
+}
+
+/// Returns what impacts from a velocity nearby do: `effect` is how far a contact's velocity after them is from that after the given ones.
+fn nearby(effect: f64) -> String {
+    if effect.is_finite() {
+        format!("they end {effect:e} of the motion around a contact away")
+    } else {
+        "they do not end".to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ImpactError;
+
+    #[test]
+    fn a_message_says_where_impacts_from_a_velocity_nearby_end() {
+        let message = |effect| {
+            let (impacts, change) = (5000, 1e-14);
+            ImpactError::Sensitive {
+                impacts,
+                change,
+                effect,
+            }
+            .to_string()
+        };
+        assert!(
+            message(2e-8).contains("itself they end 2e-8 of the motion around a contact away;")
+        );
+        assert!(message(f64::INFINITY).contains("itself they do not end;"));
     }
 }

@@ -102,6 +102,6 @@ pub struct ConeAnswer {
     /// Rule by which the answer was selected: [`Even`](ConeSelection::Even) also if the solution was unique,
     /// [`First`](ConeSelection::First) if that was requested or the limit of compliant contacts was not found.
     pub selection: ConeSelection,
-    /// True if another solution with different velocities was found during the solve.
+    /// True if another solution with different velocities was found during the solve, which is no member of a continuum.
     pub met_others: bool,
 }
