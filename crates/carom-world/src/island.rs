@@ -195,6 +195,29 @@ impl Run<'_, '_> {
         Ok(())
     }
 
+    /// Computes the states of an island's bodies `passed` seconds after the begin of its step: those after a step that ends there. If
+    /// such a step does not exist or lets bodies overlap, because a point of a pair lands within the step, the states are those of the
+    /// step's flight if it keeps the bodies farther apart.
+    pub(crate) fn within_step(
+        &self,
+        island: &Island,
+        passed: f64,
+    ) -> Result<Vec<State>, MotionError> {
+        let scene = self.scene(&island.bodies, &island.pairs, island.begin);
+        let shorter = self.preview(island, passed);
+        let overlaps = |step: &Step| scene.overlaps(&island.before, step);
+        if shorter.as_ref().is_ok_and(|step| !overlaps(step)) {
+            return shorter.map(|step| step.end);
+        }
+        let flight = scene.fly(&island.step.launched, passed)?;
+        let lowest =
+            |states: &[State]| scene.gaps(states).into_iter().fold(f64::INFINITY, f64::min);
+        Ok(match shorter {
+            Ok(step) if lowest(&step.end) >= lowest(&flight) => step.end,
+            _ => flight,
+        })
+    }
+
     fn gained(&self, bodies: &[usize]) -> Vec<Gained> {
         bodies.iter().map(|i| self.motions[*i].gained).collect()
     }

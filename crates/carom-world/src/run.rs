@@ -595,7 +595,7 @@ impl<'w> Run<'w, '_> {
             } else if island.rests || passed <= AT_BEGIN * island.length {
                 island.before.clone()
             } else {
-                self.preview(island, passed)?.end
+                self.within_step(island, passed)?
             };
             for (body, state) in island.bodies.iter().zip(all) {
                 states[*body] = state;

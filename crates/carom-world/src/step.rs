@@ -104,7 +104,8 @@ impl Step {
 }
 
 impl StepScene<'_> {
-    fn fly(&self, states: &[State], h: f64) -> Result<Vec<State>, MotionError> {
+    /// Computes the states after a free flight of length `h` (s).
+    pub(crate) fn fly(&self, states: &[State], h: f64) -> Result<Vec<State>, MotionError> {
         let flights = self.bodies.iter().zip(states);
         flights
             .map(|(body, state)| {

@@ -8,6 +8,7 @@ mod heaps;
 mod impacts;
 mod jointed;
 mod many;
+mod rolling;
 mod scales;
 mod settling;
 mod shapes;
