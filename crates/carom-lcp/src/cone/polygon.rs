@@ -21,6 +21,8 @@ const HUGE: f64 = 1e10;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PolygonReport {
     pub(super) n_pivots: usize,
+    /// Multiply-adds of these pivots, roughly.
+    pub(super) work: u64,
     /// True if the problem was solved with impulses of reasonable size.
     pub(super) is_solved: bool,
 }
@@ -190,8 +192,10 @@ impl Polygons {
                 *l += c * z;
             }
         }
+        let rows = n as u64;
         Ok(PolygonReport {
             n_pivots: report.n_pivots as usize,
+            work: (report.n_pivots + 1) * rows * rows,
             is_solved: report.status == LcpStatus::Solved
                 && largest(impulse) <= HUGE * largest(&system.velocity),
         })

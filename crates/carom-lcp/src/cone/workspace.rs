@@ -31,6 +31,10 @@ const MAX_TURNS: usize = 8;
 /// Largest number of subdivisions of the polygons. Each one halves the largest error of a direction.
 const MAX_SUBDIVISIONS: usize = 48;
 
+/// Multiply-adds after which polygons are not subdivided further: about two seconds, for thirty contacts some twenty subdivisions. Of
+/// twelve contacts or fewer all subdivisions take less.
+const MAX_SUBDIVISION_WORK: u64 = 2_000_000_000;
+
 /// Numbers of polygon directions that are tried if polygons of eight directions fail.
 const FINER: [usize; 2] = [16, 32];
 
@@ -509,10 +513,11 @@ impl ConeWorkspace {
         answer: &mut ConeAnswer,
     ) -> Result<bool, LcpError> {
         self.align_polygons(problem, DIRECTIONS);
-        let mut unsolved = 0;
+        let (mut unsolved, mut work) = (0, 0);
         for _ in 0..=MAX_SUBDIVISIONS {
             let report = self.polygons.solve(&self.system, true, &mut self.start)?;
             self.n_pivots += report.n_pivots;
+            work += report.work;
             self.newton.run(&self.system, &self.start, GOOD_RESIDUAL, 0);
             if self.accept(problem, ConeStart::SubdividedPolygon, answer).1
                 || self.attempt(problem, ConeStart::SubdividedPolygon, answer)
@@ -521,7 +526,10 @@ impl ConeWorkspace {
             }
             unsolved = if report.is_solved { 0 } else { unsolved + 1 };
             self.system.after(&self.start, &mut self.trial);
-            if unsolved == MAX_UNSOLVED || !self.polygons.subdivide(&self.trial) {
+            if unsolved == MAX_UNSOLVED
+                || work >= MAX_SUBDIVISION_WORK
+                || !self.polygons.subdivide(&self.trial)
+            {
                 break;
             }
         }
