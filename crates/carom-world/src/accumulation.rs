@@ -1,7 +1,7 @@
 //! Accumulating impacts (Zeno points): their times, and the motion after them.
 
 use crate::MotionError;
-use crate::pair::{self, ContactPoint};
+use crate::pair::{self, ContactPoint, Other};
 use crate::pair_table::Pair;
 use crate::run::{EVENTS_PER_INSTANT, Run};
 use crate::scratch::Touching;
@@ -13,6 +13,13 @@ use carom_numeric::time::Time;
 
 /// Gap between two impacts up to which their interval counts as rounding, as a multiple of the rounding of the gap.
 const UNSEEN: f64 = 32.0;
+
+/// Bound of the energy that the rounding of the gap gives to rebounds. The factor is 8. With the restitution coefficient $e$,
+/// rebounds count as rounding up to $|u| t = 8\delta/(1 - e^2)$ (normal velocity $u$, interval $t$, rounding $\delta$ of the gap).
+///
+/// If each impact is found $\delta$ too deep, the velocities tend to those at which an impact loses what the body gains over this
+/// depth, $|u| t = 4\delta/(1 - e^2)$. Intervals no longer shrink there. The factor is twice as large, so that it is reached.
+const SUSTAINED: f64 = 8.0;
 
 /// Ratio of successive intervals between impacts below which the intervals count as shrinking.
 const SHRINKING: f64 = 0.999;
@@ -77,13 +84,28 @@ impl Run<'_, '_> {
 
     /// Returns true if the `interval` (s) between two impacts of a pair is too short to resolve. Either almost no time passes; or
     /// the gap between the impacts, about $\lvert u\rvert t/8$ with the normal `velocity` $u$ (m/s) and the interval $t$, is
-    /// within rounding. Gaps of spheres are computed in closed form, so for spheres only the time decides.
-    pub(super) fn is_short(&self, pair: (usize, usize), velocity: f64, interval: f64) -> bool {
-        let world = self.world;
-        let (body, other) = (&world.bodies[pair.0], world.thing(pair.1));
-        let closed_form = pair::has_closed_form(body, &other);
-        interval <= REST * world.time_step
-            || (!closed_form && velocity.abs() * interval <= UNSEEN * self.gap_rounding(pair))
+    /// within rounding. The flight of a sphere from a plane back to the plane follows from its velocity alone, so for a sphere and
+    /// a plane only the time decides.
+    pub(super) fn is_short(&self, pair: Pair, velocity: f64, interval: f64) -> bool {
+        if interval <= REST * self.world.time_step {
+            return true;
+        }
+        let is_plane = matches!(self.world.thing(pair.1), Other::Plane(_));
+        let closed_form = is_plane && self.world.bodies[pair.0].sphere.is_some();
+        !closed_form && velocity.abs() * interval <= self.unseen(pair)
+    }
+
+    /// Returns the product of normal velocity and interval (m) up to which rebounds of a pair are rounding. Intervals of pairs with
+    /// a restitution coefficient above [`SHRINKING`] never count as shrinking, so the bound does not grow beyond that.
+    fn unseen(&self, pair: Pair) -> f64 {
+        let restitution = self.world.surface(pair.0, pair.1).restitution;
+        let share = if restitution == 1.0 {
+            UNSEEN
+        } else {
+            let ratio = restitution.min(SHRINKING);
+            UNSEEN.max(SUSTAINED / (1.0 - ratio * ratio))
+        };
+        share * self.gap_rounding(pair)
     }
 
     /// Returns the gap (m) up to which a pair counts as in contact because of rounding.

@@ -1,10 +1,11 @@
 //! Impacts that accumulate in a world: `on_zeno` is obeyed, also once the rebounds become rounding.
 
 use super::common::*;
-use carom_geometry::{Ellipsoid, Shape};
+use carom_geometry::{Ellipsoid, Rounded, Segment, Shape};
 use carom_impact::two_body::ImpactOptions;
 use carom_motion::hybrid::Ending;
 use carom_world::{Event, Laws, OnZeno, RunEnd, SingleLaw, World, WorldSpec};
+use nalgebra::Vector3;
 
 fn run_on_zeno(spec: &WorldSpec, on_zeno: OnZeno, duration: f64) -> (RunEnd, Vec<f64>) {
     let laws = Laws {
@@ -109,5 +110,71 @@ fn impacts_that_are_never_merged_end_in_the_limit_of_events() {
         assert_eq!(error.kind(), "event-limit");
         assert!(established.is_empty());
         close(end.time, rest, 1e-6);
+    }
+}
+
+/// An upright capsule.
+fn capsule(radius: f64, half_length: f64) -> Shape {
+    let core = Segment::new(half_length, &Vector3::z_axis(), v(0.0, 0.0, 0.0)).unwrap();
+    Shape::Rounded(Box::new(
+        Rounded::new(Shape::Segment(core), radius).unwrap(),
+    ))
+}
+
+/// Time at which the rebounds of a body end that falls from rest by `height` (m).
+fn rest_after(height: f64, restitution: f64) -> f64 {
+    (2.0 * height / G).sqrt() * (1.0 + restitution) / (1.0 - restitution)
+}
+
+/// A ball that falls onto the top of another, fixed one. Gravity acts on one of the two, so the times of their impacts have no
+/// closed form.
+fn ball_on_ball(height: f64, restitution: f64, radius: f64) -> WorldSpec {
+    let falling = ball("ball", radius, 2.0, v(0.0, 0.0, 2.0 * radius + height));
+    let below = fixed(ball("below", radius, 1.0, v(0.0, 0.0, 0.0)));
+    spec(vec![falling, below], vec![], 0.2, restitution)
+}
+
+#[test]
+fn impacts_of_a_ball_on_a_fixed_ball_accumulate() {
+    for (restitution, radius, height, time_step) in [
+        (0.4, 1.0, 1.7, 1e-2),
+        (0.7, 1.0, 1.7, 1e-2),
+        (0.7, 0.01, 0.3, 1e-3),
+        (0.9, 1.0, 1.7, 1e-3),
+        (0.9, 10.0, 20.0, 1e-2),
+        (0.96, 0.1, 0.5, 1e-3),
+    ] {
+        let mut spec = ball_on_ball(height, restitution, radius);
+        spec.time_step = time_step;
+        let rest = rest_after(height, restitution);
+        let (end, _) = run_on_zeno(&spec, OnZeno::Stop, rest + 0.1);
+        let Ending::Zeno { accumulation } = end.ending else {
+            panic!("{restitution} {radius}: {:?}", end.ending);
+        };
+        close(accumulation, rest, 1e-9);
+        close(end.time, rest, 1e-6 * rest);
+        let (end, established) = run_on_zeno(&spec, OnZeno::Rest, rest + 0.1);
+        assert_eq!(end.ending, Ending::Completed);
+        assert_eq!(established.len(), 1);
+        close(established[0], rest, 1e-6 * rest);
+    }
+}
+
+/// Restitution coefficients near one: the rounding of the gap sustains rebounds whose intervals do not shrink any more.
+#[test]
+fn rebounds_that_rounding_sustains_have_accumulated() {
+    let half = [0.15, 0.12, 0.1];
+    let ellipsoid = Shape::Ellipsoid(Ellipsoid::new(half, v(0.0, 0.0, 0.0)).unwrap());
+    for (name, shape, lowest) in [("egg", ellipsoid, 0.1), ("capsule", capsule(0.1, 0.1), 0.2)] {
+        for restitution in [0.95, 0.98] {
+            let falling = body(name, shape.clone(), 1.0, v(0.0, 0.0, lowest + 0.5));
+            let spec = spec(vec![falling], vec![floor()], 0.3, restitution);
+            let rest = rest_after(0.5, restitution);
+            let (end, _) = run_on_zeno(&spec, OnZeno::Stop, rest + 0.1);
+            let Ending::Zeno { accumulation } = end.ending else {
+                panic!("{name} {restitution}: {:?}", end.ending);
+            };
+            close(accumulation, rest, 1e-6 * rest);
+        }
     }
 }
