@@ -118,10 +118,11 @@ impl HalfSpace {
     }
 
     /// Returns the magnitude of the terms of a gap to this half space (m), to which its rounding errors are
-    /// proportional: $\lvert n\cdot x\rvert + \lvert D\rvert + r$ with the unit normal $n$ and the offset $D$
-    /// of the plane. `position` is the position $x$ of the body (m), `radius` its bounding radius $r$ (m).
+    /// proportional: $\sum_i\lvert n_ix_i\rvert + \lvert D\rvert + r$ with the unit normal $n$ and the offset $D$
+    /// of the plane. `position` is the position $x$ of the body (m), `radius` its bounding radius $r$ (m). On an inclined plane
+    /// the terms $n_ix_i$ cancel, but each has the rounding error of its coordinate.
     #[inline]
     pub fn gap_scale(&self, position: &Vector3<f64>, radius: f64) -> f64 {
-        self.normal.dot(position).abs() + self.offset.abs() + radius
+        self.normal.abs().dot(&position.abs()) + self.offset.abs() + radius
     }
 }
