@@ -20,9 +20,9 @@ mod second;
 mod start;
 
 use crate::MotionError;
-use crate::body::Velocity;
+use crate::body::{Body, Velocity};
 use crate::step_scene::StepScene;
-use carom_variational::State;
+use carom_variational::{State, VariationalError};
 use first::Method;
 use nalgebra::{Vector2, Vector3};
 use start::StepStart;
@@ -38,6 +38,10 @@ pub(crate) const SHORT: f64 = 0.0101;
 
 /// Contact velocities below this fraction of the velocities within a step count as zero.
 pub(crate) const STILL: f64 = 1e-11;
+
+/// Largest rotation in a step of lasting contact (rad) of a body whose rotation axis can change. In sixteen revolutions the body
+/// passes all orientations between the two kicks of the step, and each of the many flights of a step takes a millisecond.
+const MOST_TURNED: f64 = 100.0;
 
 /// Points whose gap is within this fraction of the contact tolerance count as closed.
 pub(crate) const CLOSED: f64 = 1e-3;
@@ -109,8 +113,8 @@ impl StepScene<'_> {
         let flights = self.bodies.iter().zip(states);
         flights
             .map(|(body, state)| {
-                self.flights
-                    .advance(body, state, h)
+                self.check_turn(body, state, h)
+                    .and_then(|()| self.flights.advance(body, state, h))
                     .map_err(|source| MotionError::Flight {
                         body: body.name.clone(),
                         time: self.time,
@@ -118,6 +122,18 @@ impl StepScene<'_> {
                     })
             })
             .collect()
+    }
+
+    /// Checks that a body rotates by at most [`MOST_TURNED`] in an exact flight of `h` (s) within a step.
+    fn check_turn(&self, body: &Body, state: &State, h: f64) -> Result<(), VariationalError> {
+        let angle = body.tumbling(state) * h;
+        if angle <= MOST_TURNED || !angle.is_finite() || !self.flights.is_exact(body) {
+            return Ok(());
+        }
+        Err(VariationalError::FlightTooLong {
+            angle,
+            limit: MOST_TURNED,
+        })
     }
 
     fn velocities(&self, states: &[State]) -> Vec<Velocity> {

@@ -44,8 +44,13 @@ const LONGEST_TUMBLE: f64 = 8.0;
 /// Shortest duration of the box of a tumbling body, as a fraction of the time step.
 const SHORTEST_BOX: f64 = 1e-4;
 
-/// Largest rotation of a tumbling body between two events (rad); beyond it the run fails with an error.
-const MOST_TUMBLED: f64 = 1e6;
+/// Largest rotation of a tumbling body between two events (rad); beyond it the run fails with an error. A rotation by so much is
+/// 16,000 revolutions; to follow it takes about a second.
+const MOST_TUMBLED: f64 = 1e5;
+
+/// Largest number of mobile bodies whose flights are compared with each other before a rotation by [`MOST_TUMBLED`]: the number
+/// of pairs grows with the square, and comparing them must cost little against a flight.
+const MOST_COMPARED: usize = 32;
 
 /// Number of parts of a step that is not split at contact events, between which a pair is examined for contact.
 const LOOKS_IN_STEP: usize = 8;
@@ -123,23 +128,46 @@ impl Run<'_, '_> {
         })
     }
 
-    /// Returns true if a body certainly meets nothing before its rotation exceeds [`MOST_TUMBLED`]. This is so if it is the only
-    /// mobile body and the box of its path until then intersects nothing. The run then fails at once instead of following the
-    /// flight.
+    /// Returns true if a body certainly meets nothing before its rotation exceeds [`MOST_TUMBLED`]. This is so if all mobile
+    /// bodies are in free flight until then, without contact with planes, fixed bodies and each other. The run then fails at once
+    /// instead of following the flight.
     fn tumbles_alone(&self, body: usize, time: Time) -> bool {
         let world = self.world;
         let (about, motion) = (&world.bodies[body], &self.motions[body]);
         let rest = (MOST_TUMBLED - motion.tumbled) / about.tumbling(&motion.state);
-        let mobile = world.bodies.iter().filter(|other| other.is_mobile());
-        if mobile.count() > 1 || !(time.high + rest < self.limits.duration) {
+        if !(time.high + rest < self.limits.duration) {
             return false;
         }
-        let since = time.since(motion.time);
-        let (x, v) = world.flights.center(about, &motion.state, since);
-        let bounds = path(&x, &v, &world.flights.gravity, rest, [about.radius, 0.0]);
+        let mobile = (0..world.n_bodies()).filter(|other| world.is_mobile(*other));
+        let mobile: Vec<usize> = mobile.take(MOST_COMPARED + 1).collect();
+        if mobile.len() > MOST_COMPARED {
+            return false;
+        }
         let mut met = Vec::new();
-        self.within(&bounds, &mut met);
-        met.iter().all(|thing| *thing == body)
+        let mut balls: Vec<Ball> = Vec::with_capacity(mobile.len());
+        for &other in &mobile {
+            let (about, motion) = (&world.bodies[other], &self.motions[other]);
+            if motion.island.is_some() {
+                return false;
+            }
+            let since = time.since(motion.time);
+            let (x, v) = world.flights.center(about, &motion.state, since);
+            let bounds = path(&x, &v, &world.flights.gravity, rest, [about.radius, 0.0]);
+            self.within(&bounds, &mut met);
+            let ball = Ball {
+                center: x,
+                velocity: v,
+                radius: about.radius,
+                falls: true,
+            };
+            if met.iter().any(|thing| !world.is_mobile(*thing))
+                || balls.iter().any(|before| !stay_apart(before, &ball, rest))
+            {
+                return false;
+            }
+            balls.push(ball);
+        }
+        true
     }
 
     /// Writes to `out` the indices of all bodies whose boxes intersect the box of `body`, and of all planes that intersect it.
@@ -626,4 +654,18 @@ impl Run<'_, '_> {
         let place = island.place(body)?;
         island.before.get(place).filter(|_| island.rests)
     }
+}
+
+/// Returns true if two balls in free flight certainly do not touch within `time` (s). Their relative velocity is constant.
+fn stay_apart(first: &Ball, second: &Ball, time: f64) -> bool {
+    let apart = first.center - second.center;
+    let velocity = first.velocity - second.velocity;
+    let square = velocity.norm_squared();
+    let nearest = if square > 0.0 {
+        (-apart.dot(&velocity) / square).clamp(0.0, time)
+    } else {
+        0.0
+    };
+    let radii = first.radius + second.radius;
+    (apart + velocity * nearest).norm() > radii * (1.0 + 1e-9)
 }

@@ -101,6 +101,50 @@ fn a_spin_without_end_is_not_followed() {
     }
 }
 
+/// Two bodies side by side that spin too fast to be followed are given up as soon as neither can meet anything, in the air and
+/// after their impacts.
+#[test]
+fn spins_without_end_are_not_followed_side_by_side() {
+    let pair = |make: fn(f64, f64) -> BodySpec, size: f64, height: f64, spin| {
+        let (mut first, mut second) = (make(size, height), make(size, height));
+        (first.name, second.name) = ("first".to_owned(), "second".to_owned());
+        second.configuration.translation.x = 5.0 * size;
+        vec![
+            moving(first, v(0.0, 0.0, 0.0), spin),
+            moving(second, v(0.0, 0.0, 0.0), spin),
+        ]
+    };
+    for (bodies, begins, duration) in [
+        (pair(egg, 1e6, 2e6, v(300.0, 500.0, -2000.0)), 0.0, 640.0),
+        (pair(egg, 1e-9, 1.4, v(3.0, 2.0, 0.0)), 0.53, 3.0),
+        (pair(brick, 1e-8, 0.02, v(3.0, 2.0, 0.0)), 0.06, 3.0),
+    ] {
+        let (_, end, _) = run(&spec(bodies, vec![floor()], 0.5, 0.5), duration);
+        let Ending::Stopped(error) = end.ending else {
+            panic!("{:?}", end.ending);
+        };
+        assert_eq!(error.kind(), "flight-too-long");
+        assert!(
+            end.time >= begins && end.time <= begins + 0.01,
+            "{}",
+            end.time
+        );
+    }
+}
+
+/// A body that would rotate by hundreds of revolutions within a step of lasting contact is given up: each of the many flights of
+/// such a step would take as long as a second.
+#[test]
+fn a_step_of_lasting_contact_does_not_rotate_without_end() {
+    let falling = moving(brick(1e-8, 1.4), v(0.0, 0.0, 0.0), v(3.0, 2.0, 0.0));
+    let (_, end, _) = run(&spec(vec![falling], vec![floor()], 0.5, 0.0), 3.0);
+    let Ending::Stopped(error) = end.ending else {
+        panic!("{:?}", end.ending);
+    };
+    assert_eq!(error.kind(), "flight-too-long");
+    assert!(end.time >= 0.53 && end.time <= 0.54, "{}", end.time);
+}
+
 /// A body cannot lie on a floor if its coordinates are rounded by more than contacts are deep.
 #[test]
 fn places_whose_rounding_is_more_than_a_contact_are_refused() {
