@@ -31,8 +31,7 @@ const MAX_TURNS: usize = 8;
 /// Largest number of subdivisions of the polygons. Each one halves the largest error of a direction.
 const MAX_SUBDIVISIONS: usize = 48;
 
-/// Multiply-adds after which polygons are not subdivided further: about two seconds, for thirty contacts some twenty subdivisions. Of
-/// twelve contacts or fewer all subdivisions take less.
+/// Multiply-adds of Lemke's method, roughly, after which polygons are not subdivided further: seconds of work.
 const MAX_SUBDIVISION_WORK: u64 = 2_000_000_000;
 
 /// Numbers of polygon directions that are tried if polygons of eight directions fail.
