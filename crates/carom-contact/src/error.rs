@@ -97,7 +97,8 @@ pub enum ImpactError {
         impacts: usize,
         /// Change of the velocity before, relative to its components.
         change: f64,
-        /// Largest difference of the velocities of a contact after the impacts, relative to the motion around it; infinite if the changed impacts do not end.
+        /// Largest difference of the velocities of a contact after the impacts, relative to the motion around it; infinite if
+        /// the changed impacts do not end.
         effect: f64,
     },
     /// The sequence of impacts is too long to test if it is minimal, since the test visits all its subsequences.
@@ -328,7 +329,8 @@ fn named(contacts: &[usize]) -> String {
     }
 }
 
-/// Returns what impacts from a velocity nearby do: `effect` is how far a contact's velocity after them is from that after the given ones.
+/// Says where impacts from a velocity nearby end. `effect`: largest difference that they make to the velocity of a contact,
+/// relative to the motion around it; infinite if they do not end.
 fn nearby(effect: f64) -> String {
     if effect.is_finite() {
         format!("they end {effect:e} of the motion around a contact away")

@@ -57,7 +57,7 @@ pub enum Warning {
     /// The contacts add energy; [`Audit::energy_gain`] gives the ratio.
     GainsEnergy,
     /// The law has other answers with other velocities: this outcome is a member of a continuum, or the solver also found
-    /// another one, which is isolated.
+    /// another one. Members of another continuum need not count: rounding decides if one is found.
     NotUnique,
     /// Impacts in turn that hinder each other were cut off: the contacts were closed together, and an earlier attempt to do so
     /// failed or led elsewhere. So the outcome need not be the limit of these impacts.
@@ -196,7 +196,7 @@ pub struct FamilyMember {
     pub family: usize,
     /// Rule by which a member of the continuum was chosen.
     pub selection: ConeSelection,
-    /// True if the solver also met another outcome, which is isolated.
+    /// True if the solver also met another outcome. Members of another continuum need not count.
     pub met_others: bool,
 }
 
@@ -228,7 +228,7 @@ pub struct ConeDiagnostics {
     pub family: usize,
     /// Rule by which a member of the continuum was chosen.
     pub selection: ConeSelection,
-    /// True if the solver also met another outcome, which is isolated.
+    /// True if the solver also met another outcome. Members of another continuum need not count.
     pub met_others: bool,
     /// Final mode of each contact, one per contact.
     pub modes: Vec<ConeMode>,
@@ -256,7 +256,7 @@ pub struct PoissonDiagnostics {
     pub family: usize,
     /// Rule by which the members of these continua were chosen.
     pub selection: ConeSelection,
-    /// True if the solver also met another answer, which is isolated, in one of the phases.
+    /// True if the solver also met another answer in one of the phases. Members of another continuum need not count.
     pub met_others: bool,
     /// Modes of the contacts at the end of the impact, one per contact; [`Open`](ConeMode::Open) without an impulse.
     pub modes: Vec<ConeMode>,

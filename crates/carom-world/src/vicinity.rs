@@ -52,6 +52,9 @@ const MOST_TUMBLED: f64 = 1e5;
 /// of pairs grows with the square, and comparing them must cost little against a flight.
 const MOST_COMPARED: usize = 32;
 
+/// Smallest clearance of two bodies that certainly do not meet, as a fraction of the sum of their radii: far above rounding.
+const CLEARANCE: f64 = 1e-9;
+
 /// Number of parts of a step that is not split at contact events, between which a pair is examined for contact.
 const LOOKS_IN_STEP: usize = 8;
 
@@ -667,5 +670,5 @@ fn stay_apart(first: &Ball, second: &Ball, time: f64) -> bool {
         0.0
     };
     let radii = first.radius + second.radius;
-    (apart + velocity * nearest).norm() > radii * (1.0 + 1e-9)
+    (apart + velocity * nearest).norm() > radii * (1.0 + CLEARANCE)
 }

@@ -102,6 +102,7 @@ pub struct ConeAnswer {
     /// Rule by which the answer was selected: [`Even`](ConeSelection::Even) also if the solution was unique,
     /// [`First`](ConeSelection::First) if that was requested or the limit of compliant contacts was not found.
     pub selection: ConeSelection,
-    /// True if another solution with different velocities was found during the solve, which is no member of a continuum.
+    /// True if another solution with different velocities was found during the solve. Members of another
+    /// continuum need not count: rounding decides if one is found.
     pub met_others: bool,
 }
