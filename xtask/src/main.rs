@@ -4,6 +4,7 @@ mod address;
 mod bits;
 mod circles;
 mod commands;
+mod corpus;
 mod elementary;
 mod engines;
 mod features;
@@ -39,6 +40,8 @@ use clap::Parser;
 enum Command {
     /// Check that fixed random input is answered with the same bits as before.
     Bits(bits::Args),
+    /// Check the answers of every law to tame and hostile random problems, or print the problems.
+    Corpus(corpus::Args),
     /// Give random input to the commands and the crates below them for some time.
     Fuzz(fuzz::Args),
     /// Show every figure of the papers, and what is beyond them, on one offline page.
@@ -80,6 +83,7 @@ fn main() -> anyhow::Result<()> {
     let root = workspace_root();
     match Command::parse() {
         Command::Bits(args) => finish("bits", &bits::bits(&root, &args)?),
+        Command::Corpus(args) => finish_corpus(&args),
         Command::Fuzz(args) => fuzz::fuzz(&root, &args),
         Command::Gallery(args) => gallery::gallery(&root, &args),
         Command::Knobs(args) => finish("knobs", &knobs::knobs(&root, &args)?),
@@ -113,6 +117,16 @@ fn main() -> anyhow::Result<()> {
             violations.extend(knobs::violations(&root)?);
             finish("tidy", &violations)
         }
+    }
+}
+
+/// Runs `cargo xtask corpus`; lines that are only printed get no verdict.
+fn finish_corpus(args: &corpus::Args) -> anyhow::Result<()> {
+    let violations = corpus::corpus(args)?;
+    if args.is_check() {
+        finish("corpus", &violations)
+    } else {
+        Ok(())
     }
 }
 

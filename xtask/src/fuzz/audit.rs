@@ -12,30 +12,42 @@ const HIDDEN: f64 = 1.05e-14;
 
 /// Conditions that a law's answers need not meet.
 #[derive(Clone, Copy)]
-pub(super) struct Excuses {
+pub(crate) struct Excuses {
     /// Energy may rise.
-    pub(super) gain: bool,
+    pub(crate) gain: bool,
     /// Contacts may pull.
-    pub(super) pull: bool,
+    pub(crate) pull: bool,
     /// The tangential impulse is not friction.
-    pub(super) friction: bool,
-    /// Constraints push, too, and their impulses are not written.
-    pub(super) constraints: bool,
+    pub(crate) friction: bool,
 }
 
 /// An impact as it is given.
-pub(super) struct Given {
+pub(crate) struct Given {
     mass: DMatrix<f64>,
     velocity: DVector<f64>,
     /// Per contact its normal and tangents, and its friction.
     contacts: Vec<(Vec<DVector<f64>>, f64)>,
     responses: Vec<Vec<DVector<f64>>>,
+    /// Rows of the constraints with their responses.
+    constraints: Vec<(DVector<f64>, DVector<f64>)>,
+}
+
+/// Row of a contact at an answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowState {
+    pub(crate) before: f64,
+    pub(crate) after: f64,
+    pub(crate) impulse: f64,
+    /// Velocity that may be missed: a part of the terms that the velocity is the sum of.
+    pub(crate) allowed: f64,
+    /// Impulse that makes this velocity.
+    pub(crate) allowed_impulse: f64,
 }
 
 impl Given {
     /// Reads an impact problem from its JSON form, for checks of answers to it. Returns `None` if a plain factorization finds
     /// that the mass matrix is not positive definite.
-    pub(super) fn new(problem: &Value) -> Option<Self> {
+    pub(crate) fn new(problem: &Value) -> Option<Self> {
         let velocity = DVector::from_vec(numbers(&problem["velocity"]));
         let n = velocity.len();
         let rows = matrix(&problem["mass_matrix"]);
@@ -54,6 +66,10 @@ impl Given {
                 (rows, contact["friction"].as_f64().unwrap_or(0.0))
             })
             .collect();
+        let constraints = problem.get("constraints").map(matrix).unwrap_or_default();
+        let constraints = constraints.into_iter().map(DVector::from_vec);
+        let constraints = constraints.map(|row| (row.clone(), factor.solve(&row)));
+        let constraints: Vec<_> = constraints.collect();
         let responses = contacts
             .iter()
             .map(|(rows, _)| rows.iter().map(|row| factor.solve(row)).collect())
@@ -63,7 +79,48 @@ impl Given {
             velocity,
             contacts,
             responses,
+            constraints,
         })
+    }
+
+    /// Sums the sizes of all terms of which each entry of the velocity after the impact is made.
+    fn made(&self, plus: &DVector<f64>, impulses: &[Vec<f64>], held: &[f64]) -> DVector<f64> {
+        let mut made = self.velocity.abs() + plus.abs();
+        for (responses, impulses) in self.responses.iter().zip(impulses) {
+            for (response, l) in responses.iter().zip(impulses) {
+                made += (response * *l).abs();
+            }
+        }
+        for ((_, response), l) in self.constraints.iter().zip(held) {
+            made += (response * *l).abs();
+        }
+        made
+    }
+
+    /// Returns the rows of each contact, normal first, at an answer that fulfills [`broken_rule`](Self::broken_rule).
+    pub(crate) fn states(&self, answer: &Value) -> Vec<Vec<RowState>> {
+        let plus = DVector::from_vec(numbers(&answer["velocity_plus"]));
+        let impulses = matrix(&answer["impulses"]);
+        let held = numbers(&answer["constraint_impulses"]);
+        let made = self.made(&plus, &impulses, &held);
+        let contacts = self.contacts.iter().zip(&self.responses).zip(&impulses);
+        contacts
+            .map(|(((rows, _), responses), impulses)| {
+                let each = rows.iter().zip(responses).enumerate();
+                each.map(|(r, (row, response))| {
+                    let allowed = ALLOWED * row.abs().dot(&made);
+                    let hidden = HIDDEN * self.momentum_norm() * row.dot(response).sqrt();
+                    RowState {
+                        before: row.dot(&self.velocity),
+                        after: row.dot(&plus),
+                        impulse: impulses.get(r).copied().unwrap_or(0.0),
+                        allowed: allowed + hidden,
+                        allowed_impulse: (allowed + hidden) / row.dot(response),
+                    }
+                })
+                .collect()
+            })
+            .collect()
     }
 
     /// Kinetic norm of the momentum before the impact.
@@ -72,7 +129,7 @@ impl Given {
     }
 
     /// True if a contact of the problem approaches with a speed far above rounding errors.
-    pub(super) fn clearly_approaches(&self) -> bool {
+    pub(crate) fn clearly_approaches(&self) -> bool {
         let speed = self.momentum_norm();
         self.contacts
             .iter()
@@ -86,7 +143,7 @@ impl Given {
 
     /// Checks the velocity and the impulses of an answer against the physical rules of an impact. The error describes the first
     /// rule that the answer breaks. `excuses` are the rules that the law need not fulfill.
-    pub(super) fn broken_rule(&self, answer: &Value, excuses: Excuses) -> Result<(), String> {
+    pub(crate) fn broken_rule(&self, answer: &Value, excuses: Excuses) -> Result<(), String> {
         let plus = DVector::from_vec(numbers(&answer["velocity_plus"]));
         let impulses = matrix(&answer["impulses"]);
         let n_rows = |contact: &(Vec<_>, f64)| contact.0.len();
@@ -107,14 +164,21 @@ impl Given {
                     .map(|((row, response), l)| (row, response, *l))
             })
         };
+        let held = numbers(&answer["constraint_impulses"]);
+        if held.len() != self.constraints.len() {
+            return Err(format!("{} constraint impulses", held.len()));
+        }
         let both = self.velocity.abs() + plus.abs();
-        let made = each().fold(both.clone(), |made, (_, response, l)| {
-            made + (response * l).abs()
-        });
+        let made = self.made(&plus, &impulses, &held);
         let size = |row: &DVector<f64>| row.abs().dot(&made);
-
-        if !excuses.constraints {
-            self.momentum(&plus, each())?;
+        let of_constraints = self.constraints.iter().zip(&held);
+        let of_constraints = of_constraints.map(|((row, response), l)| (row, response, *l));
+        self.momentum(&plus, each().chain(of_constraints))?;
+        for (k, (row, _)) in self.constraints.iter().enumerate() {
+            let (before, after) = (row.dot(&self.velocity), row.dot(&plus));
+            if after.abs() > ALLOWED * size(row) + before.abs() {
+                return Err(format!("constraint {k} is violated by {after:e}"));
+            }
         }
         let (mut work, mut allowed) = (0.0, 0.0);
         for (row, _, l) in each() {
@@ -123,7 +187,7 @@ impl Given {
             allowed += l.abs() * (0.5 * ALLOWED * (before.abs() + after.abs()));
             allowed += l.abs() * 5e-16 * row.abs().dot(&both);
         }
-        if !excuses.gain && !excuses.constraints && work > allowed {
+        if !excuses.gain && work > allowed {
             return Err(format!("contacts do work {work:e}, allowed is {allowed:e}"));
         }
         for (k, (((rows, friction), responses), l)) in self

@@ -4,18 +4,18 @@ use num_bigint::{BigInt, Sign};
 
 /// An integer times a power of two.
 #[derive(Clone, Debug)]
-pub(super) struct Dyadic {
+pub(crate) struct Dyadic {
     digits: BigInt,
     exponent: i64,
 }
 
 impl Dyadic {
-    pub(super) fn zero() -> Self {
+    pub(crate) fn zero() -> Self {
         Self::new(0.0)
     }
 
     /// Converts a finite floating-point number to its exact value as an integer times a power of two.
-    pub(super) fn new(x: f64) -> Self {
+    pub(crate) fn new(x: f64) -> Self {
         let bits = x.to_bits();
         let biased = i64::try_from((bits >> 52) & 0x7ff).unwrap_or(0);
         let fraction = bits & ((1 << 52) - 1);
@@ -30,7 +30,7 @@ impl Dyadic {
         }
     }
 
-    pub(super) fn plus(&self, other: &Self) -> Self {
+    pub(crate) fn plus(&self, other: &Self) -> Self {
         let exponent = self.exponent.min(other.exponent);
         Self {
             digits: self.at(exponent) + other.at(exponent),
@@ -38,35 +38,40 @@ impl Dyadic {
         }
     }
 
-    pub(super) fn times(&self, other: &Self) -> Self {
+    pub(crate) fn times(&self, other: &Self) -> Self {
         Self {
             digits: &self.digits * &other.digits,
             exponent: self.exponent + other.exponent,
         }
     }
 
-    pub(super) fn abs(&self) -> Self {
+    pub(crate) fn abs(&self) -> Self {
         Self {
             digits: BigInt::from(self.digits.magnitude().clone()),
             exponent: self.exponent,
         }
     }
 
-    pub(super) fn is_negative(&self) -> bool {
+    pub(crate) fn is_negative(&self) -> bool {
         self.digits.sign() == Sign::Minus
     }
 
-    pub(super) fn is_positive(&self) -> bool {
+    pub(crate) fn is_positive(&self) -> bool {
         self.digits.sign() == Sign::Plus
     }
 
     /// True if this number is less than or equal to `other`.
-    pub(super) fn at_most(&self, other: &Self) -> bool {
+    pub(crate) fn at_most(&self, other: &Self) -> bool {
         let exponent = self.exponent.min(other.exponent);
         self.at(exponent) <= other.at(exponent)
     }
 
-    fn at(&self, exponent: i64) -> BigInt {
+    pub(crate) fn exponent(&self) -> i64 {
+        self.exponent
+    }
+
+    /// Returns this number in units of 2 to the power of `exponent`, which is at most its own exponent.
+    pub(crate) fn at(&self, exponent: i64) -> BigInt {
         let shift = u64::try_from(self.exponent - exponent).unwrap_or(0);
         &self.digits << shift
     }

@@ -3,6 +3,7 @@
 use super::audit::{Excuses, Given};
 use super::input::{impact, impact_of, numbers, with};
 use super::target::Target;
+use crate::corpus;
 use carom_impact::{LAWS, LawInfo, OptionInfo};
 use carom_wire::{Command, answer_line};
 use proptest::prelude::*;
@@ -27,10 +28,53 @@ pub(super) fn wide() -> Target {
     }
 }
 
+/// Creates the fuzz target for the tame problems of `cargo xtask corpus`.
+pub(super) fn tame() -> Target {
+    Target {
+        name: "tame",
+        input: corpus::tame,
+        check: Box::new(resolved),
+    }
+}
+
+/// Creates the fuzz target for tame problems with derivatives.
+pub(super) fn tame_derivatives() -> Target {
+    Target {
+        name: "tame-derivative",
+        input: || corpus::differentiated(corpus::tame()),
+        check: Box::new(resolved),
+    }
+}
+
+/// Creates the fuzz target for the hostile problems of `cargo xtask corpus`.
+pub(super) fn hostile() -> Target {
+    Target {
+        name: "hostile",
+        input: corpus::hostile,
+        check: Box::new(resolved),
+    }
+}
+
+/// Creates the fuzz target for hostile problems with derivatives.
+pub(super) fn hostile_derivatives() -> Target {
+    Target {
+        name: "hostile-derivative",
+        input: || corpus::differentiated(corpus::hostile()),
+        check: Box::new(resolved),
+    }
+}
+
 /// Adds to random impacts a random law, some options of the law, and sometimes a request for derivatives.
 fn asked(impacts: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
     select(LAWS)
-        .prop_flat_map(move |law| (impacts.clone(), options(law), derivative(), Just(law.name)))
+        .prop_flat_map(move |law| {
+            (
+                impacts.clone(),
+                options(law, option_values),
+                derivative(),
+                Just(law.name),
+            )
+        })
         .prop_map(|(problem, options, derivative, law)| {
             let ask = json!({"law": law, "options": options, "derivative": derivative});
             with(problem, ask)
@@ -78,8 +122,11 @@ fn derivative() -> BoxedStrategy<Value> {
     .boxed()
 }
 
-/// Generates values for some of the options of an impact law. Each value has the type of its option.
-fn options(law: LawInfo) -> BoxedStrategy<Value> {
+/// Generates values for some of the options of an impact law. `values` generates the value of an option from its key.
+pub(crate) fn options(
+    law: LawInfo,
+    values: impl Fn(&str) -> BoxedStrategy<Value>,
+) -> BoxedStrategy<Value> {
     let start = Just(Map::new()).boxed();
     let add = |so_far: BoxedStrategy<Map<String, Value>>, option: &OptionInfo| {
         let key = option.key;
@@ -108,7 +155,8 @@ fn options(law: LawInfo) -> BoxedStrategy<Value> {
         .boxed()
 }
 
-fn values(key: &str) -> BoxedStrategy<Value> {
+/// Generates values of the type of an option, from its key. Not every law accepts them all.
+pub(crate) fn option_values(key: &str) -> BoxedStrategy<Value> {
     let of = |values: Vec<Value>| select(values).boxed();
     match key {
         "restitution" => (0.0..=1.0f64).prop_map(|e| json!(e)).boxed(),
@@ -137,13 +185,12 @@ fn values(key: &str) -> BoxedStrategy<Value> {
     }
 }
 
-fn excuses(problem: &Value) -> Excuses {
+pub(crate) fn excuses(problem: &Value) -> Excuses {
     let law = LAWS.iter().find(|law| problem["law"] == law.name);
     Excuses {
         gain: law.is_none_or(|law| law.may_gain_energy),
         pull: problem["options"]["plastic"] == "project-all",
         friction: law.is_none_or(|law| !law.uses.friction),
-        constraints: problem.get("constraints").is_some(),
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::ops::RangeInclusive;
 
 /// Generates numbers of ordinary size as people write them, with a few tiny and huge ones.
-pub(super) fn number() -> BoxedStrategy<f64> {
+pub(crate) fn number() -> BoxedStrategy<f64> {
     prop_oneof![
         6 => -1.0..1.0f64,
         3 => (-3i32..=3).prop_map(f64::from),
@@ -16,7 +16,7 @@ pub(super) fn number() -> BoxedStrategy<f64> {
 }
 
 /// Generates floating-point numbers of any size.
-pub(super) fn wild() -> BoxedStrategy<f64> {
+pub(crate) fn wild() -> BoxedStrategy<f64> {
     prop_oneof![
         4 => number(),
         1 => (-1.0..1.0f64, -300i32..300).prop_map(|(x, decade)| x * 10f64.powi(decade)),
@@ -26,7 +26,7 @@ pub(super) fn wild() -> BoxedStrategy<f64> {
 }
 
 /// Generates a matrix as a list of rows, with entries drawn from `entry`.
-pub(super) fn rows(
+pub(crate) fn rows(
     n_rows: usize,
     n_columns: usize,
     entry: &BoxedStrategy<f64>,
@@ -36,7 +36,7 @@ pub(super) fn rows(
 
 /// Generates mass matrices of size `n`, as $A A^T + \delta I$ with a random matrix $A$ and a number $\delta > 0$. The matrices
 /// are positive definite, and sometimes nearly singular.
-pub(super) fn mass_matrix(n: usize) -> BoxedStrategy<Vec<Vec<f64>>> {
+pub(crate) fn mass_matrix(n: usize) -> BoxedStrategy<Vec<Vec<f64>>> {
     (rows(n, n, &number()), -6.0..1.0f64)
         .prop_map(move |(a, decade)| {
             let entry = |i: usize, j: usize| {
@@ -73,13 +73,13 @@ fn contact(n: usize, tangents: usize) -> BoxedStrategy<Value> {
 
 /// Generates mass matrix, velocity and contacts of an impact with few generalized velocities and at most `max_contacts`
 /// contacts.
-pub(super) fn impact(max_contacts: usize) -> BoxedStrategy<Value> {
+pub(crate) fn impact(max_contacts: usize) -> BoxedStrategy<Value> {
     impact_of(1..=5, max_contacts)
 }
 
 /// Generates mass matrix, velocity and contacts of an impact. `velocities` is the range of the number of generalized
 /// velocities.
-pub(super) fn impact_of(
+pub(crate) fn impact_of(
     velocities: RangeInclusive<usize>,
     max_contacts: usize,
 ) -> BoxedStrategy<Value> {
@@ -98,7 +98,7 @@ pub(super) fn impact_of(
 }
 
 /// Returns a JSON object to which the keys and values of `more` are added. Existing keys get the new values.
-pub(super) fn with(mut object: Value, more: Value) -> Value {
+pub(crate) fn with(mut object: Value, more: Value) -> Value {
     if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
         object.extend(more);
     }
@@ -106,13 +106,13 @@ pub(super) fn with(mut object: Value, more: Value) -> Value {
 }
 
 /// Converts a JSON list to a list of numbers; other entries are omitted.
-pub(super) fn numbers(value: &Value) -> Vec<f64> {
+pub(crate) fn numbers(value: &Value) -> Vec<f64> {
     let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
     list.iter().filter_map(Value::as_f64).collect()
 }
 
 /// Converts a JSON list of lists to lists of numbers.
-pub(super) fn matrix(value: &Value) -> Vec<Vec<f64>> {
+pub(crate) fn matrix(value: &Value) -> Vec<Vec<f64>> {
     let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
     list.iter().map(numbers).collect()
 }

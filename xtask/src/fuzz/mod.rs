@@ -14,6 +14,9 @@ mod lines;
 mod scenarios;
 mod target;
 
+pub(crate) use impacts::{option_values, options};
+pub(crate) use input::{matrix, numbers};
+
 use clap::Args as ClapArgs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -65,6 +68,10 @@ pub(crate) fn inputs(
         impacts::resolve(),
         impacts::wide(),
         impacts::judge(),
+        impacts::tame(),
+        impacts::tame_derivatives(),
+        impacts::hostile(),
+        impacts::hostile_derivatives(),
         lines::texts(),
         lines::mutations(),
     ];
