@@ -20,9 +20,49 @@ fn with_rounded_figures(record: &str) -> serde_json::Result<String> {
     if let Some(figures) = value.get_mut("figures") {
         round(figures);
     }
-    let mut text = serde_json::to_string_pretty(&value)?;
+    let mut text = String::new();
+    write(&value, 0, &mut text)?;
     text.push('\n');
     Ok(text)
+}
+
+/// Appends a JSON value to `text`: objects, and lists of lists or objects, with an entry on each line; lists of numbers and
+/// words on one line. Half of a record would be line breaks otherwise.
+fn write(value: &Value, depth: usize, text: &mut String) -> serde_json::Result<()> {
+    let is_nested = |value: &Value| value.is_array() || value.is_object();
+    let line = |depth: usize| format!("\n{}", "  ".repeat(depth));
+    match value {
+        Value::Array(list) if list.iter().any(is_nested) => {
+            for (k, entry) in list.iter().enumerate() {
+                text.push_str(if k == 0 { "[" } else { "," });
+                text.push_str(&line(depth + 1));
+                write(entry, depth + 1, text)?;
+            }
+            text.push_str(&line(depth));
+            text.push(']');
+        }
+        Value::Array(list) => {
+            text.push('[');
+            for (k, entry) in list.iter().enumerate() {
+                text.push_str(if k == 0 { "" } else { ", " });
+                write(entry, depth, text)?;
+            }
+            text.push(']');
+        }
+        Value::Object(map) if !map.is_empty() => {
+            for (k, (key, entry)) in map.iter().enumerate() {
+                text.push_str(if k == 0 { "{" } else { "," });
+                text.push_str(&line(depth + 1));
+                text.push_str(&serde_json::to_string(key)?);
+                text.push_str(": ");
+                write(entry, depth + 1, text)?;
+            }
+            text.push_str(&line(depth));
+            text.push('}');
+        }
+        other => text.push_str(&serde_json::to_string(other)?),
+    }
+    Ok(())
 }
 
 fn round(value: &mut Value) {
@@ -41,6 +81,17 @@ fn round(value: &mut Value) {
 mod tests {
     use super::*;
     use carom_report::record::{Axis, Color, Figure, Mark, Quantity};
+
+    #[test]
+    fn lists_of_numbers_stand_on_one_line() {
+        let value = serde_json::json!({"a": [1.0, "b\n"], "c": [[2], {}], "d": []});
+        let mut text = String::new();
+        write(&value, 0, &mut text).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+        let expected =
+            "{\n  \"a\": [1.0, \"b\\n\"],\n  \"c\": [\n    [2],\n    {}\n  ],\n  \"d\": []\n}";
+        assert_eq!(text, expected);
+    }
 
     #[test]
     fn figures_are_rounded_and_nothing_else() {
