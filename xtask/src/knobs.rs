@@ -1,35 +1,28 @@
-//! `cargo xtask knobs`: the page of the book that lists every tolerance and limit, made from the constants of the
-//! source; and a ceiling on comparisons with numbers that have no name.
+//! `cargo xtask knobs`: how many named numbers the library has, with ceilings that may only fall.
 //!
 //! A constant of a library crate is a scalar with a doc comment, whose first paragraph says what it bounds, in which unit
-//! or scale, and why. Crates that draw or talk to a user keep the sizes of their pictures and texts to themselves.
+//! or scale, and why. Comparisons with numbers that have no name are counted, too. Crates that draw or talk to a user keep the
+//! sizes of their pictures and texts to themselves.
 
-use crate::tidy::{Code, collect, is_test_module};
-use anyhow::Context;
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
-use std::fs;
+use crate::sources::sources;
 use std::path::Path;
 
 /// Flags of `cargo xtask knobs`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Write the page instead of comparing with it.
-    #[arg(long)]
-    bless: bool,
-    /// Print every comparison with a number that has no name.
+    /// Print every constant, and every comparison with a number that has no name.
     #[arg(long)]
     list: bool,
 }
 
-/// The page, from the workspace's root.
-const PAGE: &str = "docs/src/tolerances.md";
-
 /// Crates whose constants are sizes of pictures and texts, defaults of examples, or the facade's.
 const ASIDE: [&str; 4] = ["carom", "carom-cli", "carom-report", "carom-scenarios"];
 
+/// Constants of the library. The number may fall, and never rises.
+const CONSTANTS_CEILING: usize = 1028;
+
 /// Comparisons with bare numbers in the library. The number may fall, and never rises.
-const CEILING: usize = 24;
+const BARE_CEILING: usize = 10;
 
 /// Numbers that mean themselves: nothing, all, twice, half.
 const PLAIN: [f64; 4] = [0.0, 1.0, 2.0, 0.5];
@@ -37,29 +30,30 @@ const PLAIN: [f64; 4] = [0.0, 1.0, 2.0, 0.5];
 /// Types of scalar constants.
 const TYPES: [&str; 8] = ["f64", "usize", "u64", "u32", "u16", "u8", "i32", "i64"];
 
-/// Checks the page on tolerances and limits, which is generated from the named constants in the source. With the option `bless`
-/// the page is rewritten first. Returns one line for every fault.
+/// Prints the numbers of constants and of comparisons with bare numbers. Returns one line for every fault.
 pub(crate) fn knobs(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
     let scan = Scan::new(root)?;
-    if args.bless {
-        let path = root.join(PAGE);
-        fs::write(&path, scan.page()).with_context(|| format!("writing {}", path.display()))?;
-    }
     if args.list {
+        for c in &scan.constants {
+            println!(
+                "{}:{}: {} = {}: {}",
+                c.file, c.line, c.name, c.value, c.reason
+            );
+        }
         scan.bare.iter().for_each(|line| println!("{line}"));
     }
     println!(
-        "{} constants; {} comparisons with bare numbers of at most {CEILING}",
-        scan.constants.values().map(Vec::len).sum::<usize>(),
+        "{} constants of at most {CONSTANTS_CEILING}; {} comparisons with bare numbers of at most {BARE_CEILING}",
+        scan.constants.len(),
         scan.bare.len()
     );
-    scan.violations(root)
+    Ok(scan.violations())
 }
 
-/// Checks the named constants of the source. Returns one line for every constant without a reason in its comment, one if the
-/// page of constants differs from the source, and one if too many comparisons contain unnamed numbers.
+/// Checks the named constants of the source. Returns one line for every constant without a reason in its comment, and one if
+/// there are too many constants or comparisons with unnamed numbers.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
-    Scan::new(root)?.violations(root)
+    Ok(Scan::new(root)?.violations())
 }
 
 /// A named number of the source.
@@ -72,46 +66,25 @@ struct Constant {
     reason: String,
 }
 
-/// Constants of the library by crate, and its comparisons with bare numbers.
+/// Constants of the library, and its comparisons with bare numbers.
 struct Scan {
-    constants: BTreeMap<String, Vec<Constant>>,
+    constants: Vec<Constant>,
     bare: Vec<String>,
 }
 
 impl Scan {
     fn new(root: &Path) -> anyhow::Result<Self> {
-        let mut files = Vec::new();
-        collect(&root.join("crates"), &mut files)?;
-        files.sort();
-        let mut sources = Vec::new();
-        let mut test_modules = BTreeSet::new();
-        for file in &files {
-            let label = file.strip_prefix(root).unwrap_or(file).display();
-            let label = label.to_string().replace('\\', "/");
-            let mut parts = label.split('/').skip(1);
-            let (Some(package), Some("src")) = (parts.next(), parts.next()) else {
-                continue;
-            };
-            if ASIDE.contains(&package) {
-                continue;
-            }
-            let text =
-                fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
-            let code = Code::new(&text);
-            test_modules.extend(code.test_modules(file));
-            sources.push((file.clone(), label.clone(), package.to_owned(), text, code));
-        }
         let mut scan = Self {
-            constants: BTreeMap::new(),
+            constants: Vec::new(),
             bare: Vec::new(),
         };
-        for (file, label, package, text, code) in sources {
-            if is_test_module(&file, &test_modules) {
+        for source in sources(root)? {
+            if ASIDE.contains(&source.package.as_str()) {
                 continue;
             }
-            let code = code.text();
-            let found = constants(&label, &text, &code);
-            scan.constants.entry(package).or_default().extend(found);
+            let code = source.code.text();
+            let label = &source.label;
+            scan.constants.extend(constants(label, &source.text, &code));
             let lines = bare_numbers(&code);
             scan.bare
                 .extend(lines.into_iter().map(|line| format!("{label}:{line}")));
@@ -119,9 +92,8 @@ impl Scan {
         Ok(scan)
     }
 
-    fn violations(&self, root: &Path) -> anyhow::Result<Vec<String>> {
-        let all = self.constants.values().flatten();
-        let unreasoned = all.filter(|constant| constant.reason.is_empty());
+    fn violations(&self) -> Vec<String> {
+        let unreasoned = self.constants.iter().filter(|c| c.reason.is_empty());
         let mut lines: Vec<String> = unreasoned
             .map(|c| {
                 format!(
@@ -130,49 +102,21 @@ impl Scan {
                 )
             })
             .collect();
-        if self.bare.len() > CEILING {
+        if self.constants.len() > CONSTANTS_CEILING {
             lines.push(format!(
-                "{} comparisons with bare numbers, more than {CEILING}: give the new one a name \
+                "{} constants, more than {CONSTANTS_CEILING}: a new one replaces an old one \
+                 (`cargo xtask knobs --list`)",
+                self.constants.len()
+            ));
+        }
+        if self.bare.len() > BARE_CEILING {
+            lines.push(format!(
+                "{} comparisons with bare numbers, more than {BARE_CEILING}: give the new one a name \
                  (`cargo xtask knobs --list`)",
                 self.bare.len()
             ));
         }
-        let path = root.join(PAGE);
-        let found = fs::read_to_string(&path).unwrap_or_default();
-        if found.replace("\r\n", "\n") != self.page() {
-            lines.push(format!(
-                "{PAGE} is not what the source says; run `cargo xtask knobs --bless`"
-            ));
-        }
-        Ok(lines)
-    }
-
-    fn page(&self) -> String {
-        let mut text = PREFACE.to_owned();
-        for (package, constants) in &self.constants {
-            if constants.is_empty() {
-                continue;
-            }
-            // Writing to a string does not fail.
-            let _ = writeln!(
-                text,
-                "\n## {package}\n\n| constant | value | file | bounds |"
-            );
-            text.push_str("| --- | --- | --- | --- |\n");
-            for constant in constants {
-                let prefix = format!("crates/{package}/src/");
-                let file = constant.file.strip_prefix(&prefix);
-                let file = file.unwrap_or(&constant.file);
-                let _ = writeln!(
-                    text,
-                    "| `{}` | `{}` | `{file}` | {} |",
-                    constant.name,
-                    constant.value,
-                    cell(&constant.reason)
-                );
-            }
-        }
-        text
+        lines
     }
 }
 
@@ -224,36 +168,6 @@ fn doc(above: &[&str]) -> String {
     lines.reverse();
     let first = lines.iter().take_while(|line| !line.is_empty());
     first.copied().collect::<Vec<_>>().join(" ")
-}
-
-/// Converts a doc comment to the cell of a Markdown table: links are replaced by their words, and vertical bars are escaped.
-fn cell(doc: &str) -> String {
-    let mut out = String::new();
-    let mut is_math = false;
-    let mut rest = doc;
-    while let Some(c) = rest.chars().next() {
-        rest = &rest[c.len_utf8()..];
-        match c {
-            '$' => is_math = !is_math,
-            '|' => {
-                out.push_str(if is_math { "\\vert " } else { "&#124;" });
-                continue;
-            }
-            '[' if !is_math => {
-                if let Some((words, after)) = rest.split_once(']') {
-                    out.push_str(words);
-                    rest = match after.strip_prefix('(').and_then(|a| a.split_once(')')) {
-                        Some((_, after)) => after,
-                        None => after,
-                    };
-                    continue;
-                }
-            }
-            _ => {}
-        }
-        out.push(c);
-    }
-    out
 }
 
 /// Finds comparisons of a value with an unnamed floating-point literal that is not one of [`PLAIN`]. Returns `line: comparison`
@@ -319,14 +233,6 @@ fn is_bare(word: &str) -> bool {
     number.is_some() || digits.parse().is_ok_and(|x: f64| !PLAIN.contains(&x))
 }
 
-const PREFACE: &str = "\
-# Tolerances and limits
-
-Every named number that decides something in the library, made from the source by `cargo xtask knobs --bless`. A
-relative tolerance is a share of the terms that it is compared with, so that units and sizes decide nothing; values that carry a
-unit say so. Options that a user may turn stand in the tables of [the laws](laws.md) with these defaults.
-";
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -357,7 +263,7 @@ mod tests {
     #[test]
     fn constants_come_with_value_and_reason() {
         let text = "/// Shortest normal (m).\n///\n/// More.\n#[rustfmt::skip]\npub const A: f64 =\n    1e-9;\nconst B: &str = \"\";\n";
-        let code: String = Code::new(text).text();
+        let code = crate::tidy::Code::new(text).text();
         let found = constants("a.rs", text, &code);
         let [a] = found.as_slice() else {
             panic!("{found:?}");
@@ -369,14 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_have_no_links_and_no_bars() {
-        assert_eq!(cell("a [`B`](c) | d, see [`E`]"), "a `B` &#124; d, see `E`");
-        assert_eq!(cell("$|x|$"), "$\\vert x\\vert $");
-    }
-
-    #[test]
-    fn the_page_is_what_the_source_says() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        assert_eq!(violations(root).unwrap(), [""; 0]);
+    fn every_constant_has_a_reason_and_none_is_too_many() {
+        assert_eq!(violations(&crate::workspace_root()).unwrap(), [""; 0]);
     }
 }

@@ -4,6 +4,7 @@ mod address;
 mod bits;
 mod circles;
 mod commands;
+mod commits;
 mod corpus;
 mod elementary;
 mod engines;
@@ -17,6 +18,7 @@ mod laws;
 mod layers;
 mod leftovers;
 mod links;
+mod notes;
 mod numerics;
 mod packages;
 mod packed;
@@ -25,6 +27,9 @@ mod portable;
 mod recipe;
 mod runners;
 mod siconos;
+mod sizes;
+mod sources;
+mod surface;
 mod tidy;
 mod unit_tests;
 mod verify;
@@ -48,12 +53,14 @@ enum Command {
     Gallery(gallery::Args),
     /// Write the header with which a documentation host shows formulas.
     Header,
-    /// Check, or write, the page of the book that lists tolerances and limits; count comparisons with bare numbers.
+    /// Count the constants of the library and its comparisons with bare numbers; neither may grow.
     Knobs(knobs::Args),
     /// Check, or write, the page of the book that lists the laws.
     Laws(laws::Args),
     /// Check that dependencies between the crates point down the levels, and count circles of files.
     Layers,
+    /// Print the release notes of a version: its section of the changelog.
+    Notes(notes::Args),
     /// Check that the version of the numbers moves exactly when golden numbers move.
     Numerics(numerics::Args),
     /// Check how many packages the core brings along.
@@ -71,9 +78,14 @@ enum Command {
     Runners(runners::Args),
     /// Solve the friction problems of a folder in Siconos' text format.
     Siconos(siconos::Args),
+    /// Count code lines, long files and the bytes of golden records; each has a ceiling.
+    Sizes(sizes::Args),
+    /// Count public items and closed public types; each number has a ceiling.
+    Surface(surface::Args),
     /// Check doc comments for markup that rustdoc eats, library code for panics, documents for
     /// links that lead nowhere, commands that do not exist, features and dependencies that stand in no
-    /// table, comments for openers without a noun, the repository for leftovers of merges.
+    /// table, comments for openers without a noun, the repository for leftovers of merges, subjects of
+    /// commits for their length.
     Tidy,
     /// Check every scenario against its golden record and the papers' printed numbers.
     Verify(verify::Args),
@@ -94,6 +106,7 @@ fn main() -> anyhow::Result<()> {
             finish("layers", &violations)
         }
         Command::Header => header::write(&root),
+        Command::Notes(args) => notes::notes(&root, &args),
         Command::Numerics(args) => finish("numerics", &numerics::numerics(&root, &args)?),
         Command::Packages => finish("packages", &packages::violations(&root)?),
         Command::Packed(args) => finish("packed", &packed::packed(&root, &args)?),
@@ -102,6 +115,8 @@ fn main() -> anyhow::Result<()> {
         Command::Recipe => finish("recipe", &recipe::recipe(&root)?),
         Command::Runners(args) => runners::runners(&root, &args),
         Command::Siconos(args) => siconos::siconos(&args),
+        Command::Sizes(args) => finish("sizes", &sizes::sizes(&root, &args)?),
+        Command::Surface(args) => finish("surface", &surface::surface(&root, &args)?),
         Command::Verify(args) => verify::verify(&root, &args),
         Command::Tidy => {
             let mut violations = tidy::violations(&root)?;
@@ -115,6 +130,8 @@ fn main() -> anyhow::Result<()> {
             violations.extend(address::violations(&root)?);
             violations.extend(words::violations(&root)?);
             violations.extend(knobs::violations(&root)?);
+            violations.extend(commits::violations(&root)?);
+            violations.extend(notes::violations(&root)?);
             finish("tidy", &violations)
         }
     }

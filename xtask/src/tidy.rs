@@ -89,7 +89,7 @@ pub(crate) fn is_test_module(file: &Path, modules: &BTreeSet<PathBuf>) -> bool {
 }
 
 /// Returns the path, without `.rs`, of the module `name` that is declared by `mod name;` in the file `file`.
-fn submodule(file: &Path, name: &str) -> PathBuf {
+pub(crate) fn submodule(file: &Path, name: &str) -> PathBuf {
     let owns_folder = ["lib", "main", "mod"]
         .iter()
         .any(|stem| file.ends_with(format!("{stem}.rs")));
@@ -351,7 +351,16 @@ pub(crate) struct Code {
 
 impl Code {
     pub(crate) fn new(source: &str) -> Self {
-        let mut text = without_comments_and_strings(source);
+        Self::with_literals_as(source, ' ')
+    }
+
+    /// Marks the characters of literals by quotation marks, so that a line within a string does not look blank.
+    pub(crate) fn with_marks(source: &str) -> Self {
+        Self::with_literals_as(source, '"')
+    }
+
+    fn with_literals_as(source: &str, mark: char) -> Self {
+        let mut text = without_comments_and_literals(source, mark);
         let mut test_modules = Vec::new();
         for (attribute, is_inner) in [
             ("#![cfg(test)]", true),
@@ -371,7 +380,7 @@ impl Code {
                         test_modules.push(name.to_owned());
                     }
                 }
-                blank(&mut text[start..end]);
+                fill(&mut text[start..end], ' ');
             }
         }
         Self { text, test_modules }
@@ -416,10 +425,11 @@ fn find(text: &[char], needle: &str) -> Option<usize> {
         .position(|window| window == needle)
 }
 
-fn blank(text: &mut [char]) {
+/// Overwrites a text with the character `mark`. Line breaks stay.
+fn fill(text: &mut [char], mark: char) {
     text.iter_mut()
         .filter(|char| **char != '\n')
-        .for_each(|char| *char = ' ');
+        .for_each(|char| *char = mark);
 }
 
 /// Returns the index after the end of the item that starts at `start`: after its semicolon or its closing brace.
@@ -441,15 +451,16 @@ fn end_of_item(text: &[char], start: usize) -> usize {
     text.len()
 }
 
-/// Replaces every comment, string and character literal in a source text by spaces. Line breaks stay.
-fn without_comments_and_strings(source: &str) -> Vec<char> {
+/// Replaces comments by spaces and the characters of string and character literals by `mark`. Line breaks stay.
+fn without_comments_and_literals(source: &str, mark: char) -> Vec<char> {
     let mut text: Vec<char> = source.chars().collect();
     let mut at = 0;
     while at < text.len() {
         let end = literal_end(&text, at);
         match end {
             Some(end) => {
-                blank(&mut text[at..end]);
+                let mark = if text[at] == '/' { ' ' } else { mark };
+                fill(&mut text[at..end], mark);
                 at = end;
             }
             None => at += 1,
