@@ -9,7 +9,7 @@ use nalgebra::{DMatrix, DVector, Vector6};
 /// Length of a unit vector after orthogonalization against the kept ones, below which it adds no direction.
 const NEW_DIRECTION: f64 = 1e-4;
 
-/// Length of a projected unit vector below which it counts as zero.
+/// Length of a projected unit vector below which it counts as zero, and of a row relative to the largest length that it can have.
 const VANISHES: f64 = 1e-8;
 
 /// Basis of the space of body velocities that satisfy all joint conditions at one configuration. The components of a velocity
@@ -87,6 +87,22 @@ impl Basis {
         out
     }
 
+    /// Returns the largest length that the components of a row in the basis can have: the sum over the two bodies of the length
+    /// of the row times the length of the basis, both with angular parts in units of `size` (m). Rounding of the components is
+    /// a small multiple of this times the unit roundoff.
+    fn largest_length(&self, row: &Row, ends: &[Option<usize>; 2], size: f64) -> f64 {
+        let length = |linear: f64, angular: f64| libm::hypot(linear, angular);
+        let of_body = |body: Option<usize>, own: &Vector6<f64>| {
+            body.map_or(0.0, |body| {
+                let columns = &self.columns[body];
+                let basis = length(columns.rows(0, 3).norm(), size * columns.rows(3, 3).norm());
+                let [linear, angular] = [0, 3].map(|first| own.fixed_rows::<3>(first).norm());
+                basis * length(linear, angular / size)
+            })
+        };
+        of_body(ends[0], &row.parent) + of_body(ends[1], &row.child)
+    }
+
     /// Returns the components of body velocities in the basis. Velocities that violate the joint conditions are projected
     /// orthogonally, in the kinetic metric, onto those that satisfy them. `rows` are the Jacobian rows of all joints. Returns
     /// `None` if the mass matrix is singular.
@@ -127,7 +143,9 @@ impl Basis {
             for row in &rows[first..rates] {
                 let mut form = self.covector(row, multibody.ends(joint));
                 let length = form.norm();
-                if length > 0.0 {
+                // A row that no motion of the tree can break is zero but for the rounding of its terms.
+                let most = self.largest_length(row, multibody.ends(joint), multibody.size());
+                if length > VANISHES * most {
                     form /= length;
                     orthogonal(&mut form, &closing);
                     if form.norm() > VANISHES {
@@ -149,7 +167,10 @@ impl Basis {
                 kept.push(unit.normalize());
             }
         }
-        let turn = DMatrix::from_columns(&kept);
+        let mut turn = DMatrix::zeros(self.n, kept.len());
+        for (k, vector) in kept.iter().enumerate() {
+            turn.set_column(k, vector);
+        }
         for column in &mut self.columns {
             *column = &*column * &turn;
         }
