@@ -313,6 +313,25 @@ mod tests {
         assert_eq!(block(text, "json"), None);
     }
 
+    /// The macros of nalgebra need a feature that the published crates leave out.
+    #[test]
+    fn no_readme_uses_a_macro_that_its_crate_lacks() {
+        let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates");
+        let readmes = fs::read_dir(crates).unwrap().filter_map(|entry| {
+            let path = entry.unwrap().path().join("README.md");
+            fs::read_to_string(&path).ok().map(|text| (path, text))
+        });
+        let programs: Vec<(PathBuf, String)> = readmes
+            .filter_map(|(path, text)| Some((path, block(&text, "rust")?)))
+            .collect();
+        assert!(programs.len() > 10);
+        for (path, program) in programs {
+            for name in ["dmatrix", "dvector", "matrix!", "vector!"] {
+                assert!(!program.contains(name), "{}: {name}", path.display());
+            }
+        }
+    }
+
     #[test]
     fn a_reader_sees_text_and_no_code() {
         let page = "<head><title>$</title></head><header>a</header><p title=\"$\">b <code>$c$</code>\

@@ -38,7 +38,7 @@
 //! use carom_derivative::{Differentiability, Wrt, differentiate};
 //! use carom_impact::{Contact, ContactSet, ImpactProblem, Propagative};
 //! use carom_metric::{Covector, KineticMetric, Tangent};
-//! use nalgebra::{DMatrix, dmatrix};
+//! use nalgebra::DMatrix;
 //! let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
 //! let contact = Contact::frictionless(Covector::from_slice(&[-1.0, 1.0]));
 //! let contacts = ContactSet::new(&metric, vec![contact])?;
@@ -46,7 +46,7 @@
 //! let law = Propagative::default();
 //! let (_, derivative) = differentiate(&law, &problem, &Wrt::ALL, 1e-9)?;
 //! assert_eq!(derivative.class(), Some(Differentiability::Smooth));
-//! let exchanged = dmatrix![0.0, 1.0; 1.0, 0.0];
+//! let exchanged = DMatrix::from_row_slice(2, 2, &[0.0, 1.0, 1.0, 0.0]);
 //! assert!((derivative.dv_dv().ok_or("kink")? - exchanged).amax() < 1e-15);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -27,9 +27,10 @@ fn run(scene: &Value) -> Value {
             (0..3).for_each(|k| v[k] += step * gravity[k]);
             for plane in list("planes") {
                 let n = vector(&plane["normal"]);
-                let gap: f64 = (0..3).map(|k| n[k] * x[k]).sum::<f64>() - radius;
+                let offset = plane["offset"].as_f64().unwrap_or(0.0);
+                let gap = (0..3).map(|k| n[k] * x[k]).sum::<f64>() + offset - radius;
                 let rate: f64 = (0..3).map(|k| n[k] * v[k]).sum();
-                if rate < 0.0 && gap + step * rate < plane["offset"].as_f64().unwrap_or(0.0) {
+                if rate < 0.0 && gap + step * rate < 0.0 {
                     let change = -(1.0 + restitution.as_f64().unwrap_or(0.0)) * rate;
                     (0..3).for_each(|k| v[k] += change * n[k]);
                 }
@@ -56,5 +57,30 @@ fn main() {
             run(&given)
         };
         println!("{answer}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A half-space is free where normal · x + offset > 0: the surface of a floor with the offset 0.5 lies at z = -0.5, and a
+    /// ball of radius 0.1 turns at z = -0.4.
+    #[test]
+    fn a_ball_turns_at_a_plane_with_an_offset() {
+        let scene = json!({
+            "gravity": [0, 0, 0], "restitution": 0.5, "friction": 0.0, "step": 1e-3, "output_times": [0.95, 1.05, 1.2],
+            "bodies": [{"shape": {"sphere": {"radius": 0.1}}, "position": [0, 0, 0.6], "velocity": [0, 0, -1]}],
+            "planes": [{"normal": [0, 0, 1], "offset": 0.5}],
+        });
+        let answer = run(&scene);
+        let heights = [0, 1, 2].map(|k| answer["bodies"][0]["position"][k][2].as_f64());
+        let expected = [-0.35, -0.375, -0.3];
+        for (height, expected) in heights.into_iter().zip(expected) {
+            assert!(
+                height.is_some_and(|z| (z - expected).abs() < 2e-3),
+                "{heights:?}"
+            );
+        }
     }
 }
