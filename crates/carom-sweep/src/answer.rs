@@ -141,6 +141,8 @@ fn value(column: &Column, answered: &Answered) -> Result<Datum, WireError> {
             &answered.answer,
             answered.problem.as_ref(),
         ),
+        // Plans with such a column are refused.
+        Source::Unknown(_) => Ok(Datum::Null),
     }
 }
 

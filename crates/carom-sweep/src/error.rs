@@ -146,6 +146,14 @@ impl SweepError {
         }
     }
 
+    /// Adds the name of the file to an error in a plan; other errors are returned unchanged.
+    pub(crate) fn in_file(self, path: &Path) -> Self {
+        match self {
+            Self::Plan { .. } => Self::content(path, self),
+            other => other,
+        }
+    }
+
     pub(crate) fn content(path: &Path, message: impl ToString) -> Self {
         Self::Content {
             path: path.to_path_buf(),

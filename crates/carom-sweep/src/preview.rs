@@ -1,10 +1,10 @@
-//! Preview of a sweep: a few cells are answered first to find columns whose paths do not exist.
+//! Preview of a sweep: a few cells are answered first to find columns whose paths, and axes whose keys do not exist.
 
 use crate::SweepError;
 use crate::answer::answer;
 use crate::evaluate::Evaluator;
-use crate::plan::{CellKind, Column, Plan, Source};
-use crate::source::Fault;
+use crate::plan::{Axis, CellKind, Column, Derived, Plan, Source};
+use crate::source::{Fault, joined};
 use carom_wire::nearest_name;
 use serde_json::Value;
 
@@ -20,20 +20,65 @@ const RUNS: u64 = 1;
 const MAX_PATHS: usize = 10_000;
 
 impl Plan {
-    /// Checks the columns of the plan: computes the answers of a few cells and looks up the path of every column in them.
+    /// Checks the columns of the plan: computes the answers of a few cells and looks up the path of every column in them. In a
+    /// plan that runs a scenario, the names of the axes are checked, too: each must be a key of the scenario.
     ///
-    /// Paths of optional columns are not checked. If no cell has an answer, nothing is checked.
+    /// Paths of optional columns are not checked. If no cell has an answer, paths are not checked.
     ///
     /// # Errors
     ///
-    /// [`SweepError::Plan`] for a column whose path does not exist in any answer, with a similar path as
-    /// suggestion; [`SweepError::File`] if the file of states cannot be opened any more.
+    /// [`SweepError::Plan`] for a column whose path does not exist in any answer and for an axis that is no key, with a similar
+    /// name as suggestion ([`SweepError::Content`] if the plan was read from a file); [`SweepError::File`] if the file of states
+    /// cannot be opened any more.
     pub fn check_columns(&self) -> Result<(), SweepError> {
         let asked: Vec<(&Column, &str)> = self.columns.iter().filter_map(asked).collect();
-        if asked.is_empty() {
+        if asked.is_empty() && !matches!(self.kind, CellKind::Scenario(_)) {
             return Ok(());
         }
-        let mut answers = Vec::new();
+        let preview = self.preview()?;
+        let answers = &preview.answers;
+        if let Some(fault) = preview.errors.iter().find_map(|e| self.unknown_key(e)) {
+            return Err(self.located(fault));
+        }
+        let is_known = |path: &str| answers.iter().any(|answer| answer.pointer(path).is_some());
+        let unknown = asked.iter().find(|(_, path)| !is_known(path));
+        match unknown {
+            Some((column, path)) if !answers.is_empty() => {
+                Err(self.located(refusal(column, path, answers)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns an error if a column is neither a path nor the name of a derived column. Answers of a few cells are computed to
+    /// find the path that was meant.
+    pub(crate) fn refuse_unknown(&self) -> Result<(), SweepError> {
+        let unknown = self.columns.iter().find_map(|column| match &column.source {
+            Source::Unknown(text) => Some((column, text)),
+            _ => None,
+        });
+        let Some((column, text)) = unknown else {
+            return Ok(());
+        };
+        let derived = Derived::ALL.map(Derived::name);
+        let paths = paths(&self.preview()?.answers);
+        let known = paths.iter().map(String::as_str).chain(derived);
+        let near = nearest_name(text, known);
+        let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        let names = derived.join(", ");
+        let message = format!(
+            "`{text}` is neither a JSON pointer, which begins with `/`, nor one of {names}{hint}"
+        );
+        Err(self.located(Fault {
+            place: column.place,
+            key: column.key.clone(),
+            message,
+        }))
+    }
+
+    /// Computes the answers of a few cells.
+    fn preview(&self) -> Result<Preview, SweepError> {
+        let mut preview = Preview::default();
         let mut evaluator = Evaluator::new(self)?;
         let tried = self.n_cells().min(match self.kind {
             CellKind::Problem { .. } => PROBLEMS,
@@ -42,19 +87,61 @@ impl Plan {
         for i in 0..tried {
             // There are at most 2^40 cells, so that the product does not overflow.
             evaluator.move_to(i * self.n_cells() / tried)?;
-            if let Ok(answered) = answer(&mut evaluator)? {
-                answers.push(answered.answer);
+            match answer(&mut evaluator)? {
+                Ok(answered) => preview.answers.push(answered.answer),
+                Err(error) => preview.errors.push(error.message),
             }
         }
-        let is_known = |path: &str| answers.iter().any(|answer| answer.pointer(path).is_some());
-        let unknown = asked.iter().find(|(_, path)| !is_known(path));
-        match unknown {
-            Some((column, path)) if !answers.is_empty() => {
-                Err(refusal(column, path, &answers).located(&self.text))
-            }
-            _ => Ok(()),
+        Ok(preview)
+    }
+
+    /// Converts the error message of a cell to a fault of the plan, if the message is about an axis that is no key of the
+    /// scenario: no cell can then be computed.
+    fn unknown_key(&self, message: &str) -> Option<Fault> {
+        let (_, rest) = message.split_once("unknown field `")?;
+        let (name, known) = rest.split_once("`, expected ")?;
+        let is_named = |axis: &&Axis| axis.name.rsplit('.').next() == Some(name);
+        let axis = self.axes.iter().find(is_named)?;
+        let hint = nearest_name(name, known.split('`').skip(1).step_by(2)).map_or_else(
+            || {
+                format!(
+                    "; known: {}",
+                    known.strip_prefix("one of ").unwrap_or(known)
+                )
+            },
+            |near| format!("; did you mean `{near}`?"),
+        );
+        Some(Fault {
+            place: axis.place,
+            key: joined("axes", &axis.name),
+            message: format!("unknown key `{name}`{hint}"),
+        })
+    }
+
+    /// Returns the error about a fault of this plan, with the name of its file.
+    fn located(&self, fault: Fault) -> SweepError {
+        let error = fault.located(&self.text);
+        match &self.file {
+            Some(file) => error.in_file(file),
+            None => error,
         }
     }
+}
+
+/// Answers of the cells that were tried, and the error messages of cells without an answer.
+#[derive(Default)]
+struct Preview {
+    answers: Vec<Value>,
+    errors: Vec<String>,
+}
+
+/// Returns the JSON pointers of all parts of some answers, up to [`MAX_PATHS`] in total.
+fn paths(answers: &[Value]) -> Vec<String> {
+    let mut paths = Vec::new();
+    for answer in answers {
+        collect(answer, &mut String::new(), &mut paths);
+    }
+    paths
 }
 
 /// Returns the column with the JSON pointer that leads to its value in the answer, if a trial run must check that the pointer
@@ -69,10 +156,7 @@ fn asked(column: &Column) -> Option<(&Column, &str)> {
 }
 
 fn refusal(column: &Column, path: &str, answers: &[Value]) -> Fault {
-    let mut paths = Vec::new();
-    for answer in answers {
-        collect(answer, &mut String::new(), &mut paths);
-    }
+    let paths = paths(answers);
     let near = nearest_name(path, paths.iter().map(String::as_str)).map_or_else(
         || ". ".to_owned(),
         |near| format!("; did you mean `{near}`? "),

@@ -922,3 +922,47 @@ fn a_plan_says_what_it_is() {
         assert_eq!(code(&bench.run("out", &["--shard", shard])), 2);
     }
 }
+
+/// A typo in a plan is one line with file, key and the key that was meant, before anything is computed or written.
+#[test]
+fn a_typo_in_a_plan_has_a_hint() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let axis = "name = \"axis\"\n[scenario]\nname = \"billiard-break\"\n[axes]\nangel = { values = [1.7, 1.9, 2.3] }\n\
+                [columns]\nstatus = { path = \"/status\", type = \"str\" }\n";
+    let column = "name = \"column\"\n[problem]\nlaw = \"plastic\"\nmass_matrix = [[1, 0], [0, \"=mass\"]]\nvelocity = [0, -1]\n\
+                  contacts = [{ normal = [0.3, 1] }]\n[axes]\nmass = { linspace = [1.0, 2.0, 20] }\n[columns]\nenergy = \"energy_plus\"\n";
+    let (path, out) = (place("plan.toml"), place("out"));
+    for (plan, key, meant) in [
+        (axis.to_owned(), "axes.angel", "angle"),
+        (column.to_owned(), "columns.energy", "/energy_plus_j"),
+        (
+            column.replace("\"energy_plus\"", "\"/energy_plus\""),
+            "columns.energy",
+            "/energy_plus_j",
+        ),
+    ] {
+        std::fs::write(&path, plan).unwrap();
+        for arguments in [
+            &["sweep", "plan", &path][..],
+            &["sweep", "run", &path, "--out", &out],
+        ] {
+            let output = carom(arguments, "");
+            let error = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(
+                (output.status.code(), output.stdout.len()),
+                (Some(2), 0),
+                "{error}"
+            );
+            assert_eq!(error.lines().count(), 1, "{error}");
+            for part in [
+                &path,
+                &format!("key `{key}`"),
+                &format!("did you mean `{meant}`?"),
+            ] {
+                assert!(error.contains(part), "{part}: {error}");
+            }
+        }
+    }
+    assert!(!folder.path().join("out").exists());
+}

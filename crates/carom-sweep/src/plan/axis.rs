@@ -3,7 +3,7 @@
 use crate::random;
 use crate::source::{Fault, Fields, Node, count};
 use carom_numeric::expression::{Scalar, Type};
-use carom_scenarios::tree::{Kind, Value as Item};
+use carom_scenarios::tree::{Kind, Place, Value as Item};
 use serde_json::{Number, Value, json};
 use std::sync::Arc;
 
@@ -14,6 +14,8 @@ pub(super) const MAX_VALUES: u64 = 1 << 22;
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
     pub(crate) name: String,
+    /// Position of the axis in the plan.
+    pub(crate) place: Place,
     pub(crate) values: AxisValues,
 }
 
@@ -29,6 +31,7 @@ pub(crate) enum AxisValues {
 impl Axis {
     pub(super) fn read(node: Node) -> Result<Self, Fault> {
         let name = node.name.clone();
+        let place = node.fault("").place;
         let mut fields = node.into_table()?;
         let known = ["values", "linspace", "geomspace", "range"];
         let given = known.map(|key| fields.take(key));
@@ -56,7 +59,11 @@ impl Axis {
                 _ => range(&node)?,
             },
         };
-        Ok(Self { name, values })
+        Ok(Self {
+            name,
+            place,
+            values,
+        })
     }
 
     pub(crate) fn len(&self) -> u64 {

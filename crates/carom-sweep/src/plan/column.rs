@@ -25,6 +25,8 @@ pub(crate) enum Source {
     /// JSON pointer into the answer.
     Pointer(String),
     Derived(Derived),
+    /// Text that is neither: no plan with such a column is returned to a caller.
+    Unknown(String),
 }
 
 /// Value that is computed from an answer.
@@ -36,7 +38,7 @@ pub(crate) enum Derived {
 }
 
 impl Derived {
-    const ALL: [Self; 3] = [Self::Outcomes, Self::EnergyRatio, Self::Diameter];
+    pub(crate) const ALL: [Self; 3] = [Self::Outcomes, Self::EnergyRatio, Self::Diameter];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -109,7 +111,7 @@ impl Column {
 
     pub(super) fn json(&self) -> Value {
         let path = match &self.source {
-            Source::Pointer(pointer) => pointer,
+            Source::Pointer(path) | Source::Unknown(path) => path,
             Source::Derived(derived) => derived.name(),
         };
         json!({ "name": self.name, "path": path, "type": self.kind.name() })
@@ -121,7 +123,7 @@ impl Column {
             Source::Pointer(pointer) => {
                 pointer.is_empty() || pointer == "/id" || pointer.starts_with("/id/")
             }
-            Source::Derived(_) => false,
+            Source::Derived(_) | Source::Unknown(_) => false,
         }
     }
 }
@@ -136,12 +138,6 @@ fn source(node: &Node) -> Result<Source, Fault> {
         return Ok(Source::Pointer(path.to_owned()));
     }
     let mut all = Derived::ALL.into_iter();
-    all.find(|derived| derived.name() == path)
-        .map(Source::Derived)
-        .ok_or_else(|| {
-            let names = Derived::ALL.map(Derived::name).join(", ");
-            node.fault(format!(
-                "expected a JSON pointer, which begins with `/`, or one of {names}"
-            ))
-        })
+    let derived = all.find(|derived| derived.name() == path);
+    Ok(derived.map_or_else(|| Source::Unknown(path.to_owned()), Source::Derived))
 }

@@ -21,7 +21,7 @@ use carom_scenarios::Scenario;
 use carom_wire::Command;
 use serde_json::{Map, Value};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Largest number of cells of a plan.
 pub(crate) const MAX_CELLS: u64 = 1 << 40;
@@ -74,6 +74,8 @@ pub struct Plan {
     digest: String,
     /// TOML text from which the plan was read.
     pub(crate) text: String,
+    /// File from which the plan was read.
+    pub(crate) file: Option<PathBuf>,
 }
 
 /// Kind of the cells of a plan.
@@ -97,7 +99,9 @@ impl Plan {
     /// [`SweepError::Plan`] with line and key; [`SweepError::State`] and [`SweepError::File`] for the file of
     /// states.
     pub fn from_toml(text: &str, base: &Path) -> Result<Self, SweepError> {
-        read::plan(text, base)
+        let plan = read::plan(text, base)?;
+        plan.refuse_unknown()?;
+        Ok(plan)
     }
 
     /// Reads the plan of a sweep from a TOML file. Paths in the plan are relative to the folder of the file.
@@ -110,10 +114,9 @@ impl Plan {
         let text = String::from_utf8(text)
             .map_err(|_| SweepError::content(path, "the plan is not UTF-8"))?;
         let base = path.parent().unwrap_or(Path::new(""));
-        Self::from_toml(&text, base).map_err(|error| match error {
-            SweepError::Plan { .. } => SweepError::content(path, error),
-            other => other,
-        })
+        let mut plan = Self::from_toml(&text, base).map_err(|error| error.in_file(path))?;
+        plan.file = Some(path.to_path_buf());
+        Ok(plan)
     }
 
     /// Returns the name of the sweep that the plan describes.

@@ -258,6 +258,7 @@ fn finish(parts: Parts, states: Option<States>) -> Result<Plan, Fault> {
         manifest,
         digest,
         text: String::new(),
+        file: None,
     })
 }
 
