@@ -2,10 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use carom_benches::RandomImpact;
-use carom_impact::two_body::{
-    ContactInertia, ContactResponse, EulerScheme, ImpactOptions, PreparedContact, euler_impact,
-    solve_impact,
-};
+use carom_impact::two_body::{ContactInertia, ContactResponse, ImpactOptions, solve_impact};
 use criterion::measurement::WallTime;
 use criterion::{
     BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main,
@@ -77,7 +74,7 @@ fn closed_forms(group: &mut Group<'_>) {
     }
 }
 
-/// The paper's figures, with our solver, its Algorithm 1 and a prepared contact.
+/// The paper's figures.
 fn figures(group: &mut Group<'_>) {
     let v = [-0.261976, 0.386329, -0.077174];
     let fig4c = [-0.261976, 0.386329, -0.827174];
@@ -90,29 +87,7 @@ fn figures(group: &mut Group<'_>) {
                 b.iter(|| solve(black_box(&impact), &options(tolerance)));
             });
         }
-        let w = ContactInertia::from_matrix(&impact.inertia).unwrap();
-        let prepared = PreparedContact::new(&w, impact.friction, &options(1e-12)).unwrap();
-        group.bench_function(format!("{name}-prepared"), |b| {
-            b.iter(|| {
-                prepared
-                    .solve(black_box(&impact.velocity), impact.restitution)
-                    .unwrap()
-            });
-        });
-        let (first, second) = (0.01, 0.01);
-        let scheme = EulerScheme::Variable { first, second };
-        group.bench_function(format!("{name}-paper-vs"), |b| {
-            b.iter(|| {
-                let v = black_box(&impact.velocity);
-                euler_impact(&w, v, impact.friction, impact.restitution, &scheme).unwrap()
-            });
-        });
     }
-    let w = ContactInertia::from_matrix(&Matrix3::from_row_slice(&ICOSAHEDRON_TETRAHEDRON));
-    let w = w.unwrap();
-    group.bench_function("prepare", |b| {
-        b.iter(|| PreparedContact::new(black_box(&w), 0.8, &options(1e-12)).unwrap());
-    });
 }
 
 /// Independent impacts, one in four of them stiff, on two threads.
@@ -157,11 +132,11 @@ fn microseconds(mut run: impl FnMut() -> ContactResponse) -> f64 {
 
 /// Prints quantiles over random impacts that are curved, which criterion does not do.
 fn quantiles(_: &mut Criterion) {
-    let report = |name: &str, tolerance: f64, mut times: Vec<f64>| {
+    let report = |tolerance: f64, mut times: Vec<f64>| {
         times.sort_by(f64::total_cmp);
         let at = |q: f64| times.get((q * (times.len() - 1) as f64) as usize).copied();
         println!(
-            "{name} {tolerance:e}: {} impacts, median {:.2?} us, 10 % {:.2?}, 90 % {:.2?}, all {:.2?}",
+            "curved {tolerance:e}: {} impacts, median {:.2?} us, 10 % {:.2?}, 90 % {:.2?}, all {:.2?}",
             times.len(),
             at(0.5).unwrap_or_default(),
             at(0.1).unwrap_or_default(),
@@ -171,7 +146,7 @@ fn quantiles(_: &mut Criterion) {
     };
     for tolerance in TOLERANCES {
         let options = options(tolerance);
-        let (mut fresh, mut prepared) = (Vec::new(), Vec::new());
+        let mut times = Vec::new();
         for impact in (0..1000).map(RandomImpact::new) {
             let is_curved = matches!(
                 solve(&impact, &options),
@@ -180,16 +155,9 @@ fn quantiles(_: &mut Criterion) {
             if !is_curved {
                 continue;
             }
-            fresh.push(microseconds(|| solve(black_box(&impact), &options)));
-            let w = ContactInertia::from_matrix(&impact.inertia).unwrap();
-            let contact = PreparedContact::new(&w, impact.friction, &options).unwrap();
-            prepared.push(microseconds(|| {
-                let v = black_box(&impact.velocity);
-                contact.solve(v, impact.restitution).unwrap()
-            }));
+            times.push(microseconds(|| solve(black_box(&impact), &options)));
         }
-        report("curved", tolerance, fresh);
-        report("curved, prepared", tolerance, prepared);
+        report(tolerance, times);
     }
 }
 

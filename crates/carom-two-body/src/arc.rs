@@ -221,11 +221,6 @@ impl Arc {
         arc
     }
 
-    /// Shortens this step of curved sliding by one quarter.
-    pub(crate) fn shorten(&mut self) {
-        self.length *= 0.75;
-    }
-
     /// Shortens this step of curved sliding until the last terms of its Taylor polynomials, and the error of the sliding
     /// speed at its end, are below `tolerance` (relative).
     fn limit(&mut self, tolerance: f64) {
@@ -272,7 +267,7 @@ impl Arc {
     /// Computes the cross product of the sliding velocity at path parameter `t` with the vector `(px, py)`. The velocity is
     /// divided by the speed at the start of the step. The cross product is zero if sliding is parallel to the vector. The second
     /// number is the derivative of the product by `t`.
-    pub(crate) fn cross(&self, flow: &Flow, t: f64, [px, py]: [f64; 2]) -> (f64, f64) {
+    fn cross(&self, flow: &Flow, t: f64, [px, py]: [f64; 2]) -> (f64, f64) {
         let ([x, y, _], [dx, dy, _]) = self.sliding(flow, t);
         (x * py - y * px, dx * py - dy * px)
     }
@@ -285,14 +280,9 @@ impl Arc {
         let combine = |[x, y, r]: [f64; 3]| flow.wzz * r - px * x - py * y;
         (combine(values), combine(slopes))
     }
-}
 
-impl Path for Arc {
-    fn start(&self) -> f64 {
-        0.0
-    }
-
-    fn end(&self) -> f64 {
+    /// Returns the path parameter at which this part of curved sliding ends.
+    pub(crate) fn end(&self) -> f64 {
         self.length
     }
 
@@ -301,7 +291,7 @@ impl Path for Arc {
     /// $\theta$, with the normal inverse inertia $w_{zz}$, the friction coefficient $\mu$ and the coupling $d$, whose direction
     /// is $\theta_d$. The rate is a monotone function of $\theta$, except where sliding crosses the line of $d$. On one step this
     /// happens at most once.
-    fn turning_points(&self, flow: &Flow) -> ([f64; 2], usize) {
+    pub(crate) fn turning_points(&self, flow: &Flow) -> ([f64; 2], usize) {
         let mut found = [0.0; 2];
         let mut count = 0;
         if flow.is_monotone {
@@ -328,8 +318,9 @@ impl Path for Arc {
         (found, count)
     }
 
+    /// Computes the normal velocity at path parameter `t`, and its derivative by `t`.
     #[inline]
-    fn normal_velocity(&self, t: f64) -> (f64, f64) {
+    pub(crate) fn normal_velocity(&self, t: f64) -> (f64, f64) {
         let powers = Powers::of(t);
         let mut slope = 0.0;
         for k in 1..SIZE {
@@ -338,21 +329,27 @@ impl Path for Arc {
         (powers.dot(&self.normal), slope)
     }
 
+    /// Computes the work of the normal impulse from the start of this part of curved sliding to path parameter `t`, and the
+    /// derivative of the work by `t`.
     #[inline]
-    fn work(&self, t: f64) -> (f64, f64) {
+    pub(crate) fn work(&self, t: f64) -> (f64, f64) {
         let powers = Powers::of(t);
         let rate = powers.dot(&self.normal) * powers.dot(&self.r);
         (self.unit * powers.dot(&self.work), self.unit * rate)
     }
 
+    /// Computes the normal impulse from the start of this part of curved sliding to path parameter `t`, and the derivative of the
+    /// impulse by `t`.
     #[inline]
-    fn impulse(&self, t: f64) -> (f64, f64) {
+    pub(crate) fn impulse(&self, t: f64) -> (f64, f64) {
         let powers = Powers::of(t);
         let value = self.unit * t * powers.integral().dot(&self.r);
         (value, self.unit * powers.dot(&self.r))
     }
 
-    fn at(&self, base: &State, t: f64) -> State {
+    /// Computes the state (impulse, velocity, work) of the contact at path parameter `t`. `base` is the state at the start of
+    /// this part of curved sliding.
+    pub(crate) fn at(&self, base: &State, t: f64) -> State {
         let powers = Powers::of(t);
         let integral = powers.integral();
         let (x, y) = (powers.dot(&self.x), powers.dot(&self.y));
@@ -370,32 +367,4 @@ impl Path for Arc {
             work: base.work + self.unit * powers.dot(&self.work),
         }
     }
-}
-
-/// Part of curved sliding on which states and events can be found.
-pub(crate) trait Path {
-    /// Returns the path parameter at which this part of curved sliding starts.
-    fn start(&self) -> f64;
-
-    /// Returns the path parameter at which this part of curved sliding ends.
-    fn end(&self) -> f64;
-
-    /// Finds the extrema of the normal velocity on this part of curved sliding. Returns at most two path parameters in ascending
-    /// order, and their number. Between the extrema the normal velocity is monotone.
-    fn turning_points(&self, flow: &Flow) -> ([f64; 2], usize);
-
-    /// Computes the normal velocity at path parameter `t`, and its derivative by `t`.
-    fn normal_velocity(&self, t: f64) -> (f64, f64);
-
-    /// Computes the work of the normal impulse from the start of this part of curved sliding to path parameter `t`, and the
-    /// derivative of the work by `t`.
-    fn work(&self, t: f64) -> (f64, f64);
-
-    /// Computes the normal impulse from the start of this part of curved sliding to path parameter `t`, and the derivative of the
-    /// impulse by `t`.
-    fn impulse(&self, t: f64) -> (f64, f64);
-
-    /// Computes the state (impulse, velocity, work) of the contact at path parameter `t`. `base` is the state at the start of
-    /// this part of curved sliding.
-    fn at(&self, base: &State, t: f64) -> State;
 }

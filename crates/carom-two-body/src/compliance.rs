@@ -1,6 +1,6 @@
 //! Impact with tangential compliance: normal and tangential springs at the contact.
 
-use super::impact::{ContactImpact, ContactResponse, Scaled, check, solve_impact, velocity_scale};
+use super::impact::{ContactImpact, ContactResponse, check, solve_impact, velocity_scale};
 use super::inertia::ContactInertia;
 use super::options::ImpactOptions;
 use super::series::{Mode, Series};
@@ -106,18 +106,18 @@ pub fn compliant_impact(
         // The tangential spring is never deformed.
         return frictionless(w, velocity, restitution);
     }
-    let scaled = Scaled::new(w);
+    let inertia_scale = w.unit_scale();
     let velocity_scale = velocity_scale([velocity.x, velocity.y, velocity.z]);
     let start = velocity * velocity_scale;
     let mut contact = Springs::new(
-        scaled.inertia,
+        w.scaled(inertia_scale),
         start,
         friction,
         restitution,
         stiffness_ratio,
     );
     contact.follow()?;
-    let impulse = contact.impulse * (scaled.scale / velocity_scale);
+    let impulse = contact.impulse * (inertia_scale / velocity_scale);
     let velocity_plus = velocity + w.delta_velocity(&impulse);
     if !impulse.iter().chain(&velocity_plus).all(|x| x.is_finite()) {
         return Err(TwoBodyError::Overflow);
@@ -126,7 +126,7 @@ pub fn compliant_impact(
         impulse,
         velocity_plus,
         phases: contact.phases,
-        compression_energy: 0.5 * contact.peak * contact.peak * scaled.scale
+        compression_energy: 0.5 * contact.peak * contact.peak * inertia_scale
             / velocity_scale
             / velocity_scale,
     }))

@@ -77,11 +77,6 @@ impl Flow {
         self.wzz - self.pull[0] * c - self.pull[1] * s
     }
 
-    /// True if sliding in this direction does not turn, up to rounding errors: the direction is invariant.
-    pub(crate) fn is_straight(&self, direction: [f64; 2]) -> bool {
-        self.rates(direction).1.abs() <= STRAIGHT
-    }
-
     /// Finds an invariant direction, in which sliding does not turn, near the direction `start`. Newton's method solves for a
     /// zero of the rate at which sliding turns. Returns `None` if the method does not converge, or if the zero is far from
     /// `start`.

@@ -1,6 +1,5 @@
 //! Solution of one impact at a contact: public functions and scaling.
 
-use super::atlas::Atlas;
 use super::events::Events;
 use super::inertia::ContactInertia;
 use super::options::ImpactOptions;
@@ -109,58 +108,14 @@ pub fn solve_impact(
     respond(w, velocity, friction, restitution, options, &mut Blind)
 }
 
-/// Scales the inverse inertia matrix `w` by a power of two and computes the impact. `recorder` receives the states of the contact
-/// during the impact.
+/// Checks the input, scales velocity and inverse inertia `w` by powers of two, and computes the impact. `recorder` receives
+/// the states of the contact during the impact.
 pub(crate) fn respond<R: Recorder>(
     w: &ContactInertia,
     velocity: &Vector3<f64>,
     friction: f64,
     restitution: f64,
     options: &ImpactOptions,
-    recorder: &mut R,
-) -> Result<ContactResponse, TwoBodyError> {
-    let scaled = Scaled::new(w);
-    follow(
-        w,
-        &scaled,
-        velocity,
-        friction,
-        restitution,
-        options,
-        None,
-        recorder,
-    )
-}
-
-/// Inverse inertia matrix multiplied by a power of two that brings its size to about one.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Scaled {
-    pub(crate) inertia: ContactInertia,
-    pub(crate) scale: f64,
-}
-
-impl Scaled {
-    pub(crate) fn new(w: &ContactInertia) -> Self {
-        let scale = power_of_two_scale(w.size());
-        Self {
-            inertia: w.scaled(scale),
-            scale,
-        }
-    }
-}
-
-/// Checks the input, scales the contact velocity, and computes the impact. `scaled` is the inverse inertia `w` multiplied by a
-/// power of two; `atlas` contains precomputed hodographs, if any; `recorder` receives the states of the contact during the
-/// impact.
-#[allow(clippy::too_many_arguments)] // The two callers differ in the configuration's part.
-pub(crate) fn follow<R: Recorder>(
-    w: &ContactInertia,
-    scaled: &Scaled,
-    velocity: &Vector3<f64>,
-    friction: f64,
-    restitution: f64,
-    options: &ImpactOptions,
-    atlas: Option<&Atlas>,
     recorder: &mut R,
 ) -> Result<ContactResponse, TwoBodyError> {
     check(velocity, friction, restitution)?;
@@ -176,21 +131,19 @@ pub(crate) fn follow<R: Recorder>(
     }
     // Scales are powers of two, so that the result does not depend on units, to the last bit.
     let velocity_scale = velocity_scale(v);
-    let inertia_scale = scaled.scale;
+    let inertia_scale = w.unit_scale();
+    let scaled = w.scaled(inertia_scale);
     recorder.units(inertia_scale / velocity_scale, 1.0 / velocity_scale);
     let mut run = Run::new(
-        &scaled.inertia,
+        &scaled,
         v.map(|x| x * velocity_scale),
         friction,
         restitution,
         options,
         recorder,
     );
-    if let Some(atlas) = atlas {
-        run.prepare(atlas);
-    }
     run.finish()?;
-    let impact = unscaled(&scaled.inertia, v, velocity_scale, inertia_scale, &run);
+    let impact = unscaled(&scaled, v, velocity_scale, inertia_scale, &run);
     let is_finite = impact
         .impulse
         .iter()

@@ -1,6 +1,7 @@
 //! Inverse inertia matrix of one contact.
 
 use crate::TwoBodyError;
+use carom_numeric::kernel::power_of_two_scale;
 use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
 
 /// Relative asymmetry up to which a matrix is symmetrized instead of rejected.
@@ -234,9 +235,9 @@ impl ContactInertia {
         }
     }
 
-    /// Returns the largest diagonal entry of the inverse inertia matrix, as a measure of its size.
+    /// Returns the power of two that brings the largest diagonal entry of the inverse inertia matrix to about one.
     #[inline]
-    pub(crate) fn size(&self) -> f64 {
-        self.b11.max(self.b22).max(self.wzz)
+    pub(crate) fn unit_scale(&self) -> f64 {
+        power_of_two_scale(self.b11.max(self.b22).max(self.wzz))
     }
 }

@@ -18,12 +18,9 @@
 //! | function | answers |
 //! | --- | --- |
 //! | [`solve_impact`] | impulse, velocity after, events, energies |
-//! | [`PreparedContact`] | results of [`solve_impact`] for many velocities of one contact |
 //! | [`trace_impact`] | the curves that the impact follows |
-//! | [`predict`] | if and when sliding stops, without computing the impact |
 //! | [`invariant_directions`] | directions in which sliding stays |
 //! | [`compliant_impact`] | impact with a tangential spring at the contact |
-//! | [`euler_impact`] | the paper's integration schemes, for comparison |
 //!
 //! [`BodyPair`] computes mass matrix, velocity and contact rows of two rigid bodies. In `carom-impact` the law `TwoBody`
 //! solves them as an impact problem, and the law `Routh` solves one contact of any system.
@@ -51,8 +48,6 @@
 
 mod arc;
 mod arc_variation;
-mod atlas;
-mod baselines;
 mod bodies;
 mod compliance;
 mod error;
@@ -63,8 +58,6 @@ mod inertia;
 mod invariant;
 mod line;
 mod options;
-mod predict;
-mod prepared;
 mod ray;
 mod recorder;
 mod series;
@@ -76,7 +69,6 @@ mod tolerances;
 mod trace;
 mod variation;
 
-pub use baselines::{EulerImpact, EulerScheme, PAPER_LINE_TOLERANCE, euler_impact};
 pub use bodies::{BodyPair, RigidBody};
 pub use compliance::{CompliantImpact, CompliantPhase, compliant_impact};
 pub use error::TwoBodyError;
@@ -85,8 +77,6 @@ pub use impact::{ContactImpact, ContactResponse, solve_impact};
 pub use inertia::ContactInertia;
 pub use invariant::{InvariantDirection, InvariantDirections, invariant_directions};
 pub use options::{ImpactOptions, Recompression, RestitutionLaw};
-pub use predict::{SlipForecast, predict};
-pub use prepared::PreparedContact;
 pub use solve::FinalMode;
 pub use trace::{Trace, TracePoint, trace_impact};
 pub use variation::{PARAMETERS, VariedImpact, inertia_entries, vary_impact};

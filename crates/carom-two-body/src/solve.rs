@@ -1,7 +1,6 @@
 //! Computation of an impact as a sequence of phases.
 
-use super::arc::{Arc, Path};
-use super::atlas::{Atlas, Entry, Ride};
+use super::arc::Arc;
 use super::events::{End, Event, EventPoint, Events, Normal, Phase};
 use super::flow::{Flow, STRAIGHT, centrifugal, normalized};
 use super::inertia::ContactInertia;
@@ -64,7 +63,6 @@ pub(crate) struct Run<'a, R> {
     pub(crate) mode: FinalMode,
     pub(crate) steps: usize,
     tolerance: f64,
-    atlas: Option<&'a Atlas>,
     /// Parameter of the present state on its arc.
     at: f64,
     recorder: &'a mut R,
@@ -96,17 +94,9 @@ impl<'a, R: Recorder> Run<'a, R> {
             mode: FinalMode::Slip,
             steps: 0,
             tolerance: options.step_tolerance(),
-            atlas: None,
             at: 0.0,
             recorder,
         }
-    }
-
-    /// Makes this computation use the precomputed hodographs in `atlas`, which must belong to the inertia and the friction
-    /// coefficient of the contact.
-    pub(crate) fn prepare(&mut self, atlas: &'a Atlas) {
-        self.flow = atlas.flow;
-        self.atlas = Some(atlas);
     }
 
     /// Computes all phases of the impact to its end. Returns an error if the number of steps exceeds its limit.
@@ -126,73 +116,6 @@ impl<'a, R: Recorder> Run<'a, R> {
         }
         self.polish(&start);
         Ok(())
-    }
-
-    /// Computes the remaining impact in closed form from the present state. If `lambda` is given, the contact slides along
-    /// `direction`, and the sliding speed changes by `lambda` per unit normal impulse. If `lambda` is `None`, the contact is at
-    /// rest. The tangential impulse at rest is set so that the sliding velocity is exactly zero, Jia & Wang, Eq. (47). `velocity`
-    /// is the contact velocity before the impact.
-    pub(crate) fn finish_from(
-        &mut self,
-        velocity: [f64; 3],
-        direction: [f64; 2],
-        lambda: Option<f64>,
-    ) -> Result<(), TwoBodyError> {
-        let mut over = false;
-        if let Some(lambda) = lambda {
-            self.record(Event::StraightSlip);
-            let line = Line::straight(self.w, self.mu, direction, lambda, self.state.rho);
-            over = self.line(&line)?;
-        }
-        if !over {
-            let w = self.w;
-            let z = self.state.impulse[2];
-            let sliding = [-velocity[0] - z * w.d1, -velocity[1] - z * w.d2];
-            let [x, y] = w.solve_tangential(sliding);
-            self.state.impulse = [x, y, z];
-            self.state.normal_velocity = velocity[2] + w.d1 * x + w.d2 * y + w.wzz * z;
-            if !self.go_on_from_rest()? {
-                return Err(self.unfinished());
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns the rate of the sliding speed per unit normal impulse at the start of the impact, and a number whose sign is the
-    /// sense in which the sliding direction turns. The second number is zero if the direction does not turn.
-    pub(crate) fn rates(&self) -> (f64, f64) {
-        let (f, g, _) = self.flow.rates(normalized(self.state.sliding));
-        let turning = if g.abs() <= STRAIGHT { 0.0 } else { g };
-        (f * self.flow.rate, turning)
-    }
-
-    /// Computes the normal impulse from the start of the impact until sliding stops. The caller must know that sliding stops and
-    /// that the impact lasts long enough.
-    pub(crate) fn duration(mut self) -> Result<f64, TwoBodyError> {
-        let start = self.state.rho;
-        let mut tail = None;
-        loop {
-            let direction = normalized(self.state.sliding);
-            let (f, g, slope) = self.flow.rates(direction);
-            let rho = self.state.rho;
-            if f < 0.0 {
-                if g.abs() <= STRAIGHT || rho <= SLOW * start {
-                    return Ok(self.state.impulse[2] - rho / (f * self.flow.rate));
-                }
-                if g.abs() < -TAIL_ANGLE * slope
-                    && let Some(delta) = self.tail_angle(&mut tail, direction)
-                    && let Some(tail) = &tail
-                {
-                    return Ok(self.state.impulse[2] + rho * tail.duration(delta));
-                }
-            }
-            if self.steps == MAX_STEPS {
-                return Err(self.unfinished());
-            }
-            self.steps += 1;
-            let arc = Arc::expand(&self.flow, self.mu, &self.state, self.tolerance);
-            self.state = arc.at(&self.state, arc.end());
-        }
     }
 
     fn unfinished(&self) -> TwoBodyError {
@@ -221,7 +144,6 @@ impl<'a, R: Recorder> Run<'a, R> {
     fn slide(&mut self) -> Result<bool, TwoBodyError> {
         let start = self.state.rho;
         let mut tail = None;
-        let mut entry: Option<Entry<'_>> = None;
         let mut is_start = true;
         loop {
             let direction = normalized(self.state.sliding);
@@ -236,16 +158,11 @@ impl<'a, R: Recorder> Run<'a, R> {
                 let ray = Line::straight(self.w, self.mu, direction, lambda, self.state.rho);
                 return self.line(&ray);
             }
-            if is_start && let Some(atlas) = self.atlas {
-                entry = atlas.enter(&self.state, direction);
-                tail = entry.and_then(|e| e.tail);
-            }
             is_start = false;
             if !R::DENSE
                 && f < 0.0
                 && g.abs() < -TAIL_ANGLE * slope
-                && let Some((delta, rest)) =
-                    self.rest_by_tail(&mut tail, direction, entry.is_none())
+                && let Some((delta, rest)) = self.rest_by_tail(&mut tail, direction)
             {
                 if let Some(tail) = &tail {
                     self.recorder.tail(tail, &self.state, delta, &rest);
@@ -258,21 +175,6 @@ impl<'a, R: Recorder> Run<'a, R> {
                 return Err(self.unfinished());
             }
             self.steps += 1;
-            if let Some(Entry { legs, at, tail }) = entry {
-                let Some((leg, rest)) = legs.split_first() else {
-                    entry = None;
-                    continue;
-                };
-                entry = Some(Entry {
-                    legs: rest,
-                    at: 0.0,
-                    tail,
-                });
-                if self.curve(&Ride::new(leg, at, &self.state)) {
-                    return Ok(true);
-                }
-                continue;
-            }
             let arc = Arc::expand(&self.flow, self.mu, &self.state, self.tolerance);
             self.recorder.arc_begins(&arc, &self.state);
             if self.curve(&arc) {
@@ -309,18 +211,9 @@ impl<'a, R: Recorder> Run<'a, R> {
     /// Tries to compute the rest of sliding by a tail, the power series for the last part of sliding before rest. Returns the
     /// angle (rad) from the limiting direction of the series to the present sliding direction, and the state at rest. Returns
     /// `None` if the series does not apply in the present state, or if an event, such as the end of compression, occurs before
-    /// rest. If `may_search` is true, a new series is computed where necessary and stored in `tail`.
-    fn rest_by_tail(
-        &self,
-        tail: &mut Option<Tail>,
-        direction: [f64; 2],
-        may_search: bool,
-    ) -> Option<(f64, State)> {
-        let delta = if may_search {
-            self.tail_angle(tail, direction)?
-        } else {
-            tail.as_ref()?.angle(direction)?
-        };
+    /// rest. A new series is computed where necessary and stored in `tail`.
+    fn rest_by_tail(&self, tail: &mut Option<Tail>, direction: [f64; 2]) -> Option<(f64, State)> {
+        let delta = self.tail_angle(tail, direction)?;
         let rest = tail
             .as_ref()?
             .rest(self.w, &self.flow, &self.state, delta)?;
@@ -341,15 +234,14 @@ impl<'a, R: Recorder> Run<'a, R> {
 
     /// Advances the impact along a step of curved sliding and processes the events on this step. Returns true if the impact ended
     /// on the step.
-    fn curve(&mut self, arc: &impl Path) -> bool {
+    fn curve(&mut self, arc: &Arc) -> bool {
         let base = self.state;
-        self.at = arc.start();
+        self.at = 0.0;
         let end = arc.end();
         let (turns, count) = arc.turning_points(&self.flow);
-        let mut from = arc.start();
-        let ahead = from;
-        let turns = turns.into_iter().take(count).filter(|t| *t > ahead);
-        let ends = turns.chain(std::iter::once(end));
+        let mut from = 0.0;
+        let turns = turns.into_iter().take(count);
+        let ends = turns.filter(|t| *t > 0.0).chain(std::iter::once(end));
         for to in ends {
             if self.monotone_piece(arc, &base, from, to) {
                 return true;
@@ -365,7 +257,7 @@ impl<'a, R: Recorder> Run<'a, R> {
     }
 
     /// Advances the impact to path parameter `t` of a step of curved sliding. `base` is the state at the start of the step.
-    fn move_to(&mut self, arc: &impl Path, base: &State, t: f64) {
+    fn move_to(&mut self, arc: &Arc, base: &State, t: f64) {
         let (energy, work) = (self.normal.energy, self.state.work);
         if R::DENSE {
             for k in 1..SAMPLES {
@@ -382,7 +274,7 @@ impl<'a, R: Recorder> Run<'a, R> {
 
     /// Processes the events on the piece from `from` to `to` of a step of curved sliding, on which the normal velocity is
     /// monotone. `base` is the state at the start of the step. Returns true if the impact ended.
-    fn monotone_piece(&mut self, arc: &impl Path, base: &State, mut from: f64, to: f64) -> bool {
+    fn monotone_piece(&mut self, arc: &Arc, base: &State, mut from: f64, to: f64) -> bool {
         let last = arc.normal_velocity(to).0;
         let zero = |from: f64, first: f64, level: f64| {
             let value = |t: f64| {
@@ -393,7 +285,7 @@ impl<'a, R: Recorder> Run<'a, R> {
         };
         // Compression and restitution alternate, each at most twice on a monotone piece.
         for _ in 0..4 {
-            let first = if from == arc.start() {
+            let first = if from == 0.0 {
                 base.normal_velocity
             } else {
                 arc.normal_velocity(from).0
@@ -446,7 +338,7 @@ impl<'a, R: Recorder> Run<'a, R> {
 
     /// Returns the path parameter at which restitution ends on the piece from `from` to `to` of a step of curved sliding; `None`
     /// if restitution does not end on this piece. `base` is the state at the start of the step.
-    fn restitution_ends(&self, arc: &impl Path, base: &State, from: f64, to: f64) -> Option<f64> {
+    fn restitution_ends(&self, arc: &Arc, base: &State, from: f64, to: f64) -> Option<f64> {
         match self.normal.end {
             End::EnergyZero => {
                 let stored = self.normal.energy + (self.state.work - base.work);
@@ -480,7 +372,7 @@ impl<'a, R: Recorder> Run<'a, R> {
     }
 
     /// Ends a compression phase in the present state and records the event. Returns true if the impact ends at the same instant.
-    pub(crate) fn compression_ends(&mut self) -> bool {
+    fn compression_ends(&mut self) -> bool {
         let stored = self.normal.energy;
         let (event, over) = self.normal.compression_ends(self.state.impulse[2]);
         let left = std::mem::replace(&mut self.normal.energy, stored);
@@ -501,7 +393,7 @@ impl<'a, R: Recorder> Run<'a, R> {
         self.recorder.point(&self.state, self.normal.energy);
     }
 
-    pub(crate) fn end(&mut self) {
+    fn end(&mut self) {
         if matches!(self.normal.end, End::EnergyZero) {
             // Exact: the energy stored by compression was lost or released.
             self.normal.energy = 0.0;
@@ -528,8 +420,7 @@ impl<'a, R: Recorder> Run<'a, R> {
                 self.mode = FinalMode::Slip;
                 return self.line(&Line::frictionless(self.w));
             }
-            let known = self.atlas.and_then(|atlas| atlas.centrifugal);
-            let (direction, lambda) = known.unwrap_or_else(|| centrifugal(self.w, self.mu));
+            let (direction, lambda) = centrifugal(self.w, self.mu);
             self.line(&Line::straight(self.w, self.mu, direction, lambda, 0.0))
         }
     }

@@ -167,7 +167,7 @@ impl Tail {
 
     /// Computes the normal impulse until rest for unit sliding speed. `delta` is the angle (rad) from the limiting direction of
     /// this power series to the sliding direction.
-    pub(crate) fn duration(&self, delta: f64) -> f64 {
+    fn duration(&self, delta: f64) -> f64 {
         polynomial(&self.tau, delta) / self.rate
     }
 

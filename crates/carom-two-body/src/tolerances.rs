@@ -1,13 +1,6 @@
 //! Tolerances that several modules of the crate use, each with a unit or scale and a reason. Tolerances of a single
 //! algorithm are defined in its module.
 
-/// Largest end slope with which cubic Hermite interpolation on the unit interval is monotone (Fritsch and Carlson).
-pub(crate) const MONOTONE_SLOPE: f64 = 3.0;
-
-/// Rate of turning (rad per unit impulse, scaled) below which a leg near an invariant direction is replaced by the tail
-/// series.
-pub(crate) const TAIL_RATE: f64 = 1e-3;
-
 /// Relative asymmetry of an inertia above which the input is rejected: it cannot be rounding.
 pub(crate) const INERTIA_ASYMMETRY: f64 = 1e-9;
 

@@ -22,7 +22,7 @@ use super::arc::Arc;
 use super::arc_variation::{ArcVariation, Deltas, FRICTION_LANE, LANES, SLIDING_LANES};
 use super::events::Event;
 use super::flow::Flow;
-use super::impact::{Scaled, check, follow, velocity_scale};
+use super::impact::{check, respond, velocity_scale};
 use super::inertia::ContactInertia;
 use super::line::{Line, LineKind};
 use super::options::{ImpactOptions, Recompression, RestitutionLaw};
@@ -561,13 +561,13 @@ pub fn vary_impact(
     is_planar: bool,
 ) -> Result<Option<VariedImpact>, TwoBodyError> {
     check(velocity, friction, restitution)?;
-    let scaled = Scaled::new(w);
+    let inertia_scale = w.unit_scale();
     let scale = velocity_scale([velocity.x, velocity.y, velocity.z]);
     let mut sliding = [[0.0; LANES]; 2];
     for (sliding, lane) in sliding.iter_mut().zip(SLIDING_LANES) {
         sliding[lane] = 1.0;
     }
-    let inertia = scaled.inertia;
+    let inertia = w.scaled(inertia_scale);
     let flow = Flow::new(&inertia, friction);
     let mut varied = Varied {
         w: &inertia,
@@ -605,23 +605,14 @@ pub fn vary_impact(
         impulse: SMatrix::zeros(),
         units: (1.0, 1.0),
     };
-    let response = follow(
-        w,
-        &scaled,
-        velocity,
-        friction,
-        restitution,
-        options,
-        None,
-        &mut varied,
-    )?;
+    let response = respond(w, velocity, friction, restitution, options, &mut varied)?;
     let ContactResponse::Impact(impact) = response else {
         return Ok(None);
     };
     let per_impulse = varied.units.0;
     // Size of a parameter's unit in the scaled problem.
     let worth = |k: usize| match k {
-        0..=5 => scaled.scale,
+        0..=5 => inertia_scale,
         6..=8 => scale,
         _ => 1.0,
     };

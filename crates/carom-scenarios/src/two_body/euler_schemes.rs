@@ -2,12 +2,11 @@
 
 use crate::ScenarioError;
 use crate::config::{Input, Positive};
+use crate::two_body::euler_impact::{EulerScheme, euler_impact};
 use crate::two_body::sliding::{
     ICOSAHEDRON_TETRAHEDRON, ICOSAHEDRON_VELOCITY, PIN_BALL, PIN_VELOCITY, Setup,
 };
-use carom_impact::two_body::{
-    ContactResponse, EulerScheme, ImpactOptions, euler_impact, solve_impact,
-};
+use carom_impact::two_body::{ContactResponse, ImpactOptions, solve_impact};
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use nalgebra::Vector3;
 use serde::Deserialize;
@@ -78,13 +77,7 @@ fn one(impact: &Impact, config: &Config, record: &mut Record) -> Result<(), Scen
     )?;
     let exact = setup.trace()?.impact.impulse;
     let euler = |scheme: EulerScheme| -> Result<(f64, f64), ScenarioError> {
-        let found = euler_impact(
-            &setup.inertia,
-            &setup.velocity,
-            setup.friction,
-            setup.restitution,
-            &scheme,
-        )?;
+        let found = euler_impact(&setup, &scheme)?;
         Ok((found.iterations as f64, (found.impulse - exact).norm()))
     };
     let [truth, pure, fixed] = impact.steps;

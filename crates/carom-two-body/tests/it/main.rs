@@ -3,12 +3,10 @@
 
 mod acceptance;
 mod agreement;
-mod baselines;
 mod cases;
 mod compliance;
 mod hodograph;
 mod oracle;
-mod prepared;
 mod random;
 mod stress;
 mod theorems;
