@@ -1,4 +1,4 @@
-//! Bounds on the length of an impact, and on the number of samples that cover its outcomes.
+//! Bounds on the length of an impact.
 
 use super::polygon::directions;
 use super::space::ContactSpace;
@@ -238,54 +238,4 @@ fn least_force(space: &ContactSpace, n_directions: usize) -> Result<DVector<f64>
     }
     let impulse = step.impulse(solution.z.as_slice(), space.n_slots());
     Ok(DVector::from_vec(impulse))
-}
-
-/// Number of random samples that cover the set of outcomes to within $\varepsilon$ (an $\varepsilon$-net), by Lemma 1 of
-/// Halm & Posa. A sample is determined by its upper bounds (caps) of the normal impulses, which form a box. A map with a
-/// known Lipschitz constant takes this box to the set of outcomes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NetBound {
-    /// Dimension $n$ of the box $[0, h]^n$ from which samples are drawn.
-    pub dimension: usize,
-    /// Lipschitz constant $L$ of the map.
-    pub lipschitz: f64,
-    /// Side $h$ of the box.
-    pub side: f64,
-    /// Radius $\varepsilon$ of the net.
-    pub epsilon: f64,
-}
-
-impl NetBound {
-    /// Returns the natural logarithm of the volume of one cell of the grid over the box of inputs. The volume is $\Omega =
-    /// \lceil hL\sqrt n/\varepsilon\rceil^{-n}$ with the side $h$ of the box, its dimension $n$, the Lipschitz constant $L$
-    /// and the radius $\varepsilon$ of the net.
-    fn log_cell(&self) -> f64 {
-        let n = self.dimension as f64;
-        let cells = (self.side * self.lipschitz * n.sqrt() / self.epsilon * (1.0 - 1e-12)).ceil();
-        -n * libm::log(cells.max(1.0))
-    }
-
-    /// Lower bound $1 - (1-\Omega)^N/\Omega$ of the probability that the outcomes of $N$ = `samples` uniform samples are an
-    /// $\varepsilon$-net of the set of outcomes (every outcome is within $\varepsilon$ of one of them). $\Omega$ is the
-    /// volume fraction of one cell of the sampled box. 0 if the lemma gives no bound.
-    pub fn probability(&self, samples: f64) -> f64 {
-        let log_cell = self.log_cell();
-        let log_failure = samples * libm::log1p(-libm::exp(log_cell)) - log_cell;
-        (-libm::expm1(log_failure)).max(0.0)
-    }
-
-    /// Returns $\log_{10}$ of the number of samples whose outcomes are an $\varepsilon$-net of the set of outcomes, except
-    /// with probability $\delta$ = `failure`: the number is $\ln(\delta\Omega)/\ln(1-\Omega)$, Eq. (171) of Halm & Posa, with
-    /// the volume fraction $\Omega$ of one cell of the sampled box.
-    pub fn log10_samples(&self, failure: f64) -> f64 {
-        let log_cell = self.log_cell();
-        let log_failure = -(libm::log(failure) + log_cell);
-        // ln(1 - Ω) is equal to -Ω in working precision long before Ω underflows.
-        let log_rate = if log_cell < -36.0 {
-            log_cell
-        } else {
-            libm::log(-libm::log1p(-libm::exp(log_cell)))
-        };
-        (libm::log(log_failure) - log_rate) / std::f64::consts::LN_10
-    }
 }

@@ -23,7 +23,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    fn system(&self) -> Result<FrictionalSystem, ScenarioError> {
+    pub(super) fn system(&self) -> Result<FrictionalSystem, ScenarioError> {
         let inertia = 0.5 * *self.mass * *self.radius * *self.radius;
         let masses = [*self.mass, *self.mass, inertia].repeat(3);
         // Indices of the bodies: upper, left, right disk, each with coordinates x, y, angle.

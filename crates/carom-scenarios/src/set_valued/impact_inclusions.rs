@@ -1,9 +1,9 @@
 //! Differential inclusions by which Halm & Posa explain their model: Figs. 2, 3 and 6.
 
+use super::inclusion::{RatePiece, integrate_inclusion};
 use crate::ScenarioError;
 use crate::config::{Input, NonNegative, Positive};
 use carom_contact::{Contact, ContactSet, ImpactProblem};
-use carom_impact::frictional::{RatePiece, integrate_inclusion};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, Quantity, Record};
 use carom_variational::{EmbeddedState, Motion, TimeEmbedding};
@@ -122,11 +122,10 @@ fn one_contact(record: &mut Record, config: &Config) -> Result<(), ScenarioError
         rates: vec![1.0],
         length: 1e9,
     };
-    let path = integrate_inclusion(&problem, &[piece], None)?;
-    let impulses = &path.outcome.impulses;
+    let path = integrate_inclusion(&problem, &[piece])?;
     record.quantities.extend([
         Quantity::new("contact_normal_impulse_n_s", path.impulse, "N s"),
-        Quantity::new("contact_tangential_impulse_n_s", impulses[1], "N s"),
+        Quantity::new("contact_tangential_impulse_n_s", path.impulses[1], "N s"),
     ]);
     let row = |i: usize| -> Vec<f64> {
         path.events

@@ -1,5 +1,6 @@
 //! Report shared by the scenarios of simultaneous impact.
 
+use super::lipschitz::StepLipschitz;
 use super::playback::playback;
 use super::system::FrictionalSystem;
 use crate::extremes::extremes;
@@ -7,7 +8,7 @@ use crate::{Progress, ScenarioError};
 use carom_contact::{Diagnostics, ImpactError, ImpactLaw, ImpactProblem};
 use carom_impact::frictional::{
     BranchPolicy, CapDistribution, Draw, SampleSummary, Sampler, Sequential, SetValued,
-    StepLipschitz, TerminationBounds, all_simultaneous, summarize,
+    TerminationBounds, all_simultaneous, summarize,
 };
 use carom_report::record::{
     Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
@@ -238,10 +239,8 @@ fn stretch(
     problem: &ImpactProblem<'_>,
     sampling: &Sampling,
 ) -> Result<(), ScenarioError> {
-    let step = match StepLipschitz::new(problem.contacts(), None) {
-        Ok(step) => step,
-        Err(ImpactError::EnumerationLimit { .. }) => return Ok(()),
-        Err(error) => return Err(error.into()),
+    let Some(step) = StepLipschitz::new(problem.contacts())? else {
+        return Ok(());
     };
     record.quantities.extend([
         Quantity::new("step_cones", step.cones as f64, "")
@@ -252,9 +251,9 @@ fn stretch(
             "exact Lipschitz constant of a step, in the coordinates as given"
         }),
     ]);
-    let net = step.net(sampling.max_steps, sampling.impulse_step, NET);
+    let samples = step.log10_samples(sampling.max_steps, sampling.impulse_step, NET, NET);
     record.quantities.push(
-        Quantity::new("log10_samples_for_a_net", net.log10_samples(NET), "")
+        Quantity::new("log10_samples_for_a_net", samples, "")
             .note("Eq. (171) at radius and failure probability 0.05, if steps had one solution"),
     );
     Ok(())

@@ -3,7 +3,6 @@
 mod bounds;
 mod cones;
 mod in_turn;
-mod inclusion;
 mod laws;
 mod order;
 mod painleve;
