@@ -105,7 +105,7 @@ impl Enumerate {
     ///
     /// # Errors
     ///
-    /// [`LcpError::TooLarge`] beyond [`MAX_ENUMERATE_DIM`].
+    /// [`LcpError::TooLarge`] beyond [`MAX_ENUMERATE_DIM`], [`LcpError::OutOfRange`] if no solution may be listed.
     pub fn solve(&self, problem: LcpRef<'_>) -> Result<Enumeration, LcpError> {
         self.within(problem, &mut Work::new(self.max_work, None))
     }
@@ -117,6 +117,13 @@ impl Enumerate {
         problem: LcpRef<'_>,
         work: &mut Work,
     ) -> Result<Enumeration, LcpError> {
+        if self.max_solutions == 0 {
+            return Err(LcpError::OutOfRange {
+                what: "max_solutions",
+                value: 0.0,
+                allowed: "at least 1",
+            });
+        }
         let n = problem.dim();
         if n > MAX_ENUMERATE_DIM {
             return Err(LcpError::TooLarge {
@@ -136,7 +143,7 @@ impl Enumerate {
         };
         let (mut n_bases, mut is_complete) = (0, true);
         for mask in 0..1u32 << n {
-            let is_full = visitor.solutions.len() >= self.max_solutions.max(1);
+            let is_full = visitor.solutions.len() >= self.max_solutions;
             if is_full || !visitor.visit(mask, work) {
                 is_complete = false;
                 break;

@@ -157,6 +157,16 @@ pub enum DesignError {
         /// Number of steps made before.
         iteration: usize,
     },
+    /// An option of a search has a value outside its allowed range.
+    #[error("{what} is {value}: it must be {allowed}")]
+    InvalidOption {
+        /// Name of the option.
+        what: &'static str,
+        /// Value given.
+        value: f64,
+        /// Allowed range, as text.
+        allowed: &'static str,
+    },
     /// The scale of an unknown is negative or not finite.
     #[error("scale {unknown} is {value}: it must be at least 0 and finite")]
     InvalidScale {

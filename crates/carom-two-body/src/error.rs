@@ -57,6 +57,16 @@ pub enum TwoBodyError {
         /// Given value.
         value: f64,
     },
+    /// An option has a value outside its allowed range.
+    #[error("{what} is {value}: it must be {allowed}")]
+    InvalidOption {
+        /// Name of the option.
+        what: &'static str,
+        /// Given value.
+        value: f64,
+        /// Allowed range, as text.
+        allowed: &'static str,
+    },
     /// Curved sliding took more steps than the proved bounds on the impact should allow. With the functions for compliant
     /// contacts and for Euler steps, the tangential spring is too stiff or the step is too small.
     #[error(
@@ -87,6 +97,7 @@ impl TwoBodyError {
             Self::ContactInertiaSingular { .. } => "not-positive-definite",
             Self::ContactVelocityNonFinite { .. } => "non-finite",
             Self::InvalidStiffnessRatio { .. } => "invalid-stiffness-ratio",
+            Self::InvalidOption { .. } => "invalid-option",
             Self::ImpactStepLimit { .. } => "step-limit",
             Self::InvalidFriction { .. } => "invalid-friction",
             Self::InvalidRestitution { .. } => "invalid-restitution",

@@ -77,7 +77,7 @@ impl ContactImpact {
 /// # Errors
 ///
 /// [`TwoBodyError::ContactVelocityNonFinite`], [`TwoBodyError::InvalidFriction`],
-/// [`TwoBodyError::InvalidRestitution`], [`TwoBodyError::Overflow`],
+/// [`TwoBodyError::InvalidRestitution`], [`TwoBodyError::InvalidOption`], [`TwoBodyError::Overflow`],
 /// [`TwoBodyError::ImpactStepLimit`] (not known to happen).
 ///
 /// # Examples
@@ -119,6 +119,7 @@ pub(crate) fn respond<R: Recorder>(
     recorder: &mut R,
 ) -> Result<ContactResponse, TwoBodyError> {
     check(velocity, friction, restitution)?;
+    options.check()?;
     let v = [velocity.x, velocity.y, velocity.z];
     if v[2] >= 0.0 {
         let is_jam = v[2] == 0.0 && is_driven_together(w, v, friction);

@@ -1,5 +1,8 @@
 //! Options of a two-body impact.
 
+use crate::TwoBodyError;
+use std::ops::RangeInclusive;
+
 /// Law of restitution that determines the end of an impact: Stronge's energetic law, Poisson's or Newton's. The law does not
 /// change the hodograph (the curve of the contact velocity during the impact), only its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -67,8 +70,7 @@ pub struct ImpactOptions {
     /// Number of compressions that lose energy if a second compression interrupts restitution. Only Stronge's energetic law uses
     /// this option.
     pub recompression: Recompression,
-    /// Relative truncation error allowed in each step of curved sliding, in \[1e-15, 1e-3\]; other values are replaced by the
-    /// nearest end of this interval. A larger tolerance gives fewer steps and a less accurate outcome. For well-conditioned
+    /// Relative truncation error allowed in each step of curved sliding, in \[1e-15, 1e-3\]. A larger tolerance gives fewer steps and a less accurate outcome. For well-conditioned
     /// inertia the error of the outcome is below the tolerance, mostly by a factor of a hundred or more.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub tolerance: f64,
@@ -78,10 +80,22 @@ pub struct ImpactOptions {
     pub tangential_impact: bool,
 }
 
+/// Range of [`ImpactOptions::tolerance`]: below its lower end steps only add rounding, above its upper end the impulse has
+/// fewer than three digits.
+const TOLERANCES: RangeInclusive<f64> = 1e-15..=1e-3;
+
 impl ImpactOptions {
-    /// Returns the relative tolerance of one integration step, limited to the interval from 1e-15 to 1e-3.
-    pub(crate) fn step_tolerance(&self) -> f64 {
-        self.tolerance.clamp(1e-15, 1e-3)
+    /// Returns an error if a value lies outside its range.
+    pub(crate) fn check(&self) -> Result<(), TwoBodyError> {
+        if TOLERANCES.contains(&self.tolerance) {
+            Ok(())
+        } else {
+            Err(TwoBodyError::InvalidOption {
+                what: "tolerance",
+                value: self.tolerance,
+                allowed: "in [1e-15, 1e-3]",
+            })
+        }
     }
 }
 
@@ -92,6 +106,39 @@ impl Default for ImpactOptions {
             recompression: Recompression::default(),
             tolerance: 1e-12,
             tangential_impact: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ContactInertia, solve_impact, trace_impact, vary_impact};
+    use nalgebra::{Matrix3, Vector3};
+
+    /// A tolerance of NaN once gave an energy of 1e21 without a word.
+    #[test]
+    fn a_tolerance_outside_its_range_is_refused() {
+        let w = Matrix3::new(2.0, 0.1, 0.4, 0.1, 1.5, -0.3, 0.4, -0.3, 1.0);
+        let w = ContactInertia::from_matrix(&w).unwrap();
+        let v = Vector3::new(1.0, -0.4, -1.0);
+        for tolerance in [f64::NAN, f64::INFINITY, -1e-9, 0.0, 1e-16, 1e-2, 1.0] {
+            let options = ImpactOptions {
+                tolerance,
+                ..ImpactOptions::default()
+            };
+            let errors = [
+                solve_impact(&w, &v, 0.5, 0.5, &options).unwrap_err(),
+                trace_impact(&w, &v, 0.5, 0.5, &options).unwrap_err(),
+                vary_impact(&w, &v, 0.5, 0.5, &options, false).unwrap_err(),
+            ];
+            for error in errors {
+                let expected = format!("tolerance is {tolerance}: it must be in [1e-15, 1e-3]");
+                assert_eq!(
+                    (error.to_string(), error.kind()),
+                    (expected, "invalid-option")
+                );
+            }
         }
     }
 }

@@ -93,7 +93,7 @@ impl<'a, R: Recorder> Run<'a, R> {
             events: Events::default(),
             mode: FinalMode::Slip,
             steps: 0,
-            tolerance: options.step_tolerance(),
+            tolerance: options.tolerance,
             at: 0.0,
             recorder,
         }

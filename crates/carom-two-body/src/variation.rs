@@ -561,6 +561,7 @@ pub fn vary_impact(
     is_planar: bool,
 ) -> Result<Option<VariedImpact>, TwoBodyError> {
     check(velocity, friction, restitution)?;
+    options.check()?;
     let inertia_scale = w.unit_scale();
     let scale = velocity_scale([velocity.x, velocity.y, velocity.z]);
     let mut sliding = [[0.0; LANES]; 2];

@@ -4,7 +4,6 @@
 //! if forces of lasting contacts are not found. Time stepping begins with the states at that time and with the balance so far, so
 //! that energy and momentum of the whole run add up.
 
-use crate::MotionError;
 use crate::body::Body;
 use crate::events::{Balance, Event, HandedOver, RunEnd};
 use crate::pair::Other;
@@ -13,6 +12,7 @@ use crate::run::Run;
 use crate::scratch::Touching;
 use crate::spec::{Laws, OnZeno, World};
 use crate::stepping::{Executor, Scheme, Stepping};
+use crate::{MotionError, limits};
 use carom_motion::hybrid::{Ending, Limits, drive};
 use carom_numeric::time::Time;
 use carom_variational::State;
@@ -66,7 +66,10 @@ impl World {
         let (relay, reason) = {
             let mut run = Run::new(self, laws, limits, samples, &mut *observe);
             run.crowd_limit = Some(MOST_IMPACTS);
-            let ending = drive(&mut run, limits);
+            let ending = match limits::check(limits, samples.iter().copied()) {
+                Ok(()) => drive(&mut run, limits),
+                Err(error) => Ending::Stopped(error),
+            };
             let Some((relay, reason)) = run.relay(&ending) else {
                 return run.finish(ending);
             };

@@ -80,6 +80,7 @@ mod island;
 pub mod jointed;
 pub(crate) mod kick;
 mod lasting;
+mod limits;
 mod losses;
 pub(crate) mod pair;
 mod pair_table;

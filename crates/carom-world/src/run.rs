@@ -4,7 +4,6 @@
 //! lasting contact move in steps that end on multiples of the time step. The whole step is computed when it begins; events inside
 //! a step split it.
 
-use crate::MotionError;
 use crate::body::Flights;
 use crate::events::{Balance, Entry, Event, Next, RunEnd, Sample};
 use crate::guard::Gained;
@@ -19,6 +18,7 @@ use crate::step::Step;
 use crate::step_scene::{StepPair, StepScene};
 use crate::swept_box::SweptBox;
 use crate::touch_count::TouchCount;
+use crate::{MotionError, limits};
 use carom_geometry::cells::Cells;
 use carom_motion::hybrid::{Ending, Hybrid, Limits, drive};
 use carom_numeric::time::Time;
@@ -157,7 +157,8 @@ impl World {
     /// impacts) is reached.
     ///
     /// Reports the states at the times `samples` (s, ascending) and every event to `observe`, in order of time. The
-    /// [`Ending`] tells the reason for an early end. All events before the end have been reported.
+    /// [`Ending`] tells the reason for an early end; a negative or NaN duration and sample times that are negative, not finite or
+    /// not ascending end the run with [`MotionError::InvalidValue`]. All events before the end have been reported.
     pub fn run<'o>(
         &self,
         laws: &Laws<'_>,
@@ -166,7 +167,10 @@ impl World {
         observe: &'o mut (dyn FnMut(Event<'_>) + 'o),
     ) -> RunEnd {
         let mut run = Run::new(self, laws, limits, samples, observe);
-        let ending = drive(&mut run, limits);
+        let ending = match limits::check(limits, samples.iter().copied()) {
+            Ok(()) => drive(&mut run, limits),
+            Err(error) => Ending::Stopped(error),
+        };
         run.finish(ending)
     }
 }

@@ -38,7 +38,7 @@ pub struct LemkeOptions {
     /// Covering vector $d > 0$ of the first attempt (n entries), in the units of $w$. `None` means ones.
     pub cover: Option<Vec<f64>>,
     /// Residual above which the final basis is factored again and its solution is corrected in twice the
-    /// precision. With 0 this is always done.
+    /// precision, in \[0, 1). With 0 this is always done.
     pub refine_above: f64,
     /// Largest number of attempts, at least 1. Each costs about as much as the first. See [`Attempt`].
     pub max_attempts: usize,
@@ -47,6 +47,24 @@ pub struct LemkeOptions {
     /// means that the backward error is small, and `Inaccurate` may mean that a row consists of rounding
     /// errors.
     pub proofs: bool,
+}
+
+impl LemkeOptions {
+    /// Returns an error if an option that does not depend on the problem is out of range.
+    fn check(&self) -> Result<(), LcpError> {
+        let (what, value, allowed) = if !(self.refine_above >= 0.0 && self.refine_above < 1.0) {
+            ("refine_above", self.refine_above, "in [0, 1)")
+        } else if self.max_attempts == 0 {
+            ("max_attempts", 0.0, "at least 1")
+        } else {
+            return Ok(());
+        };
+        Err(LcpError::OutOfRange {
+            what,
+            value,
+            allowed,
+        })
+    }
 }
 
 impl Default for LemkeOptions {
@@ -285,7 +303,8 @@ impl Lemke {
     ///
     /// # Errors
     ///
-    /// [`LcpError::DimensionMismatch`] and [`LcpError::InvalidCover`] for the covering vector.
+    /// [`LcpError::DimensionMismatch`] and [`LcpError::InvalidCover`] for the covering vector, [`LcpError::OutOfRange`] for other
+    /// options.
     pub fn solve(&self, problem: &Lcp) -> Result<LcpSolution, LcpError> {
         let mut work = Work::new(self.options.max_work, self.options.max_pivots);
         self.solve_within(problem, &mut work)
@@ -394,7 +413,9 @@ impl Lemke {
         Ok(Search::new(&self.options, problem, &mut work).run_symmetric(workspace))
     }
 
+    /// Returns an error if an option is out of range, or if the covering vector does not fit a problem of `n` rows.
     fn check_cover(&self, n: usize) -> Result<(), LcpError> {
+        self.options.check()?;
         let Some(cover) = &self.options.cover else {
             return Ok(());
         };

@@ -273,3 +273,43 @@ fn a_problem_at_the_ends_of_the_exponent_range_is_solved() {
     assert_ne!(solution.status, LcpStatus::Solved);
     assert!(solution.z[0].is_finite());
 }
+
+/// An option that makes no sense is named with its range.
+#[test]
+fn options_out_of_range_are_refused() {
+    let lcp = Lcp::new(dmatrix![2.0, 1.0; 1.0, 2.0], dvector![-5.0, -6.0]).unwrap();
+    let refused = |change: &dyn Fn(&mut LemkeOptions)| {
+        let mut lemke = Lemke::default();
+        change(&mut lemke.options);
+        lemke.solve(&lcp).unwrap_err().to_string()
+    };
+    for value in [f64::NAN, f64::INFINITY, -1.0, 1.0] {
+        let text = refused(&|options| options.refine_above = value);
+        assert_eq!(
+            text,
+            format!("refine_above is {value}: it must be in [0, 1)")
+        );
+    }
+    assert_eq!(
+        refused(&|options| options.max_attempts = 0),
+        "max_attempts is 0: it must be at least 1"
+    );
+    let none = Enumerate {
+        max_solutions: 0,
+        ..Enumerate::default()
+    };
+    assert_eq!(
+        none.solve(lcp.view()).unwrap_err().to_string(),
+        "max_solutions is 0: it must be at least 1"
+    );
+    let mut sparse = cone::SparseConeOptions::default();
+    sparse.tolerance = f64::NAN;
+    let nothing = cone::SparseConeProblem::of_bodies();
+    let answer = cone::SparseConeWorkspace::new().solve_from(&nothing, &[], &sparse);
+    assert!(
+        answer
+            .unwrap_err()
+            .to_string()
+            .starts_with("tolerance is NaN")
+    );
+}

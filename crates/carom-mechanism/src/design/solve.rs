@@ -20,6 +20,24 @@ pub struct RootOptions {
     pub max_iterations: usize,
 }
 
+impl RootOptions {
+    /// Returns an error if a tolerance is out of range.
+    fn check(&self) -> Result<(), DesignError> {
+        let tolerances = [
+            ("tolerance", self.tolerance),
+            ("step_tolerance", self.step_tolerance),
+        ];
+        match tolerances.iter().find(|(_, t)| !(*t > 0.0 && *t < 1.0)) {
+            Some(&(what, value)) => Err(DesignError::InvalidOption {
+                what,
+                value,
+                allowed: "in (0, 1)",
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Default for RootOptions {
     fn default() -> Self {
         Self {
@@ -56,8 +74,8 @@ pub struct Root {
 ///
 /// # Errors
 ///
-/// [`DesignError::DimensionMismatch`], [`DesignError::NonFinite`], [`DesignError::InvalidScale`], [`DesignError::OutOfBounds`] at
-/// the start, [`DesignError::SingularConstraint`] if the equations depend on each other, [`DesignError::NotConverged`], and the
+/// [`DesignError::InvalidOption`], [`DesignError::DimensionMismatch`], [`DesignError::NonFinite`],
+/// [`DesignError::InvalidScale`], [`DesignError::OutOfBounds`] at the start, [`DesignError::SingularConstraint`] if the equations depend on each other, [`DesignError::NotConverged`], and the
 /// errors of the equations.
 ///
 /// # Examples
@@ -99,6 +117,7 @@ pub fn min_norm_newton(
     scales: &[f64],
     options: &RootOptions,
 ) -> Result<Root, DesignError> {
+    options.check()?;
     let mut search = Search::new(equations, start, scales)?;
     for iterations in 0..=options.max_iterations {
         search.evaluate(iterations)?;
@@ -129,6 +148,7 @@ pub fn nearest_root(
     scales: &[f64],
     options: &RootOptions,
 ) -> Result<Root, DesignError> {
+    options.check()?;
     let mut search = Search::new(equations, start, scales)?;
     for iterations in 0..=options.max_iterations {
         search.evaluate(iterations)?;

@@ -34,6 +34,16 @@ pub enum CollisionError {
         /// Restitution that was given.
         value: f64,
     },
+    /// An option of a collider has a value outside its allowed range.
+    #[error("{what} is {value}: it must be {allowed}")]
+    InvalidOption {
+        /// Name of the option.
+        what: &'static str,
+        /// Value given.
+        value: f64,
+        /// Allowed range, as text.
+        allowed: &'static str,
+    },
     /// The discrete-energy rule does not support this flight or this restitution.
     #[error(
         "the discrete-energy rule needs the second-order flight in uniform gravity and restitution 1"
@@ -81,6 +91,7 @@ impl CollisionError {
             Self::InitialPenetration { .. } => "initial-penetration",
             Self::CoarseCoordinates { .. } => "coarse-coordinates",
             Self::BadRestitution { .. } => "bad-restitution",
+            Self::InvalidOption { .. } => "invalid-option",
             Self::DiscreteEnergyUnavailable => "discrete-energy-unavailable",
             Self::NoDiscreteEnergyRoot { .. } => "no-discrete-energy-root",
             Self::ContactSearchLimit { .. } => "contact-search-limit",

@@ -67,6 +67,25 @@ pub struct ColliderOptions {
     pub stops_at_zeno: bool,
 }
 
+impl ColliderOptions {
+    /// Returns an error if an option is out of range.
+    fn check(&self) -> Result<(), CollisionError> {
+        let tolerance = self.contact_tolerance;
+        let (what, value, allowed) = if !(tolerance > 0.0 && tolerance < 1.0) {
+            ("contact_tolerance", tolerance, "in (0, 1)")
+        } else if self.max_impacts_per_step == 0 {
+            ("max_impacts_per_step", 0.0, "at least 1")
+        } else {
+            return Ok(());
+        };
+        Err(CollisionError::InvalidOption {
+            what,
+            value,
+            allowed,
+        })
+    }
+}
+
 impl Default for ColliderOptions {
     fn default() -> Self {
         Self {
@@ -223,7 +242,7 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
     ///
     /// # Errors
     ///
-    /// [`CollisionError::Flight`], [`CollisionError::InitialPenetration`] and
+    /// [`CollisionError::InvalidOption`]; [`CollisionError::Flight`], [`CollisionError::InitialPenetration`] and
     /// [`CollisionError::CoarseCoordinates`] for the initial state. A later error ends the run with [`Ending::Stopped`].
     pub fn run(
         &self,
@@ -233,6 +252,7 @@ impl<'a, S: SupportMap, F: Flight> Collider<'a, S, F> {
         observe: &mut dyn FnMut(Event<'_>),
     ) -> Result<RunEnd, CollisionError> {
         initial.check()?;
+        self.options.check()?;
         let scene = Scene {
             body: self.body,
             shape: self.shape,

@@ -1,6 +1,6 @@
 //! Exact motion in uniform gravity.
 
-use super::{DifferentiableFlight, Flight, PathRate, TurningDerivative};
+use super::{DifferentiableFlight, Flight, PathRate, TurningDerivative, check_gravity};
 use crate::body::SLENDER;
 use crate::rates::exact_rates;
 use crate::turning::Turning;
@@ -237,6 +237,7 @@ impl Flight for ExactFlight {
         from: &State,
         time: f64,
     ) -> Result<State, VariationalError> {
+        check_gravity(&self.gravity)?;
         let pieces = Pieces::new(body, from, time)?;
         let mut series = Series::new();
         let (mut rotation, mut angular_momentum) = (from.rotation, from.angular_momentum);

@@ -1,6 +1,6 @@
 //! Discrete flights in uniform gravity.
 
-use super::{DifferentiableFlight, Flight, PathRate, TurningDerivative};
+use super::{DifferentiableFlight, Flight, PathRate, TurningDerivative, check_gravity};
 use crate::increment::{discrete_rotational_energy, increment, increment_rate};
 use crate::rates::{AxisRates, axis_rates};
 use crate::turning::{Drive, Turning};
@@ -140,6 +140,7 @@ impl Flight for FreeFlight {
         from: &State,
         time: f64,
     ) -> Result<State, VariationalError> {
+        check_gravity(&self.gravity)?;
         let (position, linear_momentum) = self.fall(body, from, time);
         let (mut rotation, mut angular_momentum) = (from.rotation, from.angular_momentum);
         for fraction in self.fractions {
@@ -161,6 +162,7 @@ impl Flight for FreeFlight {
         from: &State,
         time: f64,
     ) -> Result<(State, PathRate), VariationalError> {
+        check_gravity(&self.gravity)?;
         let (position, linear_momentum) = self.fall(body, from, time);
         let (mut rotation, mut angular_momentum) = (from.rotation, from.angular_momentum);
         let mut angular = Vector3::zeros();

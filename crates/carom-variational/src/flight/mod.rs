@@ -27,6 +27,16 @@ pub struct PathRate {
     pub angular: Vector3<f64>,
 }
 
+/// Returns an error if the acceleration of gravity is not finite.
+#[inline]
+fn check_gravity(gravity: &Vector3<f64>) -> Result<(), VariationalError> {
+    if gravity.iter().all(|g| g.is_finite()) {
+        Ok(())
+    } else {
+        Err(VariationalError::NonFinite { what: "gravity" })
+    }
+}
+
 /// Motion of a rigid body between impacts. An implementation computes the state after a signed time, exactly or by a discrete
 /// integrator.
 ///

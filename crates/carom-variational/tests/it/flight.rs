@@ -628,3 +628,19 @@ fn rates_about_the_axes_are_bounded_for_slender_bodies() {
     }
     assert!(solved >= 700, "{solved}");
 }
+
+/// Uniform gravity enters every flight when it is used.
+#[test]
+fn gravity_must_be_finite() {
+    let (body, state) = (case_i().body, paper_start());
+    for g in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let gravity = v(0.0, g, 0.0);
+        let flights: [&dyn Flight; 2] = [&FreeFlight::lgvi(gravity), &ExactFlight::new(gravity)];
+        for flight in flights {
+            let expected = VariationalError::NonFinite { what: "gravity" };
+            assert_eq!(flight.advance(&body, &state, 0.01).unwrap_err(), expected);
+            let rate = flight.advance_with_rate(&body, &state, 0.01);
+            assert_eq!(rate.unwrap_err(), expected);
+        }
+    }
+}

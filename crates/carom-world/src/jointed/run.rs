@@ -4,7 +4,7 @@ use super::contact::{Change, LimitContact};
 use super::memory::{Bounces, Crowding, Lasting, Plastic, PlasticTouches, Resting, Rubbing};
 use super::pressing::{PairStep, Pressing};
 use super::world::{Control, JointEvent, JointSample, JointedEnd, JointedWorld};
-use crate::{Laws, MotionError};
+use crate::{Laws, MotionError, limits};
 use carom_joints::coordinates::CoordinateSpec;
 use carom_joints::step::{History, Load, Modes, Step, Stepper, Works};
 use carom_joints::{JointError, Posture};
@@ -108,7 +108,8 @@ impl JointedWorld {
             leaving: Vec::new(),
             last: None,
         };
-        let ending = match run.go() {
+        let checked = limits::check(limits, samples.iter().copied());
+        let ending = match checked.and_then(|()| run.go()) {
             Ok(ending) => ending,
             Err(error) => Ending::Stopped(error),
         };

@@ -5,10 +5,10 @@ use super::lasting::LastingContacts;
 use super::options::{StepCounts, Stepping};
 use super::step::{IslandStep, Phases, Step, Stepper};
 use super::tolerances::SAME_TIME;
-use crate::MotionError;
 use crate::events::{Balance, Event, Impact, ImpactContact, RunEnd, Sample};
 use crate::handover::Relay;
 use crate::spec::World;
+use crate::{MotionError, limits};
 use carom_impact::frictional::Poisson;
 use carom_motion::hybrid::{Ending, Hybrid, Limits, drive};
 use carom_variational::State;
@@ -79,6 +79,7 @@ impl World {
         observe: &'o mut (dyn FnMut(Event<'_>) + 'o),
     ) -> RunEnd {
         let initial = energy(self, self.initial_states());
+        let checked = limits::check(limits, relay.samples.iter().rev().copied());
         let mut run = StepRun {
             world: self,
             stepper: Stepper::new(self, *stepping, executor),
@@ -95,7 +96,10 @@ impl World {
             states: relay.states,
             observe,
         };
-        let ending = drive(&mut run, limits);
+        let ending = match checked {
+            Ok(()) => drive(&mut run, limits),
+            Err(error) => Ending::Stopped(error),
+        };
         RunEnd {
             ending,
             time: run.time,

@@ -226,3 +226,33 @@ fn the_step_for_a_heap_is_found_within_its_work() {
     let (_, end, _) = run(&spec, 30.0 * sufficient);
     assert_eq!(end.ending, Ending::Completed);
 }
+
+/// A duration or a sample time that is no time ends a run at its start, and is named with its range.
+#[test]
+fn limits_and_sample_times_are_checked() {
+    let world = carom_world::World::new(&rocking(10.0, 0.3, 2e-3)).unwrap();
+    let refused = |duration: f64, samples: &[f64]| {
+        let (end, log) = run_with(&world, &moreau, limits(duration), samples);
+        assert!(end.time == 0.0 && log.samples.is_empty() && log.impacts.is_empty());
+        match end.ending {
+            Ending::Stopped(error) => error.to_string(),
+            other => panic!("{other:?}"),
+        }
+    };
+    for duration in [-1.0, f64::NAN] {
+        let expected = format!("duration {duration} must be at least 0");
+        assert_eq!(refused(duration, &[]), expected);
+    }
+    for samples in [
+        &[-1.0][..],
+        &[f64::NAN],
+        &[0.0, f64::INFINITY],
+        &[0.0, 0.2, 0.1],
+    ] {
+        let text = refused(1.0, samples);
+        assert!(
+            text.ends_with("must be finite, at least 0 and ascending"),
+            "{text}"
+        );
+    }
+}

@@ -80,6 +80,15 @@ impl SparseConeOptions {
     /// [`LcpError::OutOfRange`] unless the tolerance is in [1e-15, 1e-6] and the acceptable residual
     /// between the tolerance and 1e-6.
     pub fn new(tolerance: f64, acceptable: f64) -> Result<Self, LcpError> {
+        let options = Self {
+            tolerance,
+            acceptable,
+        };
+        options.check()?;
+        Ok(options)
+    }
+
+    fn check(&self) -> Result<(), LcpError> {
         let check = |what, value, least| {
             if (least..=1e-6).contains(&value) {
                 Ok(())
@@ -91,12 +100,8 @@ impl SparseConeOptions {
                 })
             }
         };
-        check("tolerance", tolerance, 1e-15)?;
-        check("acceptable residual", acceptable, tolerance)?;
-        Ok(Self {
-            tolerance,
-            acceptable,
-        })
+        check("tolerance", self.tolerance, 1e-15)?;
+        check("acceptable residual", self.acceptable, self.tolerance)
     }
 }
 
@@ -255,13 +260,14 @@ impl SparseConeWorkspace {
     /// # Errors
     ///
     /// The errors of [`solve`](Self::solve), [`LcpError::DimensionMismatch`] and, for a start that is not finite,
-    /// [`LcpError::NonFinite`].
+    /// [`LcpError::NonFinite`]; [`LcpError::OutOfRange`] for options outside the ranges of [`SparseConeOptions::new`].
     pub fn solve_from(
         &mut self,
         problem: &SparseConeProblem,
         start: &[f64],
         options: &SparseConeOptions,
     ) -> Result<SparseConeAnswer, LcpError> {
+        options.check()?;
         self.system.prepare(problem)?;
         self.take_start(start)?;
         self.compare_pattern(problem);

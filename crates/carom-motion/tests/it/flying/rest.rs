@@ -3,7 +3,7 @@
 use super::common::{self, G, System, body, gravity, v};
 use carom_geometry::{Cuboid, Ellipsoid, HalfSpace, Shape, SupportMap};
 use carom_lie::So3;
-use carom_motion::flying::{Collider, ImpactRule, RunEnd};
+use carom_motion::flying::{Collider, ColliderOptions, ImpactRule, RunEnd};
 use carom_motion::hybrid::Ending;
 use carom_variational::{ExactFlight, Flight, FreeFlight, RigidBody, State, TimeGrid};
 use nalgebra::Vector3;
@@ -127,4 +127,41 @@ fn a_tilted_body_that_spins_comes_to_rest() {
             }
         }
     }
+}
+
+/// Options of a collider that make no sense are named with their range.
+#[test]
+fn options_of_a_collider_are_checked() {
+    let system = ball(1.0, 3.0, v(0.0, 0.0, 0.0));
+    let flight = ExactFlight::new(gravity());
+    let refused = |options: ColliderOptions| {
+        let rule = ImpactRule::Newton { restitution: 0.5 };
+        Collider::new(&system.body, &system.shape, &system.plane, &flight, rule)
+            .unwrap()
+            .with_options(options)
+            .run(
+                &system.initial,
+                &TimeGrid::duration(0.01, 1.0).unwrap(),
+                None,
+                &mut |_| (),
+            )
+            .unwrap_err()
+            .to_string()
+    };
+    for contact_tolerance in [f64::NAN, f64::INFINITY, -1.0, 0.0, 1.0] {
+        let text = refused(ColliderOptions {
+            contact_tolerance,
+            ..ColliderOptions::default()
+        });
+        let expected = format!("contact_tolerance is {contact_tolerance}: it must be in (0, 1)");
+        assert_eq!(text, expected);
+    }
+    let none = ColliderOptions {
+        max_impacts_per_step: 0,
+        ..ColliderOptions::default()
+    };
+    assert_eq!(
+        refused(none),
+        "max_impacts_per_step is 0: it must be at least 1"
+    );
 }
