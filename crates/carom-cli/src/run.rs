@@ -238,6 +238,12 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
                 Failure::Unsolved(message)
             }
         })?;
+    if !is_quiet {
+        for warning in warnings(&record) {
+            // A closed stderr is no reason to stop.
+            let _ = writeln!(std::io::stderr(), "carom: warning: {warning}");
+        }
+    }
     let is_demo = file.is_none() && DEMOS.contains(&scenario.name);
     let text = if args.json {
         export::json(&record).map_err(unwritable)?
@@ -277,6 +283,12 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
     }
 }
 
+/// Iterates over the warnings in the results of a record.
+fn warnings(record: &Record) -> impl Iterator<Item = &str> {
+    let list = record.results.get("warnings").and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(Value::as_str)
+}
+
 /// Scenarios that run a world or mechanism of the user; without a configuration they run a demo.
 const DEMOS: [&str; 2] = ["world", "mechanism"];
 
@@ -293,8 +305,7 @@ fn in_words(record: &Record, is_demo: bool) -> String {
     if record.status != "completed" {
         text.push_str(&format!("status: {}\n\n", record.status));
     }
-    let warnings = record.results.get("warnings").and_then(Value::as_array);
-    for warning in warnings.into_iter().flatten().filter_map(Value::as_str) {
+    for warning in warnings(record) {
         text.push_str(&format!("warning: {warning}\n\n"));
     }
     text.push_str(&export::summary(record));

@@ -73,6 +73,8 @@ pub use error::GeometryError;
 pub use half_space::{Gap, HalfSpace};
 pub use mass_properties::MassProperties;
 pub use mesh::TriangleMesh;
+#[cfg(feature = "meshes")]
+pub use mesh::Triangles;
 pub use patch::{ContactPatch, PatchKind};
 pub use shape::{
     Cuboid, Cylinder, Ellipsoid, EllipsoidIntersection, Polyhedron, Rounded, Segment, Shape,

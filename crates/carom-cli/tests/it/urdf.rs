@@ -368,3 +368,83 @@ fn the_quadruped_of_the_book_lands_on_its_feet() {
     close(&first["time"], &(2.0 * gap / 9.80665).sqrt().into(), 1e-9);
     assert_eq!(first["contacts"].as_array().unwrap().len(), 4, "{first}");
 }
+
+/// A box of 0.2 m, 0.2 m and 0.1 m without its lid, as the text of an STL file.
+fn tray() -> String {
+    let corner = |k: usize| [(k & 1, 0.1), (k >> 1 & 1, 0.1), (k >> 2, 0.05)];
+    // Two triangles for each face but the one at the top.
+    let triangles = [
+        [0, 2, 3],
+        [0, 3, 1],
+        [0, 1, 5],
+        [0, 5, 4],
+        [3, 2, 6],
+        [3, 6, 7],
+        [2, 0, 4],
+        [2, 4, 6],
+        [1, 3, 7],
+        [1, 7, 5],
+    ];
+    let mut text = "solid tray\n".to_owned();
+    for triangle in triangles {
+        text += "facet normal 0 0 0\nouter loop\n";
+        for [x, y, z] in triangle.map(corner) {
+            let at = |(upper, half): (usize, f64)| if upper == 1 { half } else { -half };
+            writeln!(text, "vertex {} {} {}", at(x), at(y), at(z)).unwrap();
+        }
+        text += "endloop\nendfacet\n";
+    }
+    text + "endsolid tray\n"
+}
+
+/// An open mesh is replaced by the hull of its vertices, and one without a hull is lost; both with one line that names link and
+/// file.
+#[test]
+fn an_open_mesh_is_replaced_by_its_hull_with_a_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    write("tray.stl", &tray());
+    let urdf = |mesh: &str| {
+        format!(
+            r#"<robot name="tray"><link name="tray">
+                <inertial><mass value="1"/><inertia ixx="0.005" iyy="0.005" izz="0.007"/></inertial>
+                <collision><geometry><mesh filename="{mesh}"/></geometry></collision></link></robot>"#
+        )
+    };
+    let config = write(
+        "tray.toml",
+        "duration = 1.0\ncontact = { friction = 0.5, restitution = 0.0 }\n\
+         planes = [{ name = \"floor\", normal = [0.0, 0.0, 1.0], offset = 0.0 }]\n\
+         [urdf]\nbase = \"floating\"\nposition = [0.0, 0.0, 0.5]\n",
+    );
+    for (mesh, height, words) in [
+        (
+            "tray.stl",
+            0.05,
+            "is not a closed mesh: the hull of its vertices takes its place",
+        ),
+        (
+            "lid.stl",
+            0.5 - 0.5 * 9.80665,
+            "is not found; `urdf.mesh_dir` says where meshes are",
+        ),
+    ] {
+        let robot = write("tray.urdf", &urdf(mesh));
+        let arguments = [
+            "run", "world", "--config", &config, "--urdf", &robot, "--json",
+        ];
+        let output = carom(&arguments, "");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{error}");
+        let expected = format!("mesh `tray`: {mesh} {words}");
+        assert_eq!(error, format!("carom: warning: {expected}\n"));
+        let record: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(record["warnings"], serde_json::json!([expected]));
+        let z = record["final"][0]["position"][2].as_f64().unwrap();
+        assert!((z - height).abs() < 1e-9, "{mesh}: {z}");
+    }
+}

@@ -51,6 +51,7 @@ pub fn html(record: &Record, formats: &[Format]) -> Result<String, ExportError> 
         law(record),
         record.numerics,
     );
+    body.push_str(&warnings(record));
     section(&mut body, "", &record.animations, placed)?;
     section(&mut body, "", &record.figures, |f| figure(f, formats))?;
     body.push_str(&headlines(&record.quantities));
@@ -103,6 +104,20 @@ fn law(record: &Record) -> String {
         return String::new();
     }
     format!(" \u{b7} law: {}", escape(&names.join(", ")))
+}
+
+/// Returns the HTML of the warnings in the results of a record; empty if there are none.
+fn warnings(record: &Record) -> String {
+    let list = record.results.get("warnings").and_then(|w| w.as_array());
+    let texts = list.into_iter().flatten().filter_map(|w| w.as_str());
+    texts
+        .map(|text| {
+            format!(
+                "<p class=\"warning\"><strong>Warning:</strong> {}</p>\n",
+                escape(text)
+            )
+        })
+        .collect()
 }
 
 /// Writes the HTML of the player of an animation. The enclosing element has the animation's name as its `id`, so that links

@@ -5,7 +5,7 @@ use crate::ScenarioError;
 use crate::config::{Fraction, count};
 use carom_geometry::{
     Cuboid, Cylinder, Ellipsoid, EllipsoidIntersection, GeometryError, HalfSpace, MassProperties,
-    Polyhedron, Rounded, Segment, Shape, TriangleMesh, TurnedEllipsoid, Union,
+    Polyhedron, Rounded, Segment, Shape, TriangleMesh, Triangles, TurnedEllipsoid, Union,
 };
 use carom_lie::So3;
 use carom_motion::flying::{ColliderOptions, CollisionError, ImpactRule};
@@ -306,24 +306,35 @@ fn build_all(key: &str, parts: &[ShapeConfig]) -> Result<Vec<Shape>, ScenarioErr
 const MAX_MESH_BYTES: u64 = 256 << 20;
 
 /// Reads a triangle mesh from an STL or OBJ file. Error messages name the key `key.file`.
-pub(crate) fn read_mesh(key: &str, file: &Path) -> Result<TriangleMesh, ScenarioError> {
-    let place = |message: String| {
-        ScenarioError::value(
-            &format!("{key}.file"),
-            format!("{}: {message}", file.display()),
-        )
-    };
-    let bytes = read_file(file, MAX_MESH_BYTES).map_err(|error| place(error.to_string()))?;
+fn read_mesh(key: &str, file: &Path) -> Result<TriangleMesh, ScenarioError> {
+    let mesh = read_triangles(key, file)?.close();
+    mesh.map_err(|error| in_file(key, file, &error.to_string()))
+}
+
+/// Reads the triangles of a mesh file in STL or OBJ format; the mesh may be open. `key`: key of the file in the configuration.
+pub(crate) fn read_triangles(key: &str, file: &Path) -> Result<Triangles, ScenarioError> {
+    let bytes = read_file(file, MAX_MESH_BYTES);
+    let bytes = bytes.map_err(|error| in_file(key, file, &error.to_string()))?;
     let extension = file
         .extension()
         .and_then(|e| e.to_str())
         .unwrap_or_default();
     let mesh = match extension.to_ascii_lowercase().as_str() {
-        "stl" => TriangleMesh::from_stl(&bytes),
-        "obj" => TriangleMesh::from_obj(&bytes),
-        _ => return Err(place("the file name must end in .stl or .obj".to_owned())),
+        "stl" => Triangles::from_stl(&bytes),
+        "obj" => Triangles::from_obj(&bytes),
+        _ => {
+            return Err(in_file(key, file, "the file name must end in .stl or .obj"));
+        }
     };
-    mesh.map_err(|error| place(error.to_string()))
+    mesh.map_err(|error| in_file(key, file, &error.to_string()))
+}
+
+/// Returns the error about a mesh file that a configuration names at `key`.
+fn in_file(key: &str, file: &Path, message: &str) -> ScenarioError {
+    ScenarioError::value(
+        &format!("{key}.file"),
+        format!("{}: {message}", file.display()),
+    )
 }
 
 impl Config {

@@ -8,7 +8,7 @@ mod playback;
 mod report;
 mod snapshots;
 
-pub(crate) use config::{ShapeConfig, read_mesh};
+pub(crate) use config::{ShapeConfig, read_triangles};
 pub(crate) use playback::solids;
 
 use crate::common::sensitivity;

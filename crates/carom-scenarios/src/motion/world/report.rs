@@ -12,6 +12,7 @@ use carom_variational::State;
 use carom_world::{Event, Impact, PlaneSpec, RunEnd, Sample, Scheme, StepCounts};
 use nalgebra::Vector3;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// Largest number of bodies with which the lowest gap is computed at every sample.
 const MOST_GAPS: usize = 200;
@@ -229,14 +230,22 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
     if !ignored.is_empty() {
         record.results.insert("ignored".to_owned(), json!(ignored));
     }
-    if let Some(warning) = falls_for_ever(whole) {
-        record
-            .results
-            .insert("warnings".to_owned(), json!([warning]));
-    }
+    warn(&mut record.results, falls_for_ever(whole).into_iter());
     record.quantities.extend(quantities(log, end, &totals));
     figures(whole, log, record);
     playback(&setup.spec, &log.frames, &log.shown, record);
+}
+
+/// Appends warnings to the results of a record, which has the key `warnings` if there are any.
+pub(super) fn warn(results: &mut BTreeMap<String, Value>, warnings: impl Iterator<Item = String>) {
+    for warning in warnings {
+        let list = results
+            .entry("warnings".to_owned())
+            .or_insert_with(|| json!([]));
+        if let Some(list) = list.as_array_mut() {
+            list.push(Value::from(warning));
+        }
+    }
 }
 
 /// Totals over all bodies.

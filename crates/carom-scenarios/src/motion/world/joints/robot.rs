@@ -21,7 +21,12 @@ impl Robot {
     ) -> Result<Self, ScenarioError> {
         let jointed = Jointed::new(config, given)?;
         let imported = config.imported.as_ref();
-        let ignored = imported.map_or_else(Vec::new, |i| i.notes(&jointed.overlapping()));
+        let mut ignored = imported.map_or_else(Vec::new, |i| i.notes(&jointed.overlapping()));
+        for warning in imported.iter().flat_map(|i| i.warnings()) {
+            if !ignored.iter().any(|note| note == warning) {
+                ignored.push(warning.to_owned());
+            }
+        }
         Ok(Self { jointed, ignored })
     }
 
@@ -35,7 +40,7 @@ impl Robot {
         &self.jointed.coordinates
     }
 
-    /// Returns the parts of the robot's model that the simulation does not support, each with the reason.
+    /// Returns the parts of the robot's model that the simulation does not support or replaces, each with the reason.
     pub fn ignored(&self) -> &[String] {
         &self.ignored
     }

@@ -4,7 +4,7 @@ use super::read::{Geometry, Joint, Robot};
 use super::tree::{Group, Tree};
 use super::{Base, Imported, Note, UrdfConfig};
 use crate::ScenarioError;
-use crate::lie_group::bouncing::read_mesh;
+use crate::lie_group::bouncing::read_triangles;
 use carom_geometry::Polyhedron;
 use carom_lie::{Se3, So3};
 use nalgebra::{Matrix3, Vector3};
@@ -259,39 +259,58 @@ impl Builder<'_> {
         }))
     }
 
-    /// Returns the configuration of a polyhedron: the convex hull of a mesh file. If the file cannot be read, returns `None`
-    /// and notes that for the record. `link`: name of the link; `at`: pose of the mesh; `address`: path in the URDF file;
-    /// `scale`: scale factors along the axes.
+    /// Returns the configuration of a polyhedron: the convex hull of the vertices of a mesh file, which may be open. Returns
+    /// `None` if the file has no such hull, and notes that for the record. `link`: name of the link; `at`: pose of the mesh;
+    /// `address`: path in the URDF file; `scale`: scale factors along the axes.
     fn mesh(&mut self, link: &str, at: &Se3, address: &str, scale: &[f64; 3]) -> Option<Value> {
-        let mut note = |why: String| self.imported.ignored.push(Note::new("mesh", link, &why));
-        let Some(path) = found(self.config, address) else {
-            note(format!(
-                "{address} is not found; `urdf.mesh_dir` says where meshes are"
-            ));
-            return None;
-        };
-        let mesh = match read_mesh("urdf.file", &path) {
-            Ok(mesh) => mesh,
-            Err(error) => {
-                note(error.to_string());
-                return None;
+        match self.hull(link, at, address, scale) {
+            Ok(hull) => {
+                let vertices: Vec<Value> = hull.vertices().iter().map(list).collect();
+                Some(json!({"type": "polyhedron", "vertices": vertices}))
             }
-        };
-        let vertices = mesh.vertices().iter();
-        let scaled = vertices.map(|v| at.act(&v.component_mul(&Vector3::from(*scale))));
-        let scaled: Vec<Vector3<f64>> = scaled.collect();
-        let hull = match Polyhedron::new(&scaled) {
-            Ok(hull) => hull,
-            Err(error) => {
-                note(error.to_string());
-                return None;
+            Err(why) => {
+                let note = Note::new("mesh", link, &why);
+                self.imported.ignored.push(note.clone());
+                self.imported.warnings.push(note);
+                None
             }
-        };
-        if Polyhedron::from_mesh(mesh).is_ok_and(|own| !own.is_convex()) {
-            note(format!("{address} is not convex: its hull takes its place"));
         }
-        let vertices: Vec<Value> = hull.vertices().iter().map(list).collect();
-        Some(json!({"type": "polyhedron", "vertices": vertices}))
+    }
+
+    /// Returns the convex hull of the vertices of a mesh file, or the reason for which there is none. Arguments as for
+    /// [`mesh`](Self::mesh).
+    fn hull(
+        &mut self,
+        link: &str,
+        at: &Se3,
+        address: &str,
+        scale: &[f64; 3],
+    ) -> Result<Polyhedron, String> {
+        let path = found(self.config, address).ok_or_else(|| {
+            format!("{address} is not found; `urdf.mesh_dir` says where meshes are")
+        })?;
+        let mesh = read_triangles("urdf.file", &path).map_err(|error| error.to_string())?;
+        let scaled: Vec<Vector3<f64>> = mesh
+            .vertices
+            .iter()
+            .map(|v| at.act(&v.component_mul(&Vector3::from(*scale))))
+            .collect();
+        let hull =
+            Polyhedron::new(&scaled).map_err(|error| format!("{}: {error}", path.display()))?;
+        match mesh.close().and_then(Polyhedron::from_mesh) {
+            Ok(own) if own.is_convex() => (),
+            Ok(_) => {
+                let why = format!("{address} is not convex: its hull takes its place");
+                self.imported.ignored.push(Note::new("mesh", link, &why));
+            }
+            Err(_) => {
+                let why = format!(
+                    "{address} is not a closed mesh: the hull of its vertices takes its place"
+                );
+                self.imported.warnings.push(Note::new("mesh", link, &why));
+            }
+        }
+        Ok(hull)
     }
 
     fn joint(&mut self, joint: &Joint, group: &Group) -> Result<(), ScenarioError> {

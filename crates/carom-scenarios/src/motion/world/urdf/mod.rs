@@ -7,6 +7,7 @@ mod tree;
 use super::body::BodyConfig;
 use super::contact::PairConfig;
 use super::joints::JointConfig;
+use super::report::warn;
 use crate::ScenarioError;
 use carom_report::input::read_text;
 use serde::Deserialize;
@@ -71,6 +72,8 @@ pub(super) struct Imported {
     /// Names of links that were merged into the body of another link, with the name of that link.
     merged: Vec<[String; 2]>,
     ignored: Vec<Note>,
+    /// Notes about shapes that were lost, or replaced by another shape.
+    warnings: Vec<Note>,
 }
 
 impl Imported {
@@ -85,14 +88,21 @@ impl Imported {
         all.map(|note| note.0).collect()
     }
 
-    /// Adds the keys `merged` (links that became part of another body) and `ignored` (parts that the import ignores) to the
-    /// results of a record. `overlapping`: pairs of bodies that overlap at the start and therefore never touch.
+    /// Returns notes about shapes that the import lost or replaced by another shape.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = &str> {
+        self.warnings.iter().map(|note| note.0.as_str())
+    }
+
+    /// Adds the keys `merged` (links that became part of another body), `warnings` (shapes that were lost or replaced) and
+    /// `ignored` (parts that the import ignores) to the results of a record. `overlapping`: pairs of bodies that overlap at the
+    /// start and therefore never touch.
     pub(super) fn report(&self, overlapping: &[[&str; 2]], results: &mut BTreeMap<String, Value>) {
         let merged = self
             .merged
             .iter()
             .map(|[link, into]| json!({"link": link, "into": into}));
         results.insert("merged".to_owned(), merged.collect());
+        warn(results, self.warnings().map(str::to_owned));
         let notes = self.notes(overlapping);
         if notes.is_empty() {
             return;
