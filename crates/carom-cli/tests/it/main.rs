@@ -17,3 +17,4 @@ mod sweep;
 mod urdf;
 mod usage;
 mod verdicts;
+mod worlds;

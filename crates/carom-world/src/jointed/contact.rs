@@ -62,6 +62,9 @@ pub struct TouchHit {
     pub impulse: Vector3<f64>,
     /// Velocity along the normal before the impact, negative if approaching (m/s).
     pub normal_velocity: f64,
+    /// True if the contact approached and its pair of bodies has a coefficient of restitution above 0, which the impact did not
+    /// use: another point of the pair was in lasting contact.
+    pub without_restitution: bool,
 }
 
 /// Constraint impulse that a joint exerts on its child body during an impact.
@@ -132,6 +135,8 @@ pub(super) struct Posed {
     pub(super) friction: f64,
     /// Velocity of each row before the impact (m/s or rad/s).
     pub(super) before: [f64; 3],
+    /// True if the contact approaches and has no restitution because its pair of bodies is in lasting contact.
+    pub(super) without_restitution: bool,
 }
 
 impl Posed {
@@ -156,6 +161,7 @@ impl Posed {
             restitution,
             friction: 0.0,
             before: [rate, 0.0, 0.0],
+            without_restitution: false,
         }
     }
 

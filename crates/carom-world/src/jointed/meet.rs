@@ -99,6 +99,7 @@ impl Run<'_, '_> {
                     restitution: pair.surface.restitution,
                     friction: pair.surface.friction,
                     before,
+                    without_restitution: false,
                 });
             }
         }
@@ -143,6 +144,8 @@ impl Run<'_, '_> {
             Place::Limit(limit) => return self.restitute_limit(limit, approaches, posed),
             Place::Point { pair, .. } => pair,
         };
+        posed.without_restitution =
+            approaches && posed.restitution > 0.0 && self.lasting.contains_key(&pair);
         if self.lasting.contains_key(&pair) || posed.before[0] > 0.0 {
             posed.restitution = 0.0;
         }

@@ -6,6 +6,7 @@ mod config;
 mod contact;
 mod fill;
 mod joints;
+mod landings;
 mod output;
 mod report;
 mod scheme;

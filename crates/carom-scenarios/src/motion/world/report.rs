@@ -1,6 +1,7 @@
 //! Record of a world's motion.
 
 use super::World;
+use super::landings::Landings;
 use super::output::{ImpactOutput, SampleOutput};
 use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::playback::{Hit, playback, up};
@@ -52,6 +53,7 @@ pub(super) struct Log<'w> {
     /// First impacts, in the form that the animation needs.
     shown: Vec<Hit>,
     lowest: f64,
+    landings: Landings,
 }
 
 impl<'w> Log<'w> {
@@ -70,6 +72,7 @@ impl<'w> Log<'w> {
             hits: Vec::new(),
             shown: Vec::new(),
             lowest: f64::INFINITY,
+            landings: Landings::default(),
         }
     }
 
@@ -85,6 +88,13 @@ impl<'w> Log<'w> {
                     if !self.world.world.is_fixed(contact.second) {
                         self.hits.push((contact.second, impact.time));
                     }
+                }
+                let landed = impact.contacts.iter().find(|c| c.without_restitution);
+                if let Some(contact) = landed {
+                    let names = [contact.first, contact.second];
+                    let names = names.map(|thing| self.world.world.name(thing));
+                    let loss = impact.energy_minus - impact.energy_plus;
+                    self.landings.note(impact.time, loss, names);
                 }
                 if self.impacts_wanted {
                     self.impacts.push(self.impact(impact));
@@ -230,7 +240,8 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
     if !ignored.is_empty() {
         record.results.insert("ignored".to_owned(), json!(ignored));
     }
-    warn(&mut record.results, falls_for_ever(whole).into_iter());
+    let warnings = [falls_for_ever(whole), log.landings.warning()];
+    warn(&mut record.results, warnings.into_iter().flatten());
     record.quantities.extend(quantities(log, end, &totals));
     figures(whole, log, record);
     playback(&setup.spec, &log.frames, &log.shown, record);

@@ -3,7 +3,9 @@
 use super::setup::Jointed;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::world::World;
+use crate::motion::world::landings::Landings;
 use crate::motion::world::output::ImpactOutput;
+use crate::motion::world::report::warn;
 use carom_motion::hybrid::Ending;
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
@@ -39,6 +41,7 @@ pub(super) struct Log<'w> {
     stride: usize,
     n_samples: usize,
     last_sample: Option<f64>,
+    landings: Landings,
 }
 
 impl<'w> Log<'w> {
@@ -56,6 +59,7 @@ impl<'w> Log<'w> {
             stride: jointed.setup.samples.len().div_ceil(FRAMES).max(1),
             n_samples: 0,
             last_sample: None,
+            landings: Landings::default(),
         }
     }
 
@@ -63,6 +67,13 @@ impl<'w> Log<'w> {
         match *event {
             JointEvent::Sample(sample) => self.sample(&sample),
             JointEvent::Impact(impact) => {
+                let landed = impact.touches.iter().find(|t| t.without_restitution);
+                if let Some(touch) = landed {
+                    let names = [touch.first, touch.second];
+                    let names = names.map(|thing| self.jointed.world.thing_name(thing));
+                    let loss = impact.energy_minus - impact.energy_plus;
+                    self.landings.note(impact.time, loss, names);
+                }
                 if self.jointed.setup.output.impacts == ImpactOutput::All {
                     self.impacts.push(self.impact(impact));
                 }
@@ -492,6 +503,7 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
     for (key, value) in results {
         record.results.insert(key.to_owned(), value);
     }
+    warn(&mut record.results, log.landings.warning().into_iter());
     quantities(end, [initial, last], momentum_error, record);
     figures(jointed, log, record);
 }
