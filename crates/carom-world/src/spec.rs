@@ -506,8 +506,9 @@ impl World {
         }
     }
 
-    /// Returns the coefficients of friction and restitution of the pair (`i`, `j`), in any order.
-    pub(crate) fn surface(&self, i: usize, j: usize) -> Surface {
+    /// Returns the coefficients of friction and restitution of the pair (`i`, `j`), in any order; indices count the bodies, then
+    /// the planes.
+    pub fn surface(&self, i: usize, j: usize) -> Surface {
         let key = if i < j { (i, j) } else { (j, i) };
         self.pairs.get(&key).copied().unwrap_or(self.surface)
     }

@@ -66,3 +66,55 @@ fn a_landing_beside_a_point_at_rest_has_a_warning() {
     // Without restitution nothing is lost that the user asked for.
     assert_eq!(warnings(&rod(0.0)).1, [""; 0]);
 }
+
+/// Balls in a row, of which the first hits the others; the law for several contacts, if any, is `law`.
+fn cradle(balls: usize, restitution: f64, law: &str) -> String {
+    let mut text = format!(
+        "duration = 1.0\ngravity = [0.0, 0.0, 0.0]\n{law}\n\
+         contact = {{ friction = 0.0, restitution = {restitution:?} }}\nplanes = []\n"
+    );
+    for k in 0..balls {
+        let (x, speed) = if k == 0 {
+            (-0.5, 1.0)
+        } else {
+            (0.2 * (k - 1) as f64, 0.0)
+        };
+        text += &format!(
+            "[[bodies]]\nname = \"ball {k}\"\nmass = 1.0\nshape = {{ type = \"sphere\", radius = 0.1 }}\n\
+             position = [{x:?}, 0.0, 0.0]\nvelocity = [{speed:?}, 0.0, 0.0]\n"
+        );
+    }
+    text
+}
+
+/// Three balls, of which two touch: `poisson` and `propagative` answer otherwise, and the run says so. It is silent where a law
+/// is named, or where the laws agree.
+#[test]
+fn a_cradle_says_that_the_law_decides() {
+    let (record, texts) = warnings(&cradle(3, 1.0, ""));
+    let [text] = texts.as_slice() else {
+        panic!("{texts:?}");
+    };
+    assert!(
+        text.starts_with("at 0.3000 s one contact closed while another touched"),
+        "{text}"
+    );
+    assert!(
+        text.contains("`poisson` answers -0.33, 0.67, 0.67 m/s"),
+        "{text}"
+    );
+    assert!(
+        text.contains("`propagative` answers 0, 0, 1 m/s (law.several)"),
+        "{text}"
+    );
+    let speed = record["final"][0]["velocity"][0].as_f64().unwrap();
+    assert!((speed + 1.0 / 3.0).abs() < 1e-12);
+    for silent in [
+        cradle(3, 1.0, "law = { several = \"poisson\" }"),
+        cradle(3, 1.0, "law = { several = \"propagative\" }"),
+        cradle(3, 0.0, ""),
+        cradle(2, 1.0, ""),
+    ] {
+        assert_eq!(warnings(&silent).1, [""; 0]);
+    }
+}

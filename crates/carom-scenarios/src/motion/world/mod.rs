@@ -11,6 +11,7 @@ mod output;
 mod report;
 mod scheme;
 mod setup;
+mod several;
 mod threads;
 mod urdf;
 

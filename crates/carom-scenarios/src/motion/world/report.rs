@@ -3,6 +3,7 @@
 use super::World;
 use super::landings::Landings;
 use super::output::{ImpactOutput, SampleOutput};
+use super::several::Comparison;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::playback::{Hit, playback, up};
 use carom_geometry::SupportMap;
@@ -54,6 +55,7 @@ pub(super) struct Log<'w> {
     shown: Vec<Hit>,
     lowest: f64,
     landings: Landings,
+    comparison: Comparison,
 }
 
 impl<'w> Log<'w> {
@@ -73,6 +75,7 @@ impl<'w> Log<'w> {
             shown: Vec::new(),
             lowest: f64::INFINITY,
             landings: Landings::default(),
+            comparison: Comparison::default(),
         }
     }
 
@@ -96,6 +99,7 @@ impl<'w> Log<'w> {
                     let loss = impact.energy_minus - impact.energy_plus;
                     self.landings.note(impact.time, loss, names);
                 }
+                self.comparison.note(self.world, impact);
                 if self.impacts_wanted {
                     self.impacts.push(self.impact(impact));
                 }
@@ -240,7 +244,8 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
     if !ignored.is_empty() {
         record.results.insert("ignored".to_owned(), json!(ignored));
     }
-    let warnings = [falls_for_ever(whole), log.landings.warning()];
+    let comparison = log.comparison.warning().map(str::to_owned);
+    let warnings = [falls_for_ever(whole), comparison, log.landings.warning()];
     warn(&mut record.results, warnings.into_iter().flatten());
     record.quantities.extend(quantities(log, end, &totals));
     figures(whole, log, record);

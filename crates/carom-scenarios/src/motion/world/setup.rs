@@ -32,6 +32,8 @@ pub(super) struct Setup {
     pub(super) output: OutputConfig,
     pub(super) stepping: Stepping,
     pub(super) zeno_is_given: bool,
+    /// True if the user names the law for several contacts.
+    pub(super) several_is_given: bool,
     /// Keys that the user gives and that only event-driven integration uses.
     pub(super) given_of_events: Vec<&'static str>,
     law: LawConfig,
@@ -193,6 +195,7 @@ impl Config {
             output: self.output,
             stepping: self.stepping.options()?,
             zeno_is_given: self.on_zeno.is_some(),
+            several_is_given: given("law.several"),
             given_of_events: scheme::given_of_events(given),
             law: self.law.clone(),
             several,
