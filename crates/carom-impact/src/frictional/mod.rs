@@ -55,7 +55,6 @@ mod default_cap;
 mod end_mode;
 mod first_steps;
 mod impact_stepper;
-mod jam;
 mod modes;
 mod own;
 mod painleve;

@@ -51,13 +51,7 @@ pub(super) struct RoundWorkspace {
     pub(super) impulse: Vec<f64>,
     /// Units of work of all solves so far, see [`work_of`].
     pub(super) work: u64,
-    /// True if [`RoundStep::candidate`] accepts only impulses of at most [`HEAVY`] times the velocities, found by methods
-    /// whose result does not depend on axes, units or order.
-    pub(super) is_light: bool,
 }
-
-/// Ratio of impulses to velocities up to which at least ten digits of the velocities after the impact are known.
-const HEAVY: f64 = 1e6;
 
 /// Largest number of contacts for which the dense method is used: 60 rows.
 const DENSE_CONTACTS: usize = 20;
@@ -218,14 +212,10 @@ impl RoundStep {
         let RoundWorkspace {
             cone,
             velocity: rows,
-            is_light,
             ..
         } = workspace;
         self.on_rows(velocity, rows);
-        let mut problem = self.problem(rows, caps)?;
-        if *is_light {
-            problem = problem.with_largest(HEAVY)?;
-        }
+        let problem = self.problem(rows, caps)?;
         let answer = if caps.is_empty() && problem.n_contacts() > DENSE_CONTACTS {
             by_sparse(&problem, selection, cone)?
         } else {
@@ -234,9 +224,7 @@ impl RoundStep {
         let work = work_of(&answer, problem.dim());
         self.keep(workspace);
         workspace.work += work;
-        let is_near = answer.status == LcpStatus::Inaccurate
-            && answer.residual <= NEAR
-            && !workspace.is_light;
+        let is_near = answer.status == LcpStatus::Inaccurate && answer.residual <= NEAR;
         if answer.status == LcpStatus::Solved || is_near {
             return Ok(answer);
         }

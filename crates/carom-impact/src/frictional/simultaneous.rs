@@ -3,13 +3,13 @@
 use super::canonical::Canonical;
 use super::cone_shape::ConeShape;
 use super::contradiction::{Friction, contradiction};
-use super::jam::{HEAVIEST, SUSPECT, has_no_solution, hidden_by, is_long_search, ratio};
+use super::modes::{check_planar, solutions};
 use super::parts::{Apart, OfPart, Part, Shifted};
 use super::planar;
 use super::round::{RoundBasis, RoundWorkspace, polygon_error};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
-use super::turned::Cones;
+use super::turned;
 use crate::laws::BuiltIn;
 use carom_contact::candidate::Basis;
 use carom_contact::gate::{Rules, Work};
@@ -20,7 +20,7 @@ use carom_contact::{
     ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, PolygonDiagnostics,
 };
 use carom_lcp::LcpStatus;
-use carom_lcp::cone::{ConeMode, ConeSelection, ConeStart};
+use carom_lcp::cone::{ConeMode, ConeSelection};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 use std::cell::Cell;
@@ -309,21 +309,13 @@ impl Event<'_> {
         selection: ConeSelection,
     ) -> Result<ImpactOutcome, ImpactError> {
         match ConeShape::of(friction_cone, self.space.n_tangents)? {
-            ConeShape::Round => self.by_cones(selection),
+            ConeShape::Round => self.with_cones(selection),
             ConeShape::Polygon(k) => {
                 // Cones without friction are rays, and a complementarity problem gives their outcome; diagnostics have
                 // the form of those of round cones.
                 let is_cone = friction_cone == FrictionCone::Round && self.is_spatial();
                 let told = Told { selection, is_cone };
-                let found = self.with_polygons(k, told, Search::Pivots);
-                match found {
-                    // If impulses can balance each other, Lemke's method may follow them without end.
-                    Err(error @ ImpactError::Inaccurate { .. }) if self.space.n_tangents < 2 => {
-                        let all = self.with_polygons(k, told, Search::Modes);
-                        all.map_err(|_| error)
-                    }
-                    found => found,
-                }
+                self.with_polygons(k, told)
             }
         }
     }
@@ -358,40 +350,12 @@ impl Event<'_> {
         }
     }
 
-    /// Reviews impulses of planar contacts that may press against each other. Large ones that only seem to be an answer are an
-    /// error: relative to their terms the velocities are rounding errors, and no combination of contact modes has an answer. After a
-    /// long search, which can end at any of several answers, few contacts count as not solved, so that their modes are tried.
-    fn review(&self, part: &Part<'_>, workspace: &StepWorkspace) -> Result<(), ImpactError> {
-        let is_long = is_long_search(part, workspace.n_pivots);
-        let is_open = is_long || ratio(part, &workspace.impulse) > SUSPECT;
-        if !is_open || self.space.n_tangents != 1 || !self.may_jam() || !self.is_jam() {
-            return Ok(());
-        }
-        if is_long {
-            return Err(NOT_SOLVED);
-        }
-        match planar::first_solution(&part.space, &part.before) {
-            Ok(None) => Err(hidden_by(ratio(part, &workspace.impulse))),
-            _ => Ok(()),
-        }
-    }
-
     /// True if an independent part of the contacts is planar and has no answer in any combination of contact modes.
     fn has_no_modes(&self) -> bool {
         if self.space.n_tangents != 1 {
             return false;
         }
         self.parts(false).iter().any(has_no_solution)
-    }
-
-    /// True if some contact has a prescribed rebound: contacts that press against each other may then have no answer.
-    fn may_jam(&self) -> bool {
-        self.rebounds.iter().any(|rebound| *rebound > 0.0)
-    }
-
-    /// True if impulses within the friction cones can balance each other at contacts with contradictory rebounds.
-    fn is_jam(&self) -> bool {
-        contradiction(self.space, self.rebounds, Friction::Coulomb).is_some()
     }
 
     /// True if at least one contact has two tangents, i.e. the problem is spatial.
@@ -448,43 +412,8 @@ impl Event<'_> {
         )
     }
 
-    /// Resolves the impact with round friction cones. If contacts may press against each other and no path from soft
-    /// contacts leads to an answer, a search whose result does not depend on axes, units or order replaces the answers
-    /// of methods that can end at any of several answers, or at impulses that hide the velocities.
-    fn by_cones(&self, selection: ConeSelection) -> Result<ImpactOutcome, ImpactError> {
-        let late = Cell::new(None);
-        let found = self.with_cones(selection, Cones::Any, &late);
-        let is_open = match &found {
-            Ok(_) => late.get().is_some(),
-            Err(ImpactError::Inaccurate { .. } | ImpactError::Complementarity { .. }) => true,
-            Err(_) => false,
-        };
-        if !is_open
-            || !self.may_jam()
-            || contradiction(self.space, self.rebounds, Friction::None).is_some()
-        {
-            return found;
-        }
-        let light = self.with_cones(selection, Cones::Light, &Cell::new(None));
-        match late.get() {
-            // A method that can end at any of several answers found impulses where there may be no answer.
-            Some(ratio) if found.is_ok() && light.is_err() && self.is_jam() => {
-                Err(hidden_by(ratio))
-            }
-            _ => light.or(found),
-        }
-    }
-
-    /// Resolves the impact with round friction cones. `selection` chooses among several answers; `cones` are the solutions that
-    /// are accepted. If a solution of a part was found from a late starting point, by a method that can end at any of several
-    /// answers, `late` becomes the ratio of its impulses to the velocities. Contacts that press against each other may have no
-    /// answer; such a solution is then refused if its impulses hide the velocities.
-    fn with_cones(
-        &self,
-        selection: ConeSelection,
-        cones: Cones,
-        late: &Cell<Option<f64>>,
-    ) -> Result<ImpactOutcome, ImpactError> {
+    /// Resolves the impact with round friction cones. `selection` chooses among several answers.
+    fn with_cones(&self, selection: ConeSelection) -> Result<ImpactOutcome, ImpactError> {
         let Self { problem, space, .. } = self;
         let mut told = self.cone_diagnostics(selection);
         let parts = self.parts(true);
@@ -495,16 +424,9 @@ impl Event<'_> {
         let mut bases = Vec::with_capacity(parts.len());
         for part in &parts {
             let mut workspace = RoundWorkspace::default();
-            let answer = cones.candidate(part, selection, &mut workspace);
+            let answer = turned::candidate(part, selection, &mut workspace);
             self.count(workspace.work);
             let answer = answer?;
-            if answer.start > ConeStart::Subset {
-                let ratio = ratio(part, &workspace.impulse);
-                late.set(Some(ratio));
-                if ratio > HEAVIEST && self.is_jam() {
-                    return Err(hidden_by(ratio));
-                }
-            }
             told.family += answer.family;
             told.met_others |= answer.met_others;
             told.pivots += answer.n_pivots;
@@ -548,14 +470,8 @@ impl Event<'_> {
     }
 
     /// Resolves the impact with friction polygons of `k` directions in place of round cones; in the plane both are
-    /// equal. `told` holds the requested selection among several answers and the form of the diagnostics; `search` is
-    /// the method for planar contacts: pivoting or enumeration of all contact modes.
-    fn with_polygons(
-        &self,
-        k: usize,
-        told: Told,
-        search: Search,
-    ) -> Result<ImpactOutcome, ImpactError> {
+    /// equal. `told` holds the requested selection among several answers and the form of the diagnostics.
+    fn with_polygons(&self, k: usize, told: Told) -> Result<ImpactOutcome, ImpactError> {
         let Self { problem, space, .. } = self;
         let Told { selection, is_cone } = told;
         let mut found = Found {
@@ -580,13 +496,9 @@ impl Event<'_> {
             let mut workspace = StepWorkspace::new();
             let made = part.of_slots(&sizes);
             workspace.made = made.into_iter().map(f64::abs).collect();
-            let solved = match search {
-                Search::Pivots => step.solve(&part.space, &part.before, &[], &mut workspace),
-                Search::Modes => Err(NOT_SOLVED),
-            };
+            let solved = step.solve(&part.space, &part.before, &[], &mut workspace);
             self.count(workspace.work());
             found.pivots += workspace.n_pivots;
-            let solved = solved.and_then(|()| self.review(part, &workspace));
             let replaced = match &solved {
                 Ok(()) if space.n_tangents == 1 => {
                     let (before, own) = (&part.before, found.member);
@@ -656,19 +568,12 @@ impl Event<'_> {
     }
 }
 
-/// Error of a complementarity problem for which no solution was found.
-const NOT_SOLVED: ImpactError = ImpactError::Complementarity {
-    status: LcpStatus::Inaccurate,
-    residual: f64::INFINITY,
-};
-
-/// Method of solution for planar contacts.
-#[derive(Clone, Copy)]
-enum Search {
-    /// Lemke's method; planar contacts that fail use [`Modes`](Self::Modes).
-    Pivots,
-    /// Enumeration of all contact modes, for a few contacts.
-    Modes,
+/// True if a part is planar, with few enough contacts to try all combinations of contact modes, and no combination has a
+/// solution.
+fn has_no_solution(part: &Part<'_>) -> bool {
+    let before = DVector::from_column_slice(&part.before);
+    check_planar(&part.space).is_ok()
+        && solutions(&part.space, &before, None).is_ok_and(|found| found.is_empty())
 }
 
 /// Requested selection among several answers, and the form of the diagnostics.

@@ -14,36 +14,23 @@ const WIDTH: usize = 3;
 /// Length of a tangential vector, as a fraction of the largest velocity or of the tangents, below which it gives no direction.
 const NO_DIRECTION: f64 = 1e-6;
 
-/// Solutions that are accepted of contacts with round friction cones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cones {
-    /// All solutions.
-    Any,
-    /// Solutions whose impulses do not hide the velocities. Solutions of some of the contacts are searched, too.
-    Light,
-}
-
-impl Cones {
-    /// Solves the problem of a part like [`RoundStep::candidate`], on tangents turned to directions that do not depend on those
-    /// given. The impulses left in the workspace are those on the given tangents.
-    pub(super) fn candidate(
-        self,
-        part: &Part<'_>,
-        selection: ConeSelection,
-        workspace: &mut RoundWorkspace,
-    ) -> Result<ConeAnswer, ImpactError> {
-        workspace.is_light = self == Self::Light;
-        if part.space.n_contacts == 1 {
-            // The closed form of a single contact does not depend on the tangents.
-            let round = RoundStep::new(&part.space);
-            return round.candidate(&part.before, &[], selection, workspace);
-        }
-        let turned = Turned::new(&part.space, &part.before);
-        let round = RoundStep::of_gram(&part.space, &turned.gram);
-        let answer = round.candidate(&turned.before, &[], selection, workspace)?;
-        turned.turn_back(&mut workspace.impulse);
-        Ok(answer)
+/// Solves the problem of a part like [`RoundStep::candidate`], on tangents turned to directions that do not depend on those
+/// given. The impulses left in the workspace are those on the given tangents.
+pub(super) fn candidate(
+    part: &Part<'_>,
+    selection: ConeSelection,
+    workspace: &mut RoundWorkspace,
+) -> Result<ConeAnswer, ImpactError> {
+    if part.space.n_contacts == 1 {
+        // The closed form of a single contact does not depend on the tangents.
+        let round = RoundStep::new(&part.space);
+        return round.candidate(&part.before, &[], selection, workspace);
     }
+    let turned = Turned::new(&part.space, &part.before);
+    let round = RoundStep::of_gram(&part.space, &turned.gram);
+    let answer = round.candidate(&turned.before, &[], selection, workspace)?;
+    turned.turn_back(&mut workspace.impulse);
+    Ok(answer)
 }
 
 /// Tangents of spatial contacts, turned to directions that do not depend on the given axes. The first tangent has the direction of the sliding
