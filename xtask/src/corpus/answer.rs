@@ -16,7 +16,7 @@ pub(crate) const PANIC: &str = "a panic";
 const JUDGED_SAMPLES: u32 = 32;
 
 /// Answer to a line.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Answer {
     /// Kind of the error, if the line was refused.
     pub(crate) error: Option<String>,

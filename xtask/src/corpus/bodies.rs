@@ -30,12 +30,20 @@ pub(crate) fn generic(draws: &mut Draws) -> Scene {
     }
 }
 
-/// Rows of a contact of one planar body with the velocities $(v_x, v_y, \omega)$, which begin at the coordinate `start` of `n`.
-/// `arm` points from the center of mass to the contact; `angle` is that of the normal to the y axis.
-fn planar_rows(n: usize, parts: &[(usize, f64, Vector2<f64>)], angle: f64) -> Vec<DVector<f64>> {
-    let normal = Vector2::new(-angle.sin(), angle.cos());
-    let tangent = Vector2::new(angle.cos(), angle.sin());
-    [normal, tangent]
+/// Direction at `angle` to the y axis, counterclockwise.
+fn leaning(angle: f64) -> Vector2<f64> {
+    Vector2::new(-angle.sin(), angle.cos())
+}
+
+/// Rows of a contact with the unit vector `normal` in the plane, of bodies whose velocities $(v_x, v_y, \omega)$ begin at the
+/// coordinates `start` of `n`: parts are (start, sign, arm from the center of mass to the contact).
+fn planar_rows(
+    n: usize,
+    parts: &[(usize, f64, Vector2<f64>)],
+    normal: &Vector2<f64>,
+) -> Vec<DVector<f64>> {
+    let tangent = Vector2::new(normal.y, -normal.x);
+    [normal, &tangent]
         .iter()
         .map(|d| {
             let mut row = DVector::zeros(n);
@@ -55,8 +63,8 @@ pub(crate) fn planar_body(draws: &mut Draws) -> Scene {
     let contacts = (0..draws.count(1, 4))
         .map(|_| {
             let arm = Vector2::new(draws.between(-1.0, 1.0), draws.between(-1.0, 0.3));
-            let angle = draws.between(-1.0, 1.0);
-            Touch::drawn(planar_rows(3, &[(0, 1.0, arm)], angle), draws)
+            let normal = leaning(draws.between(-1.0, 1.0));
+            Touch::drawn(planar_rows(3, &[(0, 1.0, arm)], &normal), draws)
         })
         .collect();
     Scene {
@@ -113,13 +121,19 @@ fn planar_box(draws: &mut Draws, half: &Vector3<f64>, mass: f64, has_wall: bool)
     let inertia = mass * (half.x * half.x + half.y * half.y) / 3.0;
     let corner = |x: f64, y: f64| [(0, 1.0, Vector2::new(x, y))];
     let mut contacts = vec![
-        Touch::drawn(planar_rows(3, &corner(half.x, -half.y), 0.0), draws),
-        Touch::drawn(planar_rows(3, &corner(-half.x, -half.y), 0.0), draws),
+        Touch::drawn(
+            planar_rows(3, &corner(half.x, -half.y), &Vector2::y()),
+            draws,
+        ),
+        Touch::drawn(
+            planar_rows(3, &corner(-half.x, -half.y), &Vector2::y()),
+            draws,
+        ),
     ];
     if has_wall {
-        let right_angle = std::f64::consts::FRAC_PI_2;
+        let normal = -Vector2::x();
         for y in [-half.y, half.y] {
-            let rows = planar_rows(3, &corner(half.x, y), right_angle);
+            let rows = planar_rows(3, &corner(half.x, y), &normal);
             contacts.push(Touch::drawn(rows, draws));
         }
     }
@@ -186,15 +200,16 @@ pub(crate) fn heap(draws: &mut Draws) -> Scene {
         let mass = draws.power(-3, 3);
         diagonal.extend([mass, mass, 0.5 * mass * radius * radius]);
     }
-    let down = |radius: f64, angle: f64| Vector2::new(angle.sin(), -angle.cos()) * radius;
+    let down = |radius: f64, angle: f64| -leaning(angle) * radius;
     let pair = |upper: usize, lower: usize, angle: f64| {
         let parts = [
             (3 * upper, 1.0, down(radii[upper], angle)),
             (3 * lower, -1.0, -down(radii[lower], angle)),
         ];
-        planar_rows(n, &parts, angle)
+        planar_rows(n, &parts, &leaning(angle))
     };
-    let floor = |ball: usize| planar_rows(n, &[(3 * ball, 1.0, down(radii[ball], 0.0))], 0.0);
+    let floor =
+        |ball: usize| planar_rows(n, &[(3 * ball, 1.0, down(radii[ball], 0.0))], &Vector2::y());
     let mut rows = vec![floor(0)];
     if is_column {
         rows.extend((1..count).map(|upper| pair(upper, upper - 1, 0.0)));
@@ -269,10 +284,14 @@ pub(crate) fn between_walls(draws: &mut Draws) -> Scene {
         draws.between(-0.2, 0.2)
     };
     let mut contacts = Vec::new();
-    for (side, angle) in [(-1.0, -lean), (1.0, std::f64::consts::PI + lean)] {
+    for side in [-1.0, 1.0] {
+        let normal = leaning(lean) * -side;
         for _ in 0..draws.count(1, 2) {
             let arm = Vector2::new(draws.between(-0.5, 0.5), side * width);
-            contacts.push(Touch::drawn(planar_rows(3, &[(0, 1.0, arm)], angle), draws));
+            contacts.push(Touch::drawn(
+                planar_rows(3, &[(0, 1.0, arm)], &normal),
+                draws,
+            ));
         }
     }
     with_one_material(&mut contacts, draws);

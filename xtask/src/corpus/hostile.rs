@@ -1,6 +1,7 @@
 //! Small problems that doubles can hardly carry: nearly singular mass matrices, nearly equal rows, tiny and huge masses.
 
 use super::draws::Draws;
+use super::motion::factors;
 use super::scene::{Scene, Touch};
 use nalgebra::{DMatrix, DVector};
 
@@ -54,8 +55,8 @@ pub(crate) fn hostile(draws: &mut Draws) -> Scene {
         velocity *= draws.power(-30, 30);
     }
     for row in &constraints {
-        if row.dot(&velocity) != 0.0 {
-            velocity[n - 1] = 0.0;
+        for k in (0..n).filter(|&k| row[k] != 0.0) {
+            velocity[k] = 0.0;
         }
     }
     Scene {
@@ -87,7 +88,8 @@ fn diagonal(n: usize, is_decimal: bool, draws: &mut Draws) -> DMatrix<f64> {
 }
 
 /// Generates a mass matrix $B^T D B$ with powers of two in the diagonal matrix $D$ and small whole numbers times powers of two up
-/// to $2^k$, k = `coupling`, in the triangular matrix $B$. With a strong coupling it is nearly singular.
+/// to $2^k$, k = `coupling`, in the triangular matrix $B$. With a strong coupling it is nearly singular. Where its entries do not
+/// fit into doubles it is $D$ alone.
 fn coupled(n: usize, coupling: i32, draws: &mut Draws) -> DMatrix<f64> {
     let d = DMatrix::from_diagonal(&DVector::from_fn(n, |_, _| draws.power(-15, 15)));
     let half = coupling / 2;
@@ -100,15 +102,20 @@ fn coupled(n: usize, coupling: i32, draws: &mut Draws) -> DMatrix<f64> {
             0.0
         }
     });
-    b.transpose() * d * b
+    let mass = b.transpose() * &d * &b;
+    match factors(&mass) {
+        Some((lower, pivots)) if lower == b.transpose() && pivots == d.diagonal() => mass,
+        _ => d,
+    }
 }
 
-/// Returns a row that nearly equals `row`, or nearly opposes it: one entry differs by a part of $2^{-10}$ to $2^{-50}$, or none.
+/// Returns a row that nearly equals `row`, or nearly opposes it: one entry differs by a part of $2^{-10}$ to $2^{-36}$, or none.
+/// Rows that differ by less than 1e-12 count as one.
 fn beside(row: &DVector<f64>, draws: &mut Draws) -> DVector<f64> {
     let sign = if draws.chance(0.5) { 1.0 } else { -1.0 };
     let mut other = row * (sign * draws.power(-2, 2));
     let at = draws.count(0, row.len() - 1);
-    let part = draws.power(-50, -10);
+    let part = draws.power(-36, -10);
     let is_changed = draws.chance(0.8);
     if is_changed {
         let size = if other[at] == 0.0 {

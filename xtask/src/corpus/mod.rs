@@ -7,20 +7,29 @@
 mod answer;
 mod bodies;
 mod cases;
+mod check;
+mod conditions;
 mod draws;
 mod hostile;
 mod motion;
+mod pull_back;
+mod report;
 mod robots;
 mod scene;
 mod store;
 mod tame;
+mod tellings;
+mod truth;
 
 pub(crate) use answer::claimed;
 pub(crate) use cases::{differentiated, hostile, tame};
+pub(crate) use pull_back::{check as check_cotangents, pulled_back, with_cotangents};
 
 use answer::{Answer, answered};
 use carom_wire::Command;
+use check::Checked;
 use rayon::prelude::*;
+use report::Report;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -76,6 +85,8 @@ pub(crate) enum Corpus {
 }
 
 impl Corpus {
+    const ALL: [Self; 2] = [Self::Tame, Self::Hostile];
+
     fn name(self) -> &'static str {
         match self {
             Self::Tame => "tame",
@@ -132,7 +143,7 @@ impl Asked {
 /// Generates the lines of the corpora.
 fn lines(args: &Args) -> anyhow::Result<Vec<Asked>> {
     let mut all = Vec::new();
-    for corpus in [Corpus::Tame, Corpus::Hostile] {
+    for corpus in Corpus::ALL {
         if args.corpus.is_some_and(|only| only != corpus) {
             continue;
         }
@@ -172,13 +183,35 @@ pub(crate) fn corpus(args: &Args) -> anyhow::Result<Vec<String>> {
         }
         return Ok(Vec::new());
     }
+    // A panic is an answer of its own.
     std::panic::set_hook(Box::new(|_| {}));
-    let answers: Vec<Answer> = asked.par_iter().map(Asked::answer).collect();
+    let checked: Vec<Checked> = asked
+        .par_iter()
+        .enumerate()
+        .map(|(turn, asked)| {
+            if args.check {
+                Checked::new(asked, turn)
+            } else {
+                Checked::unchecked(asked)
+            }
+        })
+        .collect();
+    let answers: Vec<&Answer> = checked.iter().map(|checked| &checked.answer).collect();
     if let Some(path) = &args.save {
         store::save(path, &asked, &answers)?;
     }
     if let Some(path) = &args.against {
         store::compare(path, &asked, &answers)?;
     }
-    Ok(Vec::new())
+    let mut faults = Vec::new();
+    if args.check {
+        for corpus in Corpus::ALL {
+            if args.corpus.is_none_or(|only| only == corpus) {
+                let report = Report::new(corpus, &asked, &checked);
+                report.print();
+                faults.extend(report.faults());
+            }
+        }
+    }
+    Ok(faults)
 }

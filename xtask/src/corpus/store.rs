@@ -1,6 +1,7 @@
 //! Answers of one revision, kept in a file and compared with those of another.
 
 use super::answer::Answer;
+use super::cases::AT_ONCE;
 use super::{Asked, MOVED};
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
@@ -35,14 +36,14 @@ struct Changes {
 }
 
 /// Writes the answers to all lines into the file `path`, one a line.
-pub(crate) fn save(path: &Path, asked: &[Asked], answers: &[Answer]) -> anyhow::Result<()> {
+pub(crate) fn save(path: &Path, asked: &[Asked], answers: &[&Answer]) -> anyhow::Result<()> {
     let mut text = String::new();
     for (asked, answer) in asked.iter().zip(answers) {
         let kept = Kept {
             corpus: asked.corpus.name().to_owned(),
             command: asked.command.name().to_owned(),
             line: asked.line.to_string(),
-            answer: answer.clone(),
+            answer: (*answer).clone(),
         };
         text.push_str(&serde_json::to_string(&kept)?);
         text.push('\n');
@@ -51,7 +52,7 @@ pub(crate) fn save(path: &Path, asked: &[Asked], answers: &[Answer]) -> anyhow::
 }
 
 /// Compares the answers to all lines with those in the file `path`, and prints the changes by corpus, command and law.
-pub(crate) fn compare(path: &Path, asked: &[Asked], answers: &[Answer]) -> anyhow::Result<()> {
+pub(crate) fn compare(path: &Path, asked: &[Asked], answers: &[&Answer]) -> anyhow::Result<()> {
     let text = fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
     let kept: Vec<Kept> = text
         .lines()
@@ -69,8 +70,10 @@ pub(crate) fn compare(path: &Path, asked: &[Asked], answers: &[Answer]) -> anyho
             kept.line == asked.line.to_string(),
             "another line was kept: give the {same}"
         );
-        for law in [asked.law(), "all"] {
-            let key = (kept.corpus.clone(), kept.command.clone(), law.to_owned());
+        let is_at_once = AT_ONCE.contains(&asked.law());
+        let groups = [asked.law(), "all", "at once"];
+        for law in &groups[..2 + usize::from(is_at_once)] {
+            let key = (kept.corpus.clone(), kept.command.clone(), (*law).to_owned());
             let changes = by_law.entry(key).or_default();
             changes.add(&kept.answer, answer, asked);
         }

@@ -64,6 +64,35 @@ pub(super) fn hostile_derivatives() -> Target {
     }
 }
 
+/// Creates the fuzz target for tame problems with cotangents of the velocity after the impact.
+pub(super) fn tame_cotangents() -> Target {
+    Target {
+        name: "tame-cotangent",
+        input: || corpus::with_cotangents(corpus::tame()),
+        check: Box::new(corpus::check_cotangents),
+    }
+}
+
+/// Creates the fuzz target for verdicts about members of the set of inelastic outcomes of tame problems.
+pub(super) fn tame_members() -> Target {
+    Target {
+        name: "tame-member",
+        input: || {
+            let is_member = |line: &Value| {
+                let law = LAWS.iter().find(|law| line["law"] == law.name);
+                law.is_some_and(makes_members)
+            };
+            (corpus::tame(), any::<u32>())
+                .prop_filter("the law has members of the set", move |(line, _)| {
+                    is_member(line)
+                })
+                .prop_map(|(line, seed)| with(line, json!({"seed": seed})))
+                .boxed()
+        },
+        check: Box::new(judged),
+    }
+}
+
 /// Adds to random impacts a random law, some options of the law, and sometimes a request for derivatives.
 fn asked(impacts: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
     select(LAWS)
@@ -231,14 +260,18 @@ fn resolved(problem: &Value) -> Result<(), String> {
     }
 }
 
+/// True if every answer of a law is a member of the set of inelastic outcomes: outcomes with restitution are none.
+fn makes_members(law: &LawInfo) -> bool {
+    law.uses.friction && !law.uses.restitution && !law.may_gain_energy
+}
+
 pub(super) fn judge() -> Target {
     Target {
         name: "judge",
         input: || {
             let laws: Vec<&str> = LAWS
                 .iter()
-                // Outcomes with restitution are no members of the set.
-                .filter(|law| law.uses.friction && !law.uses.restitution && !law.may_gain_energy)
+                .filter(|law| makes_members(law))
                 .map(|law| law.name)
                 .collect();
             (impact(3), select(laws), any::<u32>())

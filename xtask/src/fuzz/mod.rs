@@ -14,8 +14,10 @@ mod lines;
 mod scenarios;
 mod target;
 
-pub(crate) use impacts::{option_values, options};
-pub(crate) use input::{matrix, numbers};
+pub(crate) use audit::{Given, RowState};
+pub(crate) use exact::Dyadic;
+pub(crate) use impacts::{excuses, option_values, options};
+pub(crate) use input::{matrix, numbers, with};
 
 use clap::Args as ClapArgs;
 use std::path::{Path, PathBuf};
@@ -48,6 +50,12 @@ fn targets(root: &Path) -> anyhow::Result<Vec<Target>> {
         impacts::resolve(),
         impacts::wide(),
         impacts::judge(),
+        impacts::tame(),
+        impacts::tame_derivatives(),
+        impacts::tame_cotangents(),
+        impacts::tame_members(),
+        impacts::hostile(),
+        impacts::hostile_derivatives(),
         lines::texts(),
         lines::mutations(),
         lines::program(root),
@@ -70,6 +78,8 @@ pub(crate) fn inputs(
         impacts::judge(),
         impacts::tame(),
         impacts::tame_derivatives(),
+        impacts::tame_cotangents(),
+        impacts::tame_members(),
         impacts::hostile(),
         impacts::hostile_derivatives(),
         lines::texts(),
