@@ -305,13 +305,13 @@ mod tests {
         let one = DMatrix::identity(1, 1);
         let floor = scene(one.clone(), dvector![-3.0], &[dvector![2.0]]);
         assert_eq!(
-            frictionless(&floor, true),
+            truth(&floor, true),
             Some(Truth::Velocity(dvector![1.5]))
         );
         let between = scene(one, dvector![-3.0], &[dvector![1.0], dvector![-1.0]]);
         assert_eq!(truth(&between, true), Some(Truth::NoAnswer));
         assert_eq!(
-            frictionless(&between, false),
+            truth(&between, false),
             Some(Truth::Velocity(dvector![0.0]))
         );
     }
