@@ -111,7 +111,7 @@ fn faults_that_a_trial_shows_name_the_file() {
         ": line 5, column 1: key `axes.angel`: unknown key `angel`; did you mean `angle`?"
     );
     let column = text.replace("angel", "angle").replace("/status", "/statis");
-    let expected = ": line 7, column 10: key `columns.status.path`: no answer has `/statis`";
+    let expected = ": line 7, column 12: key `columns.status.path`: no answer has `/statis`";
     let found = refused(&column);
     assert!(found.starts_with(expected), "{found}");
 }
