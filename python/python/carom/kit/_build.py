@@ -148,6 +148,11 @@ class Draft:
         """Adds a check of a whole velocity: its distance from the exact one."""
         return self.check(name, measures.velocity_error(body, exact), 0.0, why=why, scale=scale)
 
+    def motion_check(self, name: str, body: int, end: Ball, *, why: str, scale: float = 1.0) -> Draft:
+        """Adds a check of a ball's whole motion: the distance of velocity and spin from the exact ones."""
+        measure = measures.motion_error(body, end.velocity, end.angular_velocity, end.radius)
+        return self.check(name, measure, 0.0, why=why, scale=scale)
+
     def moves(self, velocities: Sequence[Floats]) -> Draft:
         """States the exact ends of the first bodies: uniform motion with the velocities after the impact."""
         time = self.line["output_times"][-1]

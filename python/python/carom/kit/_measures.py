@@ -48,6 +48,30 @@ def velocity_error(body: int, exact: Floats) -> Measure:
     return lambda _, states: float(np.linalg.norm(states.bodies[body].velocity[-1] - exact))
 
 
+def motion_error(body: int, velocity: Floats, spin: Floats, length: float) -> Measure:
+    """Distance of a body's motion from the exact one (m/s): the larger of the distances of its velocity and of its
+    angular velocity times a length (m)."""
+    return lambda _, states: float(
+        max(
+            np.linalg.norm(states.bodies[body].velocity[-1] - velocity),
+            length * np.linalg.norm(states.bodies[body].angular_velocity[-1] - spin),
+        )
+    )
+
+
+def corner_error(body: int, half: tuple[float, float, float], velocity: Floats) -> Measure:
+    """Largest distance of the velocities of a box's corners from a common exact one (m/s)."""
+    corners = np.array(list(np.ndindex(2, 2, 2))) * (2.0 * np.array(half)) - half
+
+    def measure(_: Scene, states: States) -> float:
+        state = states.bodies[body]
+        arms = corners @ rotation(state.quaternion[-1]).T
+        found = state.velocity[-1] + np.cross(state.angular_velocity[-1], arms)
+        return float(np.linalg.norm(found - velocity, axis=1).max())
+
+    return measure
+
+
 def spin_error(exact: Sequence[Floats]) -> Measure:
     """Largest distance of the angular velocities of the first bodies from the exact ones (rad/s)."""
     return lambda _, states: max(
