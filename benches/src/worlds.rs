@@ -100,8 +100,5 @@ pub fn laws(on_zeno: OnZeno) -> Laws<'static> {
 
 /// A number of impacts, however long they take.
 pub fn limits(impacts: usize) -> Limits {
-    Limits {
-        duration: f64::MAX,
-        impacts,
-    }
+    Limits::impacts(impacts).with_duration(f64::MAX)
 }

@@ -20,6 +20,7 @@ const FARTHEST: f64 = 6e-3;
 /// Kind of an impact of a polyhedral body on a plane, by the number of vertices that touch: corner, edge or face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Kind {
     /// One vertex touches.
     Corner,

@@ -93,6 +93,7 @@ impl FitLaw {
 
 /// Parameter of an impact law that can be fitted: restitution, friction, or a factor of the inertia.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Parameter {
     /// Coefficient of restitution, in [0, 1].
     Restitution,

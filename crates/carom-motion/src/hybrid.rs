@@ -53,6 +53,7 @@
 
 /// Limits at which a simulation run ends: simulated time, and number of impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Time since the start of the motion at which the run ends (s).
     pub duration: f64,
@@ -76,11 +77,26 @@ impl Limits {
             duration,
         }
     }
+
+    /// Sets the simulated time (s) after which the run ends.
+    #[must_use]
+    pub fn with_duration(mut self, duration: f64) -> Self {
+        self.duration = duration;
+        self
+    }
+
+    /// Sets the number of impacts after which the run ends.
+    #[must_use]
+    pub fn with_impacts(mut self, impacts: usize) -> Self {
+        self.impacts = impacts;
+        self
+    }
 }
 
 /// Reason for which a simulation run ended: a limit, a state that the system cannot leave or continue from, or an error of
 /// type `E`.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Ending<E> {
     /// The run reached the duration in its limits.
     Completed,
@@ -141,6 +157,7 @@ impl<E> Ending<E> {
 /// Event that a simulation run reports: a sample of the state, an impact, or a change of a lasting contact. The types of
 /// samples `S`, impacts `I` and contact identifiers `C` depend on the system.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Event<'e, S, I, C> {
     /// Sample of the motion at a grid time or at a requested time.
     Sample(S),

@@ -52,6 +52,7 @@ pub struct Animation {
 /// Contents of an animation: bodies in the plane, or bodies in space.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "space", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Scene {
     /// Outlines in the plane, x to the right and y up.
     Plane {
@@ -98,6 +99,7 @@ pub struct Outline {
 /// Geometry of a shape drawn in a plane animation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum PlaneShape {
     /// A disk.
     Disk {

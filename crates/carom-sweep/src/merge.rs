@@ -19,9 +19,19 @@ const GROUP: usize = 1 << 16;
 
 /// Options for [`merge`]: whether missing or damaged shards (files of consecutive cells of a sweep) are skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MergeOptions {
     /// Skip shards that are missing or damaged, instead of returning an error.
     pub is_partial: bool,
+}
+
+impl MergeOptions {
+    /// Sets if shards that are missing or damaged are skipped.
+    #[must_use]
+    pub fn with_is_partial(mut self, is_partial: bool) -> Self {
+        self.is_partial = is_partial;
+        self
+    }
 }
 
 /// Description of the file into which [`merge`] wrote the table of a sweep: number of rows, SHA-256, and the skipped shards.

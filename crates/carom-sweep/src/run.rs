@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 
 /// Options for running a sweep: shards to compute, threads, time limit and monitor.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct RunOptions {
     /// Shards to compute. With `None` all shards are computed, and each process starts at another shard.
     pub shards: Option<ShardSet>,
@@ -29,6 +30,36 @@ pub struct RunOptions {
     pub time_limit: Option<Duration>,
     /// Progress of the run, with a flag to stop it.
     pub monitor: Arc<Monitor>,
+}
+
+impl RunOptions {
+    /// Sets the shards to compute.
+    #[must_use]
+    pub fn with_shards(mut self, shards: Option<ShardSet>) -> Self {
+        self.shards = shards;
+        self
+    }
+
+    /// Sets the number of threads.
+    #[must_use]
+    pub fn with_threads(mut self, threads: Option<NonZeroUsize>) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Sets the time after which the run stops.
+    #[must_use]
+    pub fn with_time_limit(mut self, time_limit: Option<Duration>) -> Self {
+        self.time_limit = time_limit;
+        self
+    }
+
+    /// Sets the progress of the run, with a flag to stop it.
+    #[must_use]
+    pub fn with_monitor(mut self, monitor: Arc<Monitor>) -> Self {
+        self.monitor = monitor;
+        self
+    }
 }
 
 /// Progress of a running sweep, which another thread may read, and a flag by which this thread may stop the sweep.

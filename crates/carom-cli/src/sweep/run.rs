@@ -40,12 +40,11 @@ pub(super) fn run(args: &Args, is_quiet: bool) -> Result<(), Failure> {
     stop_on_signals(&monitor.stop)
         .map_err(|error| Failure::Usage(format!("cannot wait for signals: {error}")))?;
     let plan = Plan::read(&args.plan)?;
-    let options = RunOptions {
-        shards: shards(args, &plan)?,
-        threads: args.threads,
-        time_limit: args.time_limit,
-        monitor: Arc::clone(&monitor),
-    };
+    let options = RunOptions::default()
+        .with_shards(shards(args, &plan)?)
+        .with_threads(args.threads)
+        .with_time_limit(args.time_limit)
+        .with_monitor(Arc::clone(&monitor));
     let (running, finished) = mpsc::channel::<()>();
     let shown = (!is_quiet).then(|| {
         let show = move || progress::show(&monitor, &finished);

@@ -63,9 +63,7 @@ pub(super) fn status(args: &StatusArgs) -> Result<(), Failure> {
 }
 
 pub(super) fn merge(args: &MergeArgs, is_quiet: bool) -> Result<(), Failure> {
-    let options = MergeOptions {
-        is_partial: args.partial,
-    };
+    let options = MergeOptions::default().with_is_partial(args.partial);
     let merged = carom_sweep::merge(&args.folders, &args.output, &options)?;
     if !merged.left_out.is_empty() && !is_quiet {
         // An error of stderr is ignored, because the file is written.

@@ -9,6 +9,7 @@ use nalgebra::{DMatrix, DVector};
 /// Quantity on which one unknown of a design problem acts: a coordinate of the mechanism's configuration, or constants of the
 /// mechanism, such as lengths.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Influence {
     /// A coordinate of the stance, by its index.
     Coordinate(usize),

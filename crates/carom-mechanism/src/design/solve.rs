@@ -9,6 +9,7 @@ const RANK_TOLERANCE: f64 = 1e-10;
 
 /// Stopping criteria of a search for a root of design equations: tolerances, and the largest number of steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RootOptions {
     /// Largest absolute residual of a root, in the units of the equations. A larger tolerance ends the search earlier, with a
     /// less accurate root.
@@ -45,6 +46,29 @@ impl Default for RootOptions {
             step_tolerance: 1e-11,
             max_iterations: 100,
         }
+    }
+}
+
+impl RootOptions {
+    /// Sets the largest absolute residual of a root, in the units of the equations.
+    #[must_use]
+    pub fn with_tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// Sets the largest last step of [`nearest_root`], as a fraction of one plus the distance from the start.
+    #[must_use]
+    pub fn with_step_tolerance(mut self, step_tolerance: f64) -> Self {
+        self.step_tolerance = step_tolerance;
+        self
+    }
+
+    /// Sets the largest number of steps.
+    #[must_use]
+    pub fn with_max_iterations(mut self, max_iterations: usize) -> Self {
+        self.max_iterations = max_iterations;
+        self
     }
 }
 

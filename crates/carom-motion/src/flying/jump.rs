@@ -43,6 +43,7 @@ const MAX_SECANT_STEPS: usize = 60;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum ImpactRule {
     /// Newton's rule: the gap rate is reversed, $u^+ = -eu$, with the restitution $e$. For $e = 1$ these are the
     /// Weierstrass-Erdmann conditions of the continuous action: the Hamiltonian is conserved, $H^+ = H^-$, by the impulse

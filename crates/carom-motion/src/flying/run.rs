@@ -46,13 +46,14 @@ const RESOLVED: f64 = 1e-3;
 /// use carom_motion::flying::{Collider, ColliderOptions, ImpactRule};
 /// use carom_motion::hybrid::Ending;
 /// let rule = ImpactRule::Newton { restitution: 0.5 };
-/// let options = ColliderOptions { stops_at_zeno: true, ..ColliderOptions::default() };
+/// let options = ColliderOptions::default().with_stops_at_zeno(true);
 /// let collider = Collider::new(&body, &shape, &floor, &gravity, rule)?.with_options(options);
 /// let end = collider.run(&start, &TimeGrid::duration(0.01, 3.0)?, None, &mut |_| ())?;
 /// assert!(matches!(end.ending, Ending::Zeno { .. }) && (end.time - 1.5).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ColliderOptions {
     /// Method by which contacts are searched in each step.
     pub search: ContactSearch,
@@ -94,6 +95,36 @@ impl Default for ColliderOptions {
             contact_tolerance: 1e-9,
             stops_at_zeno: true,
         }
+    }
+}
+
+impl ColliderOptions {
+    /// Sets the method by which contacts are searched in each step.
+    #[must_use]
+    pub fn with_search(mut self, search: ContactSearch) -> Self {
+        self.search = search;
+        self
+    }
+
+    /// Sets the largest number of impacts in one step.
+    #[must_use]
+    pub fn with_max_impacts_per_step(mut self, max_impacts_per_step: usize) -> Self {
+        self.max_impacts_per_step = max_impacts_per_step;
+        self
+    }
+
+    /// Sets the largest height of a touching point above the lowest one, as a fraction of the radius of the body.
+    #[must_use]
+    pub fn with_contact_tolerance(mut self, contact_tolerance: f64) -> Self {
+        self.contact_tolerance = contact_tolerance;
+        self
+    }
+
+    /// Sets if the run ends where impacts accumulate.
+    #[must_use]
+    pub fn with_stops_at_zeno(mut self, stops_at_zeno: bool) -> Self {
+        self.stops_at_zeno = stops_at_zeno;
+        self
     }
 }
 

@@ -50,6 +50,7 @@ const STRIDE: f64 = 1.0 / 4096.0;
 
 /// Method that finds the first contact of the body with the plane within a time step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum ContactSearch {
     /// Finds the first contact of the path in each step, with the guarantees of this module.
     #[default]

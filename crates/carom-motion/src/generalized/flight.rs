@@ -40,7 +40,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             StepFailure::MassNotPositiveDefinite => {
                 IntegratorError::MassNotPositiveDefinite { time }
             }
-            StepFailure::NotConverged => IntegratorError::StepNotSolved {
+            _ => IntegratorError::StepNotSolved {
                 time,
                 time_step: 2.0 * h,
             },

@@ -14,7 +14,7 @@ use super::IntegratorError;
 /// use carom_variational::TimeGrid;
 /// let balls = BallsOnLine::new(&[1.0, 1.0], 0.1)?;
 /// let law = Propagative::default();
-/// let options = IntegratorOptions { gap_tolerance: 1e-12, ..IntegratorOptions::default() };
+/// let options = IntegratorOptions::default().with_gap_tolerance(1e-12);
 /// let integrator = CollisionIntegrator::new(&balls, &law)?.with_options(options)?;
 /// let start = integrator.state(0.0, &[0.0, 1.2], &[2.0, 0.0])?;
 /// let run = Trajectory::record(&integrator, &start, &TimeGrid::duration(0.1, 1.0)?, None)?;
@@ -24,6 +24,7 @@ use super::IntegratorError;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct IntegratorOptions {
     /// Largest gap at which a contact counts as touching (in the unit of the gaps). A contact that would rise by less than this
     /// counts as at rest.
@@ -58,6 +59,57 @@ impl Default for IntegratorOptions {
             max_halvings: 10,
             indeterminacy_nodes: 2000,
         }
+    }
+}
+
+impl IntegratorOptions {
+    /// Sets the largest gap of a touching contact, in the unit of the gaps.
+    #[must_use]
+    pub fn with_gap_tolerance(mut self, gap_tolerance: f64) -> Self {
+        self.gap_tolerance = gap_tolerance;
+        self
+    }
+
+    /// Sets the largest gap of a contact that takes part in the impact of another one, in the unit of the gaps.
+    #[must_use]
+    pub fn with_simultaneous_tolerance(mut self, simultaneous_tolerance: f64) -> Self {
+        self.simultaneous_tolerance = simultaneous_tolerance;
+        self
+    }
+
+    /// Sets the fraction of the time step below which a flight between two impacts is short.
+    #[must_use]
+    pub fn with_zeno_ratio(mut self, zeno_ratio: f64) -> Self {
+        self.zeno_ratio = zeno_ratio;
+        self
+    }
+
+    /// Sets if impacts that lose no energy can accumulate.
+    #[must_use]
+    pub fn with_elastic_hits_accumulate(mut self, elastic_hits_accumulate: bool) -> Self {
+        self.elastic_hits_accumulate = elastic_hits_accumulate;
+        self
+    }
+
+    /// Sets the largest number of events in one step.
+    #[must_use]
+    pub fn with_max_events_per_step(mut self, max_events_per_step: usize) -> Self {
+        self.max_events_per_step = max_events_per_step;
+        self
+    }
+
+    /// Sets the largest number of times that a step is halved.
+    #[must_use]
+    pub fn with_max_halvings(mut self, max_halvings: usize) -> Self {
+        self.max_halvings = max_halvings;
+        self
+    }
+
+    /// Sets the largest number of momenta visited to find the indeterminacy; 0 disables the computation.
+    #[must_use]
+    pub fn with_indeterminacy_nodes(mut self, indeterminacy_nodes: usize) -> Self {
+        self.indeterminacy_nodes = indeterminacy_nodes;
+        self
     }
 }
 

@@ -209,7 +209,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
                 StepFailure::MassNotPositiveDefinite => {
                     IntegratorError::MassNotPositiveDefinite { time }
                 }
-                StepFailure::NotConverged => IntegratorError::NonFinite {
+                _ => IntegratorError::NonFinite {
                     what: "mass matrix",
                 },
             })?;

@@ -10,6 +10,7 @@ use carom_variational::TimeGrid;
 
 /// Entry of the event log of a [`Trajectory`]: an impact, or the begin or end of a lasting contact.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum LogEntry {
     /// An impact of one or several contacts.
     Impact(Box<Impact>),

@@ -169,6 +169,7 @@ fn push<const N: usize>(columns: &mut [Vec<f64>; N], values: [f64; N]) {
 /// Solid of a body in an animation in space, in the axes of the body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Solid {
     /// An ellipsoid whose axes are parallel to the axes of the body.
     Ellipsoid {

@@ -37,6 +37,7 @@ const BROWSERS: [&str; 5] = [
 
 /// File format of films, which are made from the animations of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Film {
     /// H.264 in MP4.
     Mp4,

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 /// File format of figures: SVG, PNG or PDF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Format {
     /// SVG: vector graphics for web pages.
     Svg,

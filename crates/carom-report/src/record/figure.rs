@@ -141,6 +141,7 @@ impl Axis {
 /// Scale of a figure's axis: the map from values to positions, linear or logarithmic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Scale {
     /// Linear: equal differences have equal length.
     #[default]
@@ -152,6 +153,7 @@ pub enum Scale {
 /// Item drawn on the axes of a figure, such as a line, points or a heat map.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Mark {
     /// A polyline.
     Line {
@@ -290,6 +292,7 @@ impl Mark {
 /// Dash pattern of a line in a figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum LineStyle {
     /// Unbroken.
     #[default]
@@ -303,6 +306,7 @@ pub enum LineStyle {
 /// Symbol with which a point of a figure is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum PointShape {
     /// Filled circle.
     #[default]
@@ -318,6 +322,7 @@ pub enum PointShape {
 /// Colors of figures and animations: the Okabe-Ito palette, which color-blind readers can tell apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Color {
     /// Black.
     #[default]

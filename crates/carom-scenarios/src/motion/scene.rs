@@ -109,7 +109,7 @@ impl Scene {
         let world = World::new(&self.spec)?;
         let samples = samples(duration, frames);
         let is_lossy = self.spec.surface.restitution < 1.0;
-        let limits = Limits { duration, impacts };
+        let limits = Limits::duration(duration).with_impacts(impacts);
         let propagative = Propagative::default();
         let laws = Laws {
             single: if is_lossy || self.spec.surface.friction > 0.0 {

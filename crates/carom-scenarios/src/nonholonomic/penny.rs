@@ -59,10 +59,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         let message = "needs a `duration`: without one the final time is not fixed";
         return Err(ScenarioError::value("sensitivity", message));
     }
-    let limits = Limits {
-        impacts: config.impacts.map_or(MOST_IMPACTS, |impacts| *impacts),
-        duration: config.duration.map_or(f64::INFINITY, |duration| *duration),
-    };
+    let most = config.impacts.map_or(MOST_IMPACTS, |impacts| *impacts);
+    let duration = config.duration.map_or(f64::INFINITY, |duration| *duration);
+    let limits = Limits::duration(duration).with_impacts(most);
     let restitution = config.law.restitution(*config.restitution)?;
     let penny = config.penny.build()?;
     let start = config.initial.build()?;

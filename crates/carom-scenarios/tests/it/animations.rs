@@ -16,14 +16,14 @@ fn run(name: &str, toml: &str) -> Record {
 fn plane(animation: &Animation) -> &[PlaneBody] {
     match &animation.scene {
         Scene::Plane { bodies, .. } => bodies,
-        Scene::Space { .. } => unreachable!("a plane scene"),
+        _ => unreachable!("a plane scene"),
     }
 }
 
 fn space(animation: &Animation) -> &[SpaceBody] {
     match &animation.scene {
         Scene::Space { bodies, .. } => bodies,
-        Scene::Plane { .. } => unreachable!("a scene in space"),
+        _ => unreachable!("a scene in space"),
     }
 }
 

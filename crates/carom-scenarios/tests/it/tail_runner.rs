@@ -352,18 +352,12 @@ fn bad_designs_are_refused() {
         DesignError::SingularConstraint { equation: 2 }
     ));
     for tolerance in [f64::NAN, f64::INFINITY, -1e-9, 0.0, 1.0] {
-        let options = RootOptions {
-            tolerance,
-            ..options
-        };
+        let options = options.with_tolerance(tolerance);
         let refused = min_norm_newton(&family.closed(Some(0.0)), &start, &ones, &options);
         let expected = format!("tolerance is {tolerance}: it must be in (0, 1)");
         assert_eq!(refused.unwrap_err().to_string(), expected);
     }
-    let one = RootOptions {
-        max_iterations: 1,
-        ..options
-    };
+    let one = options.with_max_iterations(1);
     let few = min_norm_newton(&family.closed(Some(0.0)), &start, &ones, &one);
     assert!(matches!(
         few,

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 /// Data type of a column of the table that a sweep produces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub enum ColumnType {
     /// Unsigned 64-bit integer, used for the cell index.
     #[serde(rename = "u64")]

@@ -128,16 +128,19 @@ fn single_shards_are_the_shards_of_a_run() {
 fn a_part_of_the_shards_can_be_merged_when_asked() {
     let folder = TempDir::new().unwrap();
     let plan = plan(LCP);
-    let options = RunOptions {
-        shards: Some(ShardSet::parse("0,2", 3).unwrap()),
-        ..RunOptions::default()
-    };
+    let shards = ShardSet::parse("0,2", 3).unwrap();
+    let options = RunOptions::default().with_shards(Some(shards));
     run(&plan, folder.path(), &options).unwrap();
     assert_eq!(options.monitor.done.load(Ordering::Relaxed), 6);
     let file = folder.path().join("part.csv");
     let refused = merge(&[folder.path()], &file, &MergeOptions::default());
     assert!(refused.is_err_and(|error| error.is_incomplete()) && !file.exists());
-    let part = merge(&[folder.path()], &file, &MergeOptions { is_partial: true }).unwrap();
+    let part = merge(
+        &[folder.path()],
+        &file,
+        &MergeOptions::default().with_is_partial(true),
+    )
+    .unwrap();
     assert_eq!((part.rows, part.left_out.to_string().as_str()), (6, "1"));
     let refused = merge(
         &[folder.path()],

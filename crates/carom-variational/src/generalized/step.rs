@@ -22,6 +22,7 @@ const FLOOR: f64 = 8.0 * f64::EPSILON;
 /// Reason why a time step of the variational integrator could not be solved: the step is too long, or the mass matrix is not
 /// positive definite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum StepFailure {
     /// Newton's method did not converge, or a number is not finite: the step is too long.
     #[error("step cannot be solved: a shorter one may be")]

@@ -333,10 +333,7 @@ mod tests {
             lowest_gap: f64::INFINITY,
             lasting: Vec::new(),
         };
-        let limits = Limits {
-            duration: 1e-2,
-            ..Limits::impacts(usize::MAX)
-        };
+        let limits = Limits::duration(1e-2);
         let end = world.step_from(relay, &limits, &Stepping::default(), &Serial, &mut |_| ());
         assert_eq!(end.ending, Ending::Completed);
         assert!(end.lowest_gap >= -1e-12, "{:e}", end.lowest_gap);

@@ -114,6 +114,7 @@ pub(crate) fn run_with(
         Event::Mode { time, slides, .. } => log.modes.push((time, slides)),
         Event::Established { time, .. } => log.established.push(time),
         Event::Released { time, .. } => log.released.push(time),
+        other => panic!("{other:?}"),
     });
     (end, log)
 }

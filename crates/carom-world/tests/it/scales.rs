@@ -38,10 +38,7 @@ fn a_body_of_any_size_falls_to_the_floor() {
                     spec(vec![falling], vec![floor()], 0.3, 0.5)
                 };
                 let world = World::new(&spec).unwrap();
-                let limits = Limits {
-                    duration: 1.0,
-                    impacts: 1,
-                };
+                let limits = Limits::duration(1.0).with_impacts(1);
                 let (end, log) = run_with(&world, &moreau, limits, &[]);
                 assert_eq!(end.ending, Ending::MaxImpacts, "{size}");
                 close(log.impacts[0].time, (2.8 / G).sqrt(), 1e-9);
@@ -63,10 +60,7 @@ fn bodies_of_any_size_meet() {
             let mut spec = spec(vec![first, second], vec![], 0.0, 0.8);
             spec.gravity = v(0.0, 0.0, 0.0);
             let world = World::new(&spec).unwrap();
-            let limits = Limits {
-                duration: 2.0 * distance,
-                impacts: 1,
-            };
+            let limits = Limits::duration(2.0 * distance).with_impacts(1);
             let (end, log) = run_with(&world, &moreau, limits, &[]);
             assert_eq!(end.ending, Ending::MaxImpacts, "{size}");
             let time = log.impacts[0].time;

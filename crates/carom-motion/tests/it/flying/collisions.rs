@@ -209,10 +209,7 @@ fn inside(
     grid: &TimeGrid,
     samples: usize,
 ) -> (f64, usize, RunEnd) {
-    let options = ColliderOptions {
-        search,
-        ..ColliderOptions::default()
-    };
+    let options = ColliderOptions::default().with_search(search);
     let collider = collider(system, flight, ImpactRule::ELASTIC).with_options(options);
     let mut from = (0.0, system.initial);
     let (mut lowest, mut missed) = (f64::INFINITY, 0);
@@ -395,10 +392,7 @@ fn a_body_at_rest_stays_at_rest() {
     let mut system = super::common::sphere(0.5, 0.0);
     for search in [ContactSearch::FirstContact, ContactSearch::EndOfStep] {
         let flight = lgvi();
-        let options = ColliderOptions {
-            search,
-            ..ColliderOptions::default()
-        };
+        let options = ColliderOptions::default().with_search(search);
         let run = collider(&system, &flight, ImpactRule::ELASTIC).with_options(options);
         let end = run
             .run(&system.initial, &steps(0.01, 10), None, &mut |_| ())
@@ -866,11 +860,9 @@ fn an_elastic_rod_keeps_its_energy() {
 fn impacts_that_are_never_merged_stop_the_run() {
     let system = super::common::sphere(1.5, 0.3);
     let flight = lgvi();
-    let options = ColliderOptions {
-        stops_at_zeno: false,
-        max_impacts_per_step: 500,
-        ..ColliderOptions::default()
-    };
+    let options = ColliderOptions::default()
+        .with_stops_at_zeno(false)
+        .with_max_impacts_per_step(500);
     let run = collider(&system, &flight, newton(0.5)).with_options(options);
     let run = Trajectory::record(&run, &system.initial, &steps(0.01, 2000), None).unwrap();
     let Ending::Stopped(error) = &run.end().ending else {

@@ -14,10 +14,7 @@ fn check<F: Flight>(
     search: ContactSearch,
     expected: &[Reference],
 ) {
-    let options = ColliderOptions {
-        search,
-        ..ColliderOptions::default()
-    };
+    let options = ColliderOptions::default().with_search(search);
     let collider = Collider::new(
         &system.body,
         &system.shape,

@@ -355,10 +355,8 @@ impl Config {
                 "a bouncing body has no lasting contact: use the scenario `world` for \"rest\"",
             ));
         }
-        Ok(ColliderOptions {
-            stops_at_zeno: self.on_zeno != Some(Zeno::Continue),
-            ..ColliderOptions::default()
-        })
+        let stops = self.on_zeno != Some(Zeno::Continue);
+        Ok(ColliderOptions::default().with_stops_at_zeno(stops))
     }
 
     pub(super) fn time_grid(&self) -> Result<TimeGrid, ScenarioError> {

@@ -402,6 +402,8 @@ fn lasting(setup: &Setup, run: &Trajectory, stops: &[Stop<'_>]) -> Vec<Value> {
                     close(&mut spans, *contact, impact.time);
                 }
             }
+            // Entries that begin and end no contact.
+            _ => (),
         }
     }
     let entry = |(contact, begin, end): &(usize, f64, Option<f64>)| {

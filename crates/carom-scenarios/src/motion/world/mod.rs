@@ -85,6 +85,8 @@ fn time_of(event: &Event<'_>) -> f64 {
         Event::Established { time, .. }
         | Event::Mode { time, .. }
         | Event::Released { time, .. } => *time,
+        // Later kinds of events have no part in the progress of a run.
+        _ => 0.0,
     }
 }
 

@@ -130,6 +130,8 @@ impl<'w> Log<'w> {
                     contact.end = Some(time.max(contact.begin));
                 }
             }
+            // Events of kinds that a record does not have.
+            _ => (),
         }
     }
 

@@ -186,10 +186,8 @@ impl Config {
             samples: self.samples(body_names.len())?,
             gravity: spec.gravity,
             spec,
-            limits: Limits {
-                duration: self.duration,
-                impacts: self.max_impacts.unwrap_or(usize::MAX),
-            },
+            limits: Limits::duration(self.duration)
+                .with_impacts(self.max_impacts.unwrap_or(usize::MAX)),
             on_zeno,
             zeno_is_error: self.on_zeno == Some(ZenoConfig::Error),
             output: self.output,

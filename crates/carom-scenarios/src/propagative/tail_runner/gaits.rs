@@ -83,10 +83,7 @@ pub(super) fn compare(
             ..Propagative::default()
         };
         // The paper states that knees and spine make elastic impacts die out.
-        let options = IntegratorOptions {
-            elastic_hits_accumulate: true,
-            ..IntegratorOptions::default()
-        };
+        let options = IntegratorOptions::default().with_elastic_hits_accumulate(true);
         let integrator = CollisionIntegrator::new(&robot.mechanism, &law)?.with_options(options)?;
         let start = integrator.state(0.0, &lifted, &[0.0; 8])?;
         let trajectory = Trajectory::record(&integrator, &start, &grid, None)?;

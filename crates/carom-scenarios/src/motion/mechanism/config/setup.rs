@@ -73,10 +73,7 @@ impl Config {
             parts.add_contact(contacts, i)?;
         }
         let mechanism = parts.build()?;
-        let mut options = IntegratorOptions {
-            max_events_per_step: MAX_EVENTS,
-            ..IntegratorOptions::default()
-        };
+        let mut options = IntegratorOptions::default().with_max_events_per_step(MAX_EVENTS);
         if self.on_zeno == Some(Zeno::Continue) {
             options.zeno_ratio = 0.0;
         }

@@ -98,6 +98,8 @@ impl<'w> Log<'w> {
                     pressed.modes.push((time, slides));
                 }
             }
+            // Events of kinds that a record does not have.
+            _ => (),
         }
     }
 
