@@ -136,12 +136,20 @@ fn heading_row(compared: bool) -> Vec<String> {
     all.iter().take(shown).map(|s| (*s).to_owned()).collect()
 }
 
+/// Formats the value of a quantity, with its standard error if the value is a mean.
+fn with_error(quantity: &Quantity) -> String {
+    match quantity.standard_error {
+        Some(error) => format!("{} \u{b1} {}", shown(quantity.value), shown_briefly(error)),
+        None => shown(quantity.value),
+    }
+}
+
 /// Returns the table rows of a computed quantity. The first row also has the first expected value, such as a published one;
 /// each further expected value gets a row of its own.
 fn quantity_rows(quantity: &Quantity) -> Vec<Vec<String>> {
     let mut head = vec![
         quantity.name.clone(),
-        shown(quantity.value),
+        with_error(quantity),
         quantity.unit.clone(),
     ];
     let mut rows = Vec::new();

@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 ///     .closed_form((2.5 / g).sqrt(), "sqrt(2h/g)");
 /// assert!(time.agrees_with_print());
 /// assert_eq!(time.expected().count(), 2);
+/// // The mean over an ensemble, with its standard error.
+/// let mean = Quantity::mean("energy_j", &[1.0, 2.0, 3.0], "J");
+/// assert_eq!((mean.value, mean.standard_error), (2.0, Some(1.0 / 3f64.sqrt())));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quantity {
@@ -38,6 +41,13 @@ pub struct Quantity {
     /// Value from a source other than the paper and this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
+    /// Standard error of the value, if the value is a mean over an ensemble: another machine has the same mean up to a few of
+    /// these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standard_error: Option<f64>,
+    /// Largest magnitude that the value may have, if nothing else about it can be repeated: an error, a residual.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<f64>,
     /// Remark that a reader needs to judge the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -55,8 +65,33 @@ impl Quantity {
             source: None,
             differs: None,
             reference: None,
+            standard_error: None,
+            at_most: None,
             note: None,
         }
+    }
+
+    /// Creates the mean of independent values with its standard error, the root of their sample variance over their number.
+    /// The error is missing for fewer than two values.
+    pub fn mean(name: impl Into<String>, values: &[f64], unit: impl Into<String>) -> Self {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n.max(1.0);
+        let squares: f64 = values
+            .iter()
+            .map(|value| (value - mean) * (value - mean))
+            .sum();
+        let mut quantity = Self::new(name, mean, unit);
+        if values.len() > 1 {
+            quantity.standard_error = Some((squares / ((n - 1.0) * n)).sqrt());
+        }
+        quantity
+    }
+
+    /// Adds the largest magnitude that the value may have. The value itself is then not compared between machines.
+    #[must_use]
+    pub fn at_most(mut self, bound: f64) -> Self {
+        self.at_most = Some(bound);
+        self
     }
 
     /// Adds the value of this quantity that is printed in a paper. `within` is half a unit of the last printed digit, and
@@ -145,6 +180,8 @@ impl Quantity {
             ("paper", self.paper),
             ("within", self.within),
             ("reference", self.reference.as_ref().map(|r| r.value)),
+            ("standard_error", self.standard_error),
+            ("at_most", self.at_most),
         ];
         let bad = |(name, value): (&str, Option<f64>)| {
             value.filter(|v| !v.is_finite()).map(|_| name.to_owned())
@@ -167,6 +204,7 @@ pub struct Reference {
 /// Origin of an expected value of a quantity: a closed form or an independent computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum ReferenceKind {
     /// A formula, which needs no simulation.
     ClosedForm,

@@ -1,16 +1,17 @@
-//! Balls are poured into a pit and come to rest in a heap.
+//! Balls are poured into pits and come to rest in heaps: means over many pits, because no single heap can be repeated.
 
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, NonNegative, Positive};
-use crate::motion::heap::Heap;
+use crate::motion::heap::{Checks, Heap, LOAD_NOTE};
 use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Course, Scene};
 use carom_geometry::{Ellipsoid, Shape};
 use carom_numeric::random::CounterRng;
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Axis, Color, Figure, Mark, Quantity, Record};
 use carom_variational::State;
 use carom_world::World;
 use nalgebra::Vector3;
+use rayon::prelude::*;
 use serde::Deserialize;
 
 const FRAMES: usize = 60;
@@ -30,6 +31,7 @@ const TOUCHING: f64 = 1e-6;
 pub(crate) struct Config {
     duration: Positive,
     time_step: Positive,
+    runs: Count<1, 1000>,
     balls: Count<1, 300>,
     radius: Positive,
     mass: Positive,
@@ -39,28 +41,72 @@ pub(crate) struct Config {
     seed: u64,
 }
 
+/// Run of one pit.
+struct Pit {
+    scene: Scene,
+    course: Course,
+    checks: Checks,
+    /// Numbers of contacts of the balls at the end.
+    contacts: Vec<usize>,
+    /// Mean height of the balls at the end (m).
+    height: f64,
+    /// Energy that impacts and friction took (J).
+    lost: f64,
+}
+
+impl Pit {
+    fn new(config: &Config, number: usize) -> Result<Self, ScenarioError> {
+        let scene = scene(config, config.seed.wrapping_add(number as u64))?;
+        let course = scene.run_in_steps(*config.duration, FRAMES)?;
+        let heap = heap(&scene, &course)?;
+        let states = course.frames.last().map_or(&[][..], |(_, states)| states);
+        let height = states.iter().map(|s| s.position.z).sum::<f64>() / *config.balls as f64;
+        let (checks, lost) = (heap.checks(), heap.lost());
+        Ok(Self {
+            checks,
+            contacts: contacts(config, states),
+            height,
+            lost,
+            scene,
+            course,
+        })
+    }
+
+    /// Returns the mean number of contacts of a ball.
+    fn mean_contacts(&self) -> f64 {
+        self.contacts.iter().sum::<usize>() as f64 / self.contacts.len().max(1) as f64
+    }
+}
+
+fn heap<'c>(scene: &'c Scene, course: &'c Course) -> Result<Heap<'c>, ScenarioError> {
+    let world = World::new(&scene.spec)?;
+    Ok(Heap {
+        scene,
+        world,
+        course,
+    })
+}
+
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
     let steps = (*config.duration / *config.time_step).ceil() as usize;
     crate::config::count("duration", steps, 0, 100_000)?;
-    let scene = scene(&config)?;
-    let course = scene.run_in_steps(*config.duration, FRAMES)?;
-    let heap = Heap {
-        scene: &scene,
-        world: World::new(&scene.spec)?,
-        course: &course,
-    };
-    heap.balances(&mut record);
-    touching(&config, &course, &mut record);
-    heap.energies(&mut record);
-    let shown: Vec<Hit> = course.impacts.iter().map(Hit::from).collect();
-    playback(&scene.spec, &course.frames, &shown, &mut record);
+    let one = |number: usize| Pit::new(&config, number);
+    let pits: Result<Vec<Pit>, ScenarioError> =
+        (0..*config.runs).into_par_iter().map(one).collect();
+    let pits = pits?;
+    report(&config, &pits, &mut record);
+    if let Some(first) = pits.first() {
+        heap(&first.scene, &first.course)?.energies(&mut record);
+        let shown: Vec<Hit> = first.course.impacts.iter().map(Hit::from).collect();
+        playback(&first.scene.spec, &first.course.frames, &shown, &mut record);
+    }
     Ok(record)
 }
 
 /// Builds the scene of the ball pit: balls in layers above the floor of a square pit, each displaced at random from a point of
 /// a grid.
-fn scene(config: &Config) -> Result<Scene, ScenarioError> {
+fn scene(config: &Config, seed: u64) -> Result<Scene, ScenarioError> {
     let (radius, half) = (*config.radius, *config.half_width);
     let row = (2.0 * half / (CELL * radius)).floor();
     if !(row >= 1.0) {
@@ -72,7 +118,7 @@ fn scene(config: &Config) -> Result<Scene, ScenarioError> {
     let mut scene = Scene::new(*config.friction, *config.restitution, *config.time_step);
     let sphere = Ellipsoid::sphere(radius, Vector3::zeros())
         .map_err(|error| ScenarioError::value("radius", error))?;
-    let mut random = CounterRng::new(config.seed, 0, 0);
+    let mut random = CounterRng::new(seed, 0, 0);
     for k in 0..*config.balls {
         let cell = [k % row, k / row % row, k / (row * row)];
         let jitter = Vector3::from_fn(|_, _| JITTER * radius * (2.0 * random.next_uniform() - 1.0));
@@ -94,45 +140,36 @@ fn scene(config: &Config) -> Result<Scene, ScenarioError> {
     Ok(scene)
 }
 
-/// Reports the contacts in the settled heap: the number of contacts of each ball with other balls and with the pit. `course`:
-/// recorded run.
-fn touching(config: &Config, course: &Course, record: &mut Record) {
-    let Some((_, states)) = course.frames.last() else {
-        return;
-    };
-    let counts = contacts(config, states);
-    let most = counts.iter().copied().max().unwrap_or(0);
-    let balls: Vec<f64> = (0..=most)
-        .map(|n| counts.iter().filter(|k| **k == n).count() as f64)
-        .collect();
-    let n_balls = counts.len() as f64;
-    let mean = counts.iter().sum::<usize>() as f64 / n_balls;
-    let height = states.iter().map(|s| s.position.z).sum::<f64>() / n_balls;
+/// Reports the settled heaps: balances, loads, and the contacts of each ball with other balls and with the pit.
+fn report(config: &Config, pits: &[Pit], record: &mut Record) {
+    let of_pits = |value: &dyn Fn(&Pit) -> f64| -> Vec<f64> { pits.iter().map(value).collect() };
+    let worst = pits.iter().map(|pit| pit.checks).reduce(Checks::worst);
+    let worst = worst.unwrap_or_default();
+    record.quantities.extend(worst.balances());
     record.quantities.extend([
-        Quantity::new("contacts_of_a_ball", mean, "").note(
-            "mean, floor and walls included; between 4 and 6 if the forces of the heap determine each other",
+        worst.deepest().at_most(TOUCHING * *config.radius),
+        Quantity::mean("load_over_weight", &of_pits(&|pit| pit.checks.load), "").note(LOAD_NOTE),
+        Quantity::mean("contacts_of_a_ball", &of_pits(&Pit::mean_contacts), "").note(
+            "floor and walls included; between 4 and 6 if the forces of the heap determine each other",
         ),
-        Quantity::new("mean_height_m", height, "m"),
+        Quantity::mean("mean_height_m", &of_pits(&|pit| pit.height), "m"),
+        Quantity::mean("energy_lost_j", &of_pits(&|pit| pit.lost), "J"),
     ]);
-    let mut table = Table::new(
-        "contacts",
-        "Balls at the end of the run by the number of their contacts.",
-        vec![Column::new("contacts", ""), Column::new("balls", "")],
-    );
+    let counts: Vec<usize> = pits.iter().flat_map(|pit| pit.contacts.clone()).collect();
+    let most = counts.iter().copied().max().unwrap_or(0);
+    let share =
+        |n: usize| counts.iter().filter(|k| **k == n).count() as f64 / counts.len().max(1) as f64;
     let numbers: Vec<f64> = (0..=most).map(|n| n as f64).collect();
-    for (n, count) in numbers.iter().zip(&balls) {
-        table.rows.push(vec![*n, *count]);
-    }
-    record.tables.push(table);
+    let shares = (0..=most).map(share).collect();
     record.figures.push(
         Figure::new(
             "contacts",
             "Contacts",
-            "Balls at the end of the run by the number of their contacts.",
+            "Share of the balls of all pits at the end by the number of their contacts.",
             Axis::linear("contacts", ""),
-            Axis::linear("balls", ""),
+            Axis::linear("share of the balls", ""),
         )
-        .mark(Mark::points("balls", numbers, balls, Color::Blue)),
+        .mark(Mark::points("balls", numbers, shares, Color::Blue)),
     );
 }
 

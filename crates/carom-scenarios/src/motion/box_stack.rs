@@ -3,7 +3,7 @@
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, NonNegative, Positive};
 use crate::motion::figures::{MOST_LINES, Series, against_time};
-use crate::motion::heap::Heap;
+use crate::motion::heap::{Heap, LOAD_NOTE};
 use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Course, GRAVITY, Scene};
 use carom_geometry::{Cuboid, Shape};
@@ -39,7 +39,13 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         world: World::new(&scene.spec)?,
         course: &course,
     };
-    heap.balances(&mut record);
+    let checks = heap.checks();
+    let impacts = Quantity::new("impacts", course.impacts.len() as f64, "");
+    record.quantities.push(impacts);
+    record.quantities.extend(checks.balances());
+    record.quantities.push(checks.deepest());
+    let load = Quantity::new("load_over_weight", checks.load, "").note(LOAD_NOTE);
+    record.quantities.push(load);
     record
         .quantities
         .push(Quantity::new("creep_m", heap.creep(), "m").closed_form(

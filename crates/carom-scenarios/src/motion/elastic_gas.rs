@@ -1,4 +1,5 @@
-//! Elastic spheres in a box: the distribution of their speeds approaches Maxwell's law.
+//! Elastic spheres in boxes: the distribution of their speeds approaches Maxwell's law. Numbers are means over many boxes,
+//! because no single run can be repeated beyond its first impacts.
 
 use crate::ScenarioError;
 use crate::config::{Count, Input, NonNegative, Positive};
@@ -8,15 +9,24 @@ use carom_geometry::{Ellipsoid, Shape};
 use carom_numeric::random::CounterRng;
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use carom_variational::State;
+use carom_world::Impact;
 use nalgebra::Vector3;
+use rayon::prelude::*;
 use serde::Deserialize;
 use std::f64::consts::PI;
 
 /// Number of samples of the speeds.
-const FRAMES: usize = 600;
+const FRAMES: usize = 200;
+
+/// Number of impacts that are listed: another machine has them, too. A sphere has met about one other until then, so that
+/// rounding has hardly grown.
+const REPEATABLE: usize = 16;
 
 /// Number of frames in the animation, from the start on: later frames look alike.
 const PLAYED: usize = 100;
+
+/// Largest distance of the speeds from Maxwell's law: that of few spheres, whose energy is fixed, is some thousandths.
+const FARTHEST: f64 = 0.03;
 
 /// Number of classes of the histogram, up to three times the root mean square speed.
 const CLASSES: usize = 30;
@@ -24,6 +34,7 @@ const CLASSES: usize = 30;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
+    runs: Count<1, 1000>,
     per_side: Count<2, 10>,
     diameter: Positive,
     mass: Positive,
@@ -45,10 +56,16 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         let message = format!("{} must be below the duration", *config.warm_up);
         return Err(ScenarioError::value("warm_up", message));
     }
-    let scene = scene(&config)?;
-    let course = scene.run(&propagative, *config.duration, usize::MAX, FRAMES)?;
-    collisions(&config, &course, &mut record);
-    speeds(&config, &course, &mut record);
+    let one = |number: usize| Gas::new(&config, number);
+    let gases: Result<Vec<Gas>, ScenarioError> =
+        (0..*config.runs).into_par_iter().map(one).collect();
+    let gases = gases?;
+    collisions(&config, &gases, &mut record);
+    speeds(&config, &gases, &mut record);
+    let Some(Gas { scene, course }) = gases.first() else {
+        return Ok(record);
+    };
+    record.tables.push(first_impacts(course));
     let played = &course.frames[..course.frames.len().min(PLAYED)];
     let until = played.last().map_or(0.0, |(time, _)| *time);
     let early = course.impacts.iter().filter(|impact| impact.time <= until);
@@ -57,9 +74,23 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
+/// Run of one box.
+struct Gas {
+    scene: Scene,
+    course: Course,
+}
+
+impl Gas {
+    fn new(config: &Config, number: usize) -> Result<Self, ScenarioError> {
+        let scene = scene(config, config.seed.wrapping_add(number as u64))?;
+        let course = scene.run(&propagative, *config.duration, usize::MAX, FRAMES)?;
+        Ok(Self { scene, course })
+    }
+}
+
 /// Builds the scene of the elastic gas: spheres on a lattice in a box about the origin, with equal speeds in random
 /// directions.
-fn scene(config: &Config) -> Result<Scene, ScenarioError> {
+fn scene(config: &Config, seed: u64) -> Result<Scene, ScenarioError> {
     let mut scene = Scene::new(0.0, 1.0, 1e-3);
     scene.spec.gravity = Vector3::zeros();
     let sphere = Ellipsoid::sphere(0.5 * *config.diameter, Vector3::zeros())
@@ -68,7 +99,7 @@ fn scene(config: &Config) -> Result<Scene, ScenarioError> {
     let at = |k: usize| *config.side * ((k as f64 + 0.5) / n as f64 - 0.5);
     for number in 0..n * n * n {
         let place = Vector3::new(at(number % n), at(number / n % n), at(number / (n * n)));
-        let mut rng = CounterRng::new(config.seed, number as u64, 0);
+        let mut rng = CounterRng::new(seed, number as u64, 0);
         let shape = Shape::Ellipsoid(sphere);
         let name = format!("sphere-{}", number + 1);
         let body = scene.body(name, shape, Some(*config.mass), place)?;
@@ -99,35 +130,61 @@ fn direction(rng: &mut CounterRng) -> Vector3<f64> {
     Vector3::x()
 }
 
-/// Reports the collision rate of the spheres in a gas, and compares their impulses with the virial theorem. `course`: recorded
-/// run.
-fn collisions(config: &Config, course: &Course, record: &mut Record) {
-    let (d, m) = (*config.diameter, *config.mass);
-    let n = config.per_side.pow(3) as f64;
-    let inner = *config.side - d;
-    let (mut pairs, mut walls) = (0usize, 0usize);
-    let (mut pushed_apart, mut held) = (0.0, 0.0);
-    for contact in course.impacts.iter().flat_map(|impact| &impact.contacts) {
-        let impulse = contact.impulse.dot(&contact.normal);
-        if (contact.second as f64) < n {
-            pairs += 1;
-            pushed_apart += d * impulse;
-        } else {
-            walls += 1;
-            held += 0.5 * inner * impulse;
+/// Impacts of one box.
+struct Collisions {
+    pairs: f64,
+    walls: f64,
+    /// Difference of both sides of the virial theorem, as a fraction of its largest term.
+    virial_error: f64,
+}
+
+impl Collisions {
+    fn new(config: &Config, course: &Course) -> Self {
+        let (d, m) = (*config.diameter, *config.mass);
+        let n = config.per_side.pow(3) as f64;
+        let inner = *config.side - d;
+        let (mut pairs, mut walls) = (0.0, 0.0);
+        let (mut pushed_apart, mut held) = (0.0, 0.0);
+        for contact in course.impacts.iter().flat_map(|impact| &impact.contacts) {
+            let impulse = contact.impulse.dot(&contact.normal);
+            if (contact.second as f64) < n {
+                pairs += 1.0;
+                pushed_apart += d * impulse;
+            } else {
+                walls += 1.0;
+                held += 0.5 * inner * impulse;
+            }
+        }
+        let virial = |states: &[State]| -> f64 {
+            let one = |state: &State| state.position.dot(&state.linear_momentum);
+            states.iter().map(one).sum()
+        };
+        let ends = (course.frames.first(), course.frames.last());
+        let change = match ends {
+            (Some((_, first)), Some((_, last))) => virial(last) - virial(first),
+            _ => 0.0,
+        };
+        let twice_kinetic = n * m * *config.speed * *config.speed * *config.duration;
+        let virial_error = (twice_kinetic + pushed_apart - held - change) / twice_kinetic;
+        Self {
+            pairs,
+            walls,
+            virial_error,
         }
     }
-    let virial = |states: &[State]| -> f64 {
-        let one = |state: &State| state.position.dot(&state.linear_momentum);
-        states.iter().map(one).sum()
-    };
-    let ends = (course.frames.first(), course.frames.last());
-    let change = match ends {
-        (Some((_, first)), Some((_, last))) => virial(last) - virial(first),
-        _ => 0.0,
-    };
-    let twice_kinetic = n * m * *config.speed * *config.speed * *config.duration;
-    let virial_error = (twice_kinetic + pushed_apart - held - change) / twice_kinetic;
+}
+
+/// Reports the collision rates of the spheres, and compares their impulses with the virial theorem.
+fn collisions(config: &Config, gases: &[Gas], record: &mut Record) {
+    let d = *config.diameter;
+    let n = config.per_side.pow(3) as f64;
+    let inner = *config.side - d;
+    let all: Vec<Collisions> = gases
+        .iter()
+        .map(|gas| Collisions::new(config, &gas.course))
+        .collect();
+    let of_all =
+        |value: &dyn Fn(&Collisions) -> f64| -> Vec<f64> { all.iter().map(value).collect() };
     // Factors of the collision rate: density of pairs of points in a cube at this distance, mean speed of approach, and the
     // crowding of the spheres.
     let r = d / inner;
@@ -138,53 +195,63 @@ fn collisions(config: &Config, course: &Course, record: &mut Record) {
     let filled = n * PI / 6.0 * r * r * r;
     let crowd = (1.0 - 0.5 * filled) / carom_numeric::power(1.0 - filled, 3);
     let rate = 0.5 * n * (n - 1.0) * near * approach * crowd;
+    let largest = |values: Vec<f64>| values.into_iter().map(f64::abs).fold(0.0, f64::max);
+    let errors = gases
+        .iter()
+        .map(|gas| gas.course.of_end(|end| end.balance.energy_error))
+        .collect();
+    let pairs = of_all(&|one| one.pairs / *config.duration);
+    let walls = of_all(&|one| one.walls / *config.duration);
     record.quantities.extend([
-        Quantity::new("collisions_of_pairs", pairs as f64, ""),
-        Quantity::new("collisions_with_walls", walls as f64, ""),
-        Quantity::new(
-            "pair_collisions_per_s",
-            pairs as f64 / *config.duration,
-            "1/s",
-        )
-        .note(format!(
+        Quantity::mean("pair_collisions_per_s", &pairs, "1/s").note(format!(
             "{rate:.1} by kinetic theory with Carnahan and Starling's crowding"
         )),
-        Quantity::new("virial_error", virial_error, "").closed_form(
+        Quantity::mean("wall_collisions_per_s", &walls, "1/s"),
+        Quantity::new("virial_error", largest(of_all(&|one| one.virial_error)), "").closed_form(
             0.0,
             "the virial theorem: kinetic energy, impulses between spheres and of the walls",
         ),
-        Quantity::new(
-            "energy_max_error_j",
-            course.of_end(|end| end.balance.energy_error),
-            "J",
-        ),
+        Quantity::new("energy_max_error_j", largest(errors), "J"),
     ]);
 }
 
-/// Compares the distribution of the spheres' speeds after the warm-up with Maxwell's law. `course`: recorded run.
-fn speeds(config: &Config, course: &Course, record: &mut Record) {
+/// Lists the first impacts of a box: times, and energies of the bodies involved.
+fn first_impacts(course: &Course) -> Table {
+    let mut table = Table::new(
+        "first_impacts",
+        "Impacts of the first box until rounding begins to grow.",
+        vec![Column::new("time", "s"), Column::new("impulse", "N s")],
+    );
+    let first = course.impacts.iter().take(REPEATABLE);
+    let row = |impact: &Impact| {
+        let impulses = impact.contacts.iter().map(|contact| contact.impulse.norm());
+        vec![impact.time, impulses.sum()]
+    };
+    table.rows = first.map(row).collect();
+    table
+}
+
+/// Compares the distribution of the spheres' speeds after the warm-up with Maxwell's law.
+fn speeds(config: &Config, gases: &[Gas], record: &mut Record) {
     let speed = |state: &State| state.linear_momentum.norm() / (*config.mass * *config.speed);
-    let n = config.per_side.pow(3) as f64;
-    let (mut counted, mut times, mut fourths) = (Vec::new(), Vec::new(), Vec::new());
-    for (time, states) in &course.frames {
-        let fourth = states
+    let fourth = |states: &[State]| -> f64 {
+        let powers = states
             .iter()
-            .map(|state| carom_numeric::power(speed(state), 4))
-            .sum::<f64>()
-            / n;
-        times.push(*time);
-        fourths.push(fourth);
-        if *time >= *config.warm_up {
-            counted.extend(states.iter().map(speed));
-        }
-    }
+            .map(|state| carom_numeric::power(speed(state), 4));
+        powers.sum::<f64>() / states.len().max(1) as f64
+    };
+    let late = |gas: &Gas| -> f64 {
+        let frames = gas.course.frames.iter();
+        let late = frames.filter(|(time, _)| *time >= *config.warm_up);
+        let moments: Vec<f64> = late.map(|(_, states)| fourth(states)).collect();
+        moments.iter().sum::<f64>() / moments.len().max(1) as f64
+    };
+    let moments: Vec<f64> = gases.iter().map(late).collect();
+    let frames = gases.iter().flat_map(|gas| &gas.course.frames);
+    let counted = frames.filter(|(time, _)| *time >= *config.warm_up);
+    let mut counted: Vec<f64> = counted.flat_map(|(_, states)| states).map(speed).collect();
     counted.sort_by(f64::total_cmp);
     let count = counted.len() as f64;
-    let fourth = counted
-        .iter()
-        .map(|v| carom_numeric::power(*v, 4))
-        .sum::<f64>()
-        / count;
     let apart = counted.iter().enumerate().map(|(k, v)| {
         let share = maxwell(*v).0;
         (share - k as f64 / count)
@@ -192,26 +259,25 @@ fn speeds(config: &Config, course: &Course, record: &mut Record) {
             .max((share - (k as f64 + 1.0) / count).abs())
     });
     let distance = apart.fold(0.0, f64::max);
+    let n = config.per_side.pow(3) as f64;
     let even = 5.0 * n / (3.0 * n + 2.0);
     record.quantities.extend([
-        Quantity::new("speeds_counted", count, ""),
-        Quantity::new("fourth_moment", fourth, "").note(format!(
+        Quantity::mean("fourth_moment", &moments, "").note(format!(
             "of speeds over the root of their mean square: 1 at the start, {even:.4} if all velocities of this \
              energy are equally likely, 5/3 for Maxwell's law"
         )),
         Quantity::new("distance_to_maxwell", distance, "")
+            .at_most(FARTHEST)
             .note("the largest difference of the shares of speeds below any value"),
     ]);
+    record.figures.push(histogram(&counted));
+    record.figures.push(relaxation(config, gases, &fourth));
+}
+
+/// Draws how often each speed is met, and Maxwell's law. `counted`: sorted speeds over the root of their mean square.
+fn histogram(counted: &[f64]) -> Figure {
+    let count = counted.len() as f64;
     let width = 3.0 / CLASSES as f64;
-    let mut table = Table::new(
-        "speeds",
-        "Density of the speeds, over the root of their mean square, and Maxwell's.",
-        vec![
-            Column::new("speed", ""),
-            Column::new("density", ""),
-            Column::new("maxwell", ""),
-        ],
-    );
     let mut figure = Figure::new(
         "speeds",
         "Speeds",
@@ -224,8 +290,6 @@ fn speeds(config: &Config, course: &Course, record: &mut Record) {
         let (low, high) = (width * k as f64, width * (k + 1) as f64);
         let below = |v: f64| counted.partition_point(|x| *x < v) as f64;
         let density = (below(high) - below(low)) / (count * width);
-        let middle = 0.5 * (low + high);
-        table.rows.push(vec![middle, density, maxwell(middle).1]);
         figure.marks.push(Mark::Polygon {
             x: vec![low, high, high, low],
             y: vec![0.0, 0.0, density, density],
@@ -234,28 +298,33 @@ fn speeds(config: &Config, course: &Course, record: &mut Record) {
     }
     let x: Vec<f64> = (0..=120).map(|k| 0.025 * f64::from(k)).collect();
     let y = x.iter().map(|v| maxwell(*v).1).collect();
-    record
-        .figures
-        .push(figure.mark(Mark::line("Maxwell", x, y, Color::Vermillion)));
-    record.tables.push(table);
-    let span = vec![0.0, *config.duration];
-    record.figures.push(
-        Figure::new(
-            "relaxation",
-            "On the way to Maxwell's law",
-            "Mean fourth power of the speeds over the square of their mean square: 1 at the start, then about 5/3.",
-            Axis::linear("time", "s"),
-            Axis::linear("fourth moment", ""),
-        )
-        .mark(Mark::line("spheres", times, fourths, Color::Blue))
-        .mark(Mark::Line {
-            label: Some("Maxwell".to_owned()),
-            x: span,
-            y: vec![5.0 / 3.0; 2],
-            style: LineStyle::Dashed,
-            color: Color::Vermillion,
-        }),
-    );
+    figure.mark(Mark::line("Maxwell", x, y, Color::Vermillion))
+}
+
+/// Draws the fourth moment of the speeds against time, as the mean over all boxes. `fourth`: the moment in given states.
+fn relaxation(config: &Config, gases: &[Gas], fourth: &dyn Fn(&[State]) -> f64) -> Figure {
+    let first = gases.first().map_or(&[][..], |gas| &gas.course.frames);
+    let times: Vec<f64> = first.iter().map(|(time, _)| *time).collect();
+    let at = |k: usize| {
+        let states = gases.iter().filter_map(|gas| gas.course.frames.get(k));
+        states.map(|(_, states)| fourth(states)).sum::<f64>() / gases.len() as f64
+    };
+    let fourths = (0..times.len()).map(at).collect();
+    Figure::new(
+        "relaxation",
+        "On the way to Maxwell's law",
+        "Mean fourth power of the speeds over the square of their mean square, in all boxes: 1 at the start, then about 5/3.",
+        Axis::linear("time", "s"),
+        Axis::linear("fourth moment", ""),
+    )
+    .mark(Mark::line("spheres", times, fourths, Color::Blue))
+    .mark(Mark::Line {
+        label: Some("Maxwell".to_owned()),
+        x: vec![0.0, *config.duration],
+        y: vec![5.0 / 3.0; 2],
+        style: LineStyle::Dashed,
+        color: Color::Vermillion,
+    })
 }
 
 /// Returns two values of Maxwell's law for speeds whose mean square is 1: the fraction of the speeds below `v`, and the

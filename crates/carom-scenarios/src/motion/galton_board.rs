@@ -6,7 +6,7 @@ use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Course, Scene, moreau};
 use carom_geometry::{Ellipsoid, Shape};
 use carom_numeric::random;
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Axis, Color, Figure, Mark, Quantity, Record};
 use carom_variational::State;
 use carom_world::Impact;
 use nalgebra::Vector3;
@@ -19,6 +19,9 @@ const FRAMES: usize = 200;
 const SHOWN: usize = 66;
 
 const TIME_STEP: f64 = 1e-3;
+
+/// Largest error of the energy of a ball (J): its steps of lasting contact on the pegs have errors of the third order.
+const LARGEST_ERROR: f64 = 1e-6;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -145,22 +148,23 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let falls: Result<Vec<Fall>, ScenarioError> =
         (0..*config.balls).into_par_iter().map(one).collect();
     let falls = falls?;
-    let mut bins = vec![0usize; *config.rows + 1];
-    let mut impacts = 0;
-    for fall in &falls {
-        impacts += fall.course.impacts.len();
-        if let Some((_, x)) = fall.landing {
-            bins[config.bin(x)] += 1;
-        }
-    }
+    let landings = falls.iter().filter_map(|fall| fall.landing);
+    let bins: Vec<usize> = landings.map(|(_, x)| config.bin(x)).collect();
     report(&config, &bins, &mut record);
-    let worst = falls
-        .iter()
-        .map(|fall| fall.course.of_end(|end| end.balance.energy_error));
+    let of_falls = |value: &dyn Fn(&Fall) -> f64| -> Vec<f64> { falls.iter().map(value).collect() };
+    let impacts = of_falls(&|fall| fall.course.impacts.len() as f64);
+    let lost = of_falls(&|fall| fall.course.of_end(|end| end.balance.impact_loss));
+    let errors = of_falls(&|fall| fall.course.of_end(|end| end.balance.energy_error));
     record.quantities.extend([
-        Quantity::new("impacts_per_ball", impacts as f64 / falls.len() as f64, ""),
-        Quantity::new("energy_max_error_j", worst.fold(0.0, f64::max), "J")
-            .note("of any ball, with what its impacts took"),
+        Quantity::mean("impacts_per_ball", &impacts, ""),
+        Quantity::mean("impact_loss_per_ball_j", &lost, "J"),
+        Quantity::new(
+            "energy_max_error_j",
+            errors.into_iter().fold(0.0, f64::max),
+            "J",
+        )
+        .at_most(LARGEST_ERROR)
+        .note("of any ball, with what its impacts took"),
     ]);
     play(&config, &falls[..shown], &mut record)?;
     Ok(record)
@@ -181,73 +185,53 @@ fn binomial(rows: usize) -> Vec<f64> {
     row
 }
 
-/// Reports the number of balls in each bin, compared with the binomial distribution. `bins`: numbers of balls.
+/// Reports the shares of the balls in the bins, compared with the binomial distribution. `bins`: the bin of each ball that
+/// landed.
 fn report(config: &Config, bins: &[usize], record: &mut Record) {
-    let landed = bins.iter().sum::<usize>() as f64;
+    let landed = bins.len() as f64;
     let law = binomial(*config.rows);
-    let mut table = Table::new(
-        "bins",
-        "Balls in each bin, and how many an even choice at every row would bring there.",
-        vec![
-            Column::new("bin", ""),
-            Column::new("balls", ""),
-            Column::new("binomial", ""),
-        ],
-    );
-    for (k, (count, p)) in bins.iter().zip(&law).enumerate() {
-        table.rows.push(vec![k as f64, *count as f64, p * landed]);
-    }
     record
         .quantities
         .push(Quantity::new("balls_in_bins", landed, ""));
-    if landed > 0.0 {
-        let mean_of = |value: &dyn Fn(f64) -> f64| -> f64 {
-            let all = bins.iter().enumerate();
-            all.map(|(k, count)| value(k as f64) * *count as f64)
-                .sum::<f64>()
-                / landed
-        };
-        let rows = *config.rows as f64;
-        let mean = mean_of(&|k| k);
-        let variance = mean_of(&|k| (k - mean) * (k - mean));
-        let apart = bins.iter().zip(&law);
-        let distance = 0.5
-            * apart
-                .map(|(n, p)| (*n as f64 / landed - p).abs())
-                .sum::<f64>();
-        record.quantities.extend([
-            Quantity::new("mean_bin", mean, "").note(format!("{} for even choices", 0.5 * rows)),
-            Quantity::new("variance", variance, "")
-                .note(format!("{} for even and independent choices", 0.25 * rows)),
-            Quantity::new("distance_to_binomial", distance, "")
-                .note("share of the balls that would have to change bins"),
-        ]);
-    }
-    let column = |k: usize| -> Vec<f64> { table.rows.iter().map(|row| row[k]).collect() };
+    let numbers: Vec<f64> = bins.iter().map(|bin| *bin as f64).collect();
+    let mean = Quantity::mean("mean_bin", &numbers, "");
+    let apart = |x: &f64| (x - mean.value) * (x - mean.value);
+    let squares: Vec<f64> = numbers.iter().map(apart).collect();
+    let rows = *config.rows as f64;
+    record.quantities.extend([
+        mean.note(format!("{} for even choices", 0.5 * rows)),
+        Quantity::mean("variance", &squares, "")
+            .note(format!("{} for even and independent choices", 0.25 * rows)),
+    ]);
     let mut figure = Figure::new(
         "bins",
         "Bins",
-        "Balls in the bins, and the binomial law of even choices at every row. Balls remember the side that they \
-         come from, so that the law is an approximation.",
+        "Share of the balls in each bin, and the binomial law of even choices at every row. Balls remember the side that \
+         they come from, so that the law is an approximation.",
         Axis::linear("bin", ""),
-        Axis::linear("balls", ""),
+        Axis::linear("share of the balls", ""),
     );
-    for (k, count) in bins.iter().enumerate() {
+    for (k, p) in law.iter().enumerate() {
+        let here: Vec<f64> = bins
+            .iter()
+            .map(|bin| f64::from(u8::from(*bin == k)))
+            .collect();
+        let share = Quantity::mean(format!("share_of_bin_{k}"), &here, "");
         let (low, high) = (k as f64 - 0.4, k as f64 + 0.4);
         figure.marks.push(Mark::Polygon {
             x: vec![low, high, high, low],
-            y: vec![0.0, 0.0, *count as f64, *count as f64],
+            y: vec![0.0, 0.0, share.value, share.value],
             color: Color::Blue,
         });
+        record
+            .quantities
+            .push(share.note(format!("{p} for even and independent choices")));
     }
-    figure.marks.push(Mark::points(
-        "binomial",
-        column(0),
-        column(2),
-        Color::Vermillion,
-    ));
+    let places = (0..law.len()).map(|k| k as f64).collect();
+    figure
+        .marks
+        .push(Mark::points("binomial", places, law, Color::Vermillion));
     record.figures.push(figure);
-    record.tables.push(table);
 }
 
 /// Animates the separately simulated balls in `falls` together, as if they had started at the same time. Each ball

@@ -17,6 +17,53 @@ pub(super) struct Heap<'c> {
     pub(super) course: &'c Course,
 }
 
+/// Checks of a settled heap.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Checks {
+    /// Energy that no impulse explains, relative to the initial energy.
+    energy_error: f64,
+    /// Momentum that no impulse explains, relative to the weight times the duration.
+    momentum_error: f64,
+    /// Deepest overlap of two bodies (m).
+    overlap: f64,
+    /// Force on the supports in the last part of the run, relative to the weight.
+    pub(super) load: f64,
+}
+
+impl Checks {
+    /// Combines the checks of several heaps: the largest of each error. `load` is not combined.
+    pub(super) fn worst(self, other: Self) -> Self {
+        Self {
+            energy_error: self.energy_error.max(other.energy_error),
+            momentum_error: self.momentum_error.max(other.momentum_error),
+            overlap: self.overlap.max(other.overlap),
+            load: self.load,
+        }
+    }
+
+    /// Returns the balances as quantities of a record.
+    pub(super) fn balances(&self) -> [Quantity; 2] {
+        [
+            Quantity::new("energy_error_over_initial", self.energy_error, "").closed_form(
+                0.0,
+                "the energy changes by the mean velocity times the impulses in every step",
+            ),
+            Quantity::new("momentum_error_over_weight", self.momentum_error, "").closed_form(
+                0.0,
+                "initial momentum, gravity and the impulses of planes make the final momentum",
+            ),
+        ]
+    }
+
+    /// Returns the deepest overlap (m) as a quantity of a record.
+    pub(super) fn deepest(&self) -> Quantity {
+        Quantity::new("deepest_overlap_m", self.overlap, "m")
+    }
+}
+
+/// Remark on the load of a heap.
+pub(super) const LOAD_NOTE: &str = "on floor and walls, over the last tenth of the run: 1 at rest";
+
 impl Heap<'_> {
     /// Returns the total mass of the mobile bodies in the heap (kg).
     fn mass(&self) -> f64 {
@@ -29,6 +76,15 @@ impl Heap<'_> {
         let all = states.iter().enumerate();
         all.map(|(body, state)| self.world.energy(body, state))
             .sum()
+    }
+
+    /// Returns the energy that impacts and friction took (J).
+    pub(super) fn lost(&self) -> f64 {
+        let frames = &self.course.frames;
+        match (frames.first(), frames.last()) {
+            (Some((_, first)), Some((_, last))) => self.energy(first) - self.energy(last),
+            _ => 0.0,
+        }
     }
 
     /// Returns the gravitational potential energy of all bodies in these states (J), relative to the height 0.
@@ -57,12 +113,12 @@ impl Heap<'_> {
             .fold(0.0, f64::max)
     }
 
-    /// Adds checks of a settled heap to a record: the balances of energy and momentum, the deepest overlap of two bodies, and
-    /// the force on the supports in the last part of the run.
-    pub(super) fn balances(&self, record: &mut Record) {
+    /// Computes the checks of a settled heap: the balances of energy and momentum, the deepest overlap of two bodies, and the
+    /// force on the supports in the last part of the run.
+    pub(super) fn checks(&self) -> Checks {
         let frames = &self.course.frames;
         let (Some((_, first)), Some((end, last))) = (frames.first(), frames.last()) else {
-            return;
+            return Checks::default();
         };
         let momentum = |states: &[State]| -> Vector3<f64> {
             states.iter().map(|state| state.linear_momentum).sum()
@@ -70,33 +126,17 @@ impl Heap<'_> {
         let weight = self.mass() * GRAVITY;
         let given = self.course.supports();
         let unexplained = momentum(first) + given - Vector3::z() * (weight * end) - momentum(last);
-        let initial = self.energy(first);
         let error = self.course.of_end(|end| end.balance.energy_error);
         let gap = self.course.of_end(|end| end.lowest_gap);
-        record.quantities.extend([
-            Quantity::new("impacts", self.course.impacts.len() as f64, ""),
-            Quantity::new("energy_error_over_initial", error / initial, "").closed_form(
-                0.0,
-                "the energy changes by the mean velocity times the impulses in every step",
-            ),
-            Quantity::new(
-                "momentum_error_over_weight",
-                unexplained.amax() / (weight * end),
-                "",
-            )
-            .closed_form(
-                0.0,
-                "initial momentum, gravity and the impulses of planes make the final momentum",
-            ),
-            Quantity::new("deepest_overlap_m", (-gap).max(0.0), "m"),
-        ]);
-        if let Some((begin, before)) = self.tail() {
+        let load = self.tail().map_or(0.0, |(begin, before)| {
             let change = (momentum(last) - momentum(before)).z;
-            let load = 1.0 + change / (weight * (end - begin));
-            record.quantities.push(
-                Quantity::new("load_over_weight", load, "")
-                    .note("on floor and walls, over the last tenth of the run: 1 at rest"),
-            );
+            1.0 + change / (weight * (end - begin))
+        });
+        Checks {
+            energy_error: error / self.energy(first),
+            momentum_error: unexplained.amax() / (weight * end),
+            overlap: (-gap).max(0.0),
+            load,
         }
     }
 

@@ -45,16 +45,18 @@ fn boxes_on_an_incline_do_what_statics_says() {
 #[test]
 fn a_gas_obeys_the_virial_theorem_and_comes_to_maxwells_law() {
     let changed = [
+        "runs=4",
         "per_side=3",
+        "side=1.0",
         "mass=0.2",
         "speed=3.0",
-        "duration=30.0",
+        "duration=10.0",
         "seed=7",
     ];
     let record = run("elastic-gas", &changed, "");
     close(quantity(&record, "virial_error"), 0.0, 1e-12);
     close(quantity(&record, "energy_max_error_j"), 0.0, 1e-11);
-    // One number of 5/3 is spread by about a tenth over this time.
+    // One number of 5/3 is spread by about a tenth over these times.
     close(quantity(&record, "fourth_moment"), 5.0 / 3.0, 0.1);
     assert!(quantity(&record, "distance_to_maxwell") < 0.03);
 }
@@ -293,7 +295,7 @@ angular_velocity = [3.0, -5.0, 1.0]
 /// A heap at rest presses on its pit with its weight, and a stack of boxes loses what their gaps were worth.
 #[test]
 fn heaps_come_to_rest_with_the_load_of_their_weight() {
-    let pit = run("ball-pit", &["balls=6", "half_width=0.25", "seed=3"], "");
+    let pit = run("ball-pit", &["runs=2", "seed=3"], "");
     close(quantity(&pit, "load_over_weight"), 1.0, 1e-6);
     close(quantity(&pit, "energy_error_over_initial"), 0.0, 1e-13);
     close(quantity(&pit, "momentum_error_over_weight"), 0.0, 1e-13);
@@ -566,12 +568,32 @@ fn a_chain_over_an_edge_has_the_momentum_that_the_edge_gave() {
     assert_eq!(record.status, "completed");
     let drop = (2.0 * (0.05 - 0.006) / 9.80665_f64).sqrt();
     close(quantity(&record, "first_impact_s"), drop, 1e-9);
-    assert!(quantity(&record, "impacts") >= 10.0);
-    assert!(quantity(&record, "contact_loss_j") > 0.0);
     close(quantity(&record, "momentum_error_ns"), 0.0, 1e-12);
     close(quantity(&record, "joint_residual_m"), 0.0, 1e-12);
-    let moved = quantity(&record, "energy_initial_j") - quantity(&record, "energy_final_j");
-    close(quantity(&record, "energy_max_error_j"), 0.0, 2e-3 * moved);
+    let initial = quantity(&record, "energy_initial_j");
+    close(quantity(&record, "energy_max_error_j"), 0.0, 1e-2 * initial);
+    // No impact gains energy, and the list is that of impacts in their order.
+    let rows = &record.tables[0].rows;
+    assert_eq!(rows.len(), 8);
+    assert!(rows.windows(2).all(|pair| pair[0][0] <= pair[1][0]));
+    assert!(rows.iter().all(|row| row[2] <= row[1] + 1e-12 * initial));
+}
+
+/// The impacts that a record of the chain lists do not depend on rounding: a change of the last digits of the height is not
+/// amplified by as much as a record tells.
+#[test]
+fn the_first_impacts_of_a_chain_can_be_repeated() {
+    let times = |height: f64| -> Vec<f64> {
+        let set = [format!("height={height}"), "duration=0.2".to_owned()];
+        let set: Vec<&str> = set.iter().map(String::as_str).collect();
+        let record = run("chain-over-edge", &set, "");
+        record.tables[0].rows.iter().map(|row| row[0]).collect()
+    };
+    let (one, other) = (times(0.05), times(0.05 * (1.0 + 1e-15)));
+    assert_eq!(one.len(), 8);
+    for (a, b) in one.iter().zip(&other) {
+        close(*a, *b, 1e-10);
+    }
 }
 
 /// A quadruped falls freely until its feet land, all four at once; then the floor and gravity alone change its momentum. Impacts

@@ -2,7 +2,7 @@
 
 use super::escape;
 use crate::animation::Animation;
-use crate::export::{ExportError, csv, difference, shown};
+use crate::export::{ExportError, csv, difference, shown, with_error};
 use crate::record::{Quantity, Record, Table};
 
 /// Writes the parameters of a record as a folded section of an HTML page; returns an empty text if the record has no
@@ -101,7 +101,7 @@ fn cells(quantity: &Quantity) -> [String; 6] {
     let remarks: Vec<String> = sources.chain(differs).chain(note).collect();
     [
         escape(&quantity.name),
-        minus(&shown(quantity.value)),
+        minus(&with_error(quantity)),
         escape(&quantity.unit),
         expected,
         differences,
