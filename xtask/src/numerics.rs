@@ -1,7 +1,8 @@
-//! `cargo xtask numerics`: the version of carom's numbers moves exactly when golden numbers move.
+//! `cargo xtask numerics`: the version of carom's numbers moves exactly when golden numbers of a release move.
 //!
 //! `crates/carom-numeric/golden.toml` holds the version and a digest of every golden record's
-//! quantities and tables. Numbers are rounded to eight digits before they are digested, which is
+//! quantities and tables. Until the first release (`released = false`) the version is 1 and numbers may move; each move is
+//! seen in the file. The release sets `released = true`, and from then on the version is raised where a number moves. Numbers are rounded to eight digits before they are digested, which is
 //! wider than what `verify` calls equal.
 
 use std::collections::BTreeMap;
@@ -34,42 +35,49 @@ const DECIMALS: usize = 7;
 /// Below this a number is rounding, and counts as zero.
 const NOISE: f64 = 1e-11;
 
+/// Version until the first release, and of it.
+const FIRST: u32 = 1;
+
 /// A version of the numbers: the digest of every golden record, by scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Numbers {
     version: u32,
+    /// True if numbers of this version or an earlier one have been released.
+    #[serde(default)]
+    released: bool,
     digests: BTreeMap<String, String>,
 }
 
 pub(crate) fn numerics(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
-    let present = Numbers {
-        version: NUMERICS_VERSION,
-        digests: digests(&root.join("golden"))?,
-    };
     let path = root.join(FILE);
     let written = match fs::read_to_string(&path) {
         Ok(text) => Some(toml::from_str::<Numbers>(&text).context(FILE)?),
         Err(_) => None,
     };
+    let present = Numbers {
+        version: NUMERICS_VERSION,
+        released: written.as_ref().is_some_and(|written| written.released),
+        digests: digests(&root.join("golden"))?,
+    };
     let mut lines = Vec::new();
     if let Some(base) = &args.base {
         match file_at(root, base)? {
-            Some(text) => lines.extend(moved(&toml::from_str(&text).context(FILE)?, &present)),
+            Some(text) => lines.extend(faults(&toml::from_str(&text).context(FILE)?, &present)),
             None => println!("{base} has no {FILE}: nothing to compare with"),
         }
     }
     if args.bless {
-        lines.extend(written.iter().flat_map(|written| moved(written, &present)));
+        lines.extend(written.iter().flat_map(|written| faults(written, &present)));
         if lines.is_empty() {
             let text = format!(
-                "# Written by `cargo xtask numerics --bless`.\n{}",
+                "# Written by `cargo xtask numerics --bless`; the first release sets `released = true`.\n{}",
                 toml::to_string(&present)?
             );
             fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
         }
     } else if written.as_ref() != Some(&present) {
-        lines.extend(written.iter().flat_map(|written| moved(written, &present)));
+        lines.extend(written.iter().flat_map(|written| faults(written, &present)));
         lines.push(format!(
             "{FILE} is not up to date: `cargo xtask numerics --bless`"
         ));
@@ -93,6 +101,21 @@ fn file_at(root: &Path, revision: &str) -> anyhow::Result<Option<String>> {
         .status
         .success()
         .then(|| String::from_utf8_lossy(&shown.stdout).into_owned()))
+}
+
+/// Checks the version number of the numerical results against earlier ones. Returns one line if it is not [`FIRST`] before the
+/// first release, or if after it the version and the numbers did not move together.
+fn faults(earlier: &Numbers, later: &Numbers) -> Vec<String> {
+    if earlier.released {
+        moved(earlier, later)
+    } else if later.version == FIRST {
+        Vec::new()
+    } else {
+        vec![format!(
+            "nothing is released: NUMERICS_VERSION is {FIRST}, not {}",
+            later.version
+        )]
+    }
 }
 
 /// Checks that the version number of the numerical results was raised if and only if digests of results changed. Returns one
@@ -146,7 +169,10 @@ fn digest(record: &Value) -> String {
     let mut text = String::new();
     for quantity in list(record, "quantities") {
         write(&quantity["name"], &mut text);
-        write(&quantity["value"], &mut text);
+        // Means over ensembles and bounded errors are no numbers that another machine has to all digits.
+        if quantity.get("standard_error").is_none() && quantity.get("at_most").is_none() {
+            write(&quantity["value"], &mut text);
+        }
     }
     for table in list(record, "tables") {
         write(&table["name"], &mut text);
@@ -189,6 +215,7 @@ mod tests {
     fn numbers(version: u32, digest: &str) -> Numbers {
         Numbers {
             version,
+            released: true,
             digests: BTreeMap::from([("cradle".to_owned(), digest.to_owned())]),
         }
     }
@@ -201,6 +228,16 @@ mod tests {
         assert!(moved(&before, &numbers(1, "b"))[0].contains("raise it"));
         assert!(moved(&before, &numbers(2, "a"))[0].contains("no number moved"));
         assert!(moved(&before, &numbers(0, "b"))[0].contains("went back"));
+    }
+
+    #[test]
+    fn numbers_move_freely_before_the_first_release() {
+        let mut before = numbers(1, "a");
+        before.released = false;
+        assert!(faults(&before, &numbers(1, "b")).is_empty());
+        assert!(faults(&before, &numbers(2, "b"))[0].contains("nothing is released"));
+        before.released = true;
+        assert!(faults(&before, &numbers(1, "b"))[0].contains("raise it"));
     }
 
     #[test]
