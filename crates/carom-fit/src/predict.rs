@@ -262,9 +262,9 @@ impl Case {
             let mut draw = Draw::default();
             let mut nearest = f64::INFINITY;
             for sample in 0..samples {
-                sampler.draw(sample, &mut draw)?;
-                if draw.is_ended {
-                    let v = sampler.outcome(&draw)?.velocity_plus.0;
+                let ends = sampler.draw(sample, &mut draw).is_ok() && draw.is_ended;
+                if let Some(Ok(outcome)) = ends.then(|| sampler.outcome(&draw)) {
+                    let v = outcome.velocity_plus.0;
                     let u = Vector6::from_column_slice(v.as_slice());
                     nearest = nearest.min(self.residual_norm(&u));
                 }

@@ -204,9 +204,12 @@ fn inner(
     } else {
         let mut draw = Draw::default();
         for sample in 0..samples {
-            sampler.draw(sample, &mut draw)?;
-            if draw.is_ended {
-                meet(sampler.outcome(&draw)?.velocity_plus.0.as_slice());
+            // Samples that are not solved are counted by the summary.
+            if sampler.draw(sample, &mut draw).is_err() || !draw.is_ended {
+                continue;
+            }
+            if let Ok(outcome) = sampler.outcome(&draw) {
+                meet(outcome.velocity_plus.0.as_slice());
             }
         }
     }

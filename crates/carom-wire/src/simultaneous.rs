@@ -166,6 +166,7 @@ fn diagnostics(sampler: &Sampler<'_>, summary: &SampleSummary, probe: &SamplingP
     let mut fields = json!({
         "lcp_per_sample": summary.lcp_per_sample,
         "terminated": summary.terminated,
+        "unsolved": summary.unsolved,
         "samples": summary.samples,
         "hull": hull,
         "coverage": coverage,

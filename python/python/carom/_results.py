@@ -504,6 +504,20 @@ class SampleSet(OutcomeSet):
         return int(self.diagnostics["terminated"])
 
     @property
+    def unsolved(self) -> int:
+        """How many samples were given up because a step was not solved.
+
+        Examples
+        --------
+        >>> import carom
+        >>> floor = carom.Contacts([[0.0, 1.0]], [[[1.0, 0.0]]], friction=0.3)
+        >>> cloud = carom.Impact([[1, 0], [0, 1]], floor).sample([1.0, -1.0], 4, seed=1)
+        >>> cloud.unsolved
+        0
+        """
+        return int(self.diagnostics["unsolved"])
+
+    @property
     def coverage(self) -> dict[str, Any] | None:
         """How well the samples cover the set; None if there are too few to say.
 
@@ -522,6 +536,7 @@ class SampleSet(OutcomeSet):
         return [
             ("samples", len(self)),
             ("terminated", self.terminated),
+            ("unsolved", self.unsolved),
             ("hull", self.hull),
             ("coverage", self.coverage),
             ("energies", self.energies),

@@ -78,25 +78,32 @@ impl SamplingProbe {
 ///
 /// # Errors
 ///
-/// The errors of [`Sampler::draw`].
+/// The errors of [`Sampler::draw`], if no step was solved.
 pub fn ambiguous_steps(sampler: &Sampler<'_>) -> Result<f64, ImpactError> {
     let mut draw = Draw::default();
     let mut search = Ambiguity::new(sampler);
     let budget = sampler.options().max_work;
+    let mut unsolved = None;
     for sample in 0..sampler.options().samples.min(STEPS as u64) {
         let left = budget.saturating_sub(search.work());
         if search.steps >= STEPS || left == 0 {
             break;
         }
         search.begin(sample);
-        sampler.draw_within(left, sample, &mut draw, |draw| {
+        let drawn = sampler.draw_within(left, sample, &mut draw, |draw| {
             if draw.steps > 0 {
                 search.look(draw.caps(), draw.velocity());
             }
-        })?;
+        });
         search.of_samples += draw.work;
+        if let Err(error) = drawn {
+            unsolved.get_or_insert(error);
+        }
     }
-    Ok(search.fraction())
+    match unsolved {
+        Some(error) if search.steps == 0 => Err(error),
+        _ => Ok(search.fraction()),
+    }
 }
 
 /// Returns the fraction of ambiguous steps like [`ambiguous_steps`], for the kept steps `first` of complete samples.
@@ -256,10 +263,10 @@ fn gap_to_extremes(
             None => SampleChoice::random(n, &mut rng),
         };
         index += 1;
-        breeder.replay(&choice.fractions, choice.seed, &mut draw)?;
+        let replayed = breeder.replay(&choice.fractions, choice.seed, &mut draw);
         pivots += draw.pivots as f64;
         work += draw.work;
-        if !draw.is_ended {
+        if replayed.is_err() || !draw.is_ended {
             continue;
         }
         breeder.contact_velocity(&draw, &mut rows);

@@ -64,6 +64,7 @@ impl ImpactLaw for SetValued {
     }
 
     /// Resolves an impact by random samples and returns the first sample that ends, i.e. after which no contact approaches.
+    /// Samples that are not solved are left out; if all are, the error is that of the first.
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let problem = problem.event();
         let sampler = Sampler::new(problem, self)?;
@@ -78,10 +79,20 @@ impl ImpactLaw for SetValued {
         }
         let mut draw = Draw::default();
         let mut left = self.max_work;
+        let (mut error, mut unsolved) = (None, 0);
         for sample in 0..self.samples {
-            sampler.draw_within(left, sample, &mut draw, |_| {})?;
-            if draw.is_ended {
-                return sampler.outcome(&draw);
+            let drawn = sampler.draw_within(left, sample, &mut draw, |_| {});
+            let outcome = match drawn {
+                Ok(()) if draw.is_ended => sampler.outcome(&draw).map(Some),
+                drawn => drawn.map(|()| None),
+            };
+            match outcome {
+                Ok(Some(outcome)) => return Ok(outcome),
+                Ok(None) => {}
+                Err(first) => {
+                    error.get_or_insert(first);
+                    unsolved += 1;
+                }
             }
             left = left.saturating_sub(draw.work);
             if left == 0 {
@@ -91,13 +102,16 @@ impl ImpactLaw for SetValued {
                 });
             }
         }
-        Err(self.none_ended())
+        match error {
+            Some(error) if unsolved == self.samples => Err(error),
+            _ => Err(self.none_ended()),
+        }
     }
 }
 
 impl SetValuedLaw for SetValued {
-    /// Resolves an impact by random samples and returns every sample that ends, in the order of drawing. The set is never
-    /// marked complete, since it is a sample.
+    /// Resolves an impact by random samples and returns every sample that ends, in the order of drawing. Samples that are not
+    /// solved are left out. The set is never marked complete, since it is a sample.
     fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
         let sampler = Sampler::new(problem, self)?;
         let (summary, outcomes) = sampled_outcomes(&sampler, &|_, _| {})?;

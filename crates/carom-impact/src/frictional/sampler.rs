@@ -592,8 +592,9 @@ impl<'a> Sampler<'a> {
             ..
         } = draw;
         let worked = workspace.work();
-        self.solve(velocity, caps, workspace)?;
+        let solved = self.solve(velocity, caps, workspace);
         *work += workspace.work() - worked;
+        solved?;
         velocity.copy_from_slice(&workspace.after);
         for (total, l) in impulse.iter_mut().zip(&workspace.impulse) {
             *total += l;

@@ -48,6 +48,9 @@ pub struct SampleSummary {
     pub work: u64,
     /// Number of samples that reached the end of the impact within the allowed steps.
     pub terminated: u64,
+    /// Number of samples given up because a step was not solved, or because their outcome was refused. The other statistics
+    /// leave them out.
+    pub unsolved: u64,
     /// Mean number of complementarity problems solved per sample.
     pub lcp_per_sample: f64,
     /// Mean number of pivots per sample.
@@ -84,6 +87,9 @@ pub struct Coverage {
 #[derive(Default)]
 struct Share {
     terminated: u64,
+    unsolved: u64,
+    /// Error of the first sample that was not solved.
+    error: Option<ImpactError>,
     steps: u64,
     pivots: u64,
     work: u64,
@@ -100,6 +106,8 @@ impl Share {
     /// the samples.
     fn add(&mut self, next: Self) {
         self.terminated += next.terminated;
+        self.unsolved += next.unsolved;
+        self.error = self.error.take().or(next.error);
         self.steps += next.steps;
         self.pivots += next.pivots;
         self.work = self.work.saturating_add(next.work);
@@ -119,7 +127,7 @@ impl Share {
 ///
 /// # Errors
 ///
-/// The errors of [`Sampler::draw`].
+/// The error of the first sample, one of [`Sampler::draw`] and [`Sampler::outcome`], if no sample was solved.
 pub fn summarize(
     sampler: &Sampler<'_>,
     progress: &dyn Fn(u64, u64),
@@ -160,19 +168,25 @@ fn run(
             let start = drawn + k * chunk;
             let range = start..end.min(start + chunk);
             share(sampler, range, draw, keep, left)
-        })?;
+        });
         shares.into_iter().for_each(|share| total.add(share));
         drawn = end;
         progress(drawn, samples);
     }
-    let is_limited = drawn < samples || (total.work >= max_work && total.terminated < drawn);
+    if let Some(error) = total.error.filter(|_| total.unsolved == drawn) {
+        return Err(error);
+    }
+    let solved = (drawn - total.unsolved).max(1) as f64;
+    let is_limited =
+        drawn < samples || (total.work >= max_work && total.terminated + total.unsolved < drawn);
     let summary = SampleSummary {
         samples: drawn,
         is_limited,
         work: total.work,
         terminated: total.terminated,
-        lcp_per_sample: total.steps as f64 / drawn.max(1) as f64,
-        pivots_per_sample: total.pivots as f64 / drawn.max(1) as f64,
+        unsolved: total.unsolved,
+        lcp_per_sample: total.steps as f64 / solved,
+        pivots_per_sample: total.pivots as f64 / solved,
         histogram: total.histogram,
         coverage: coverage(&total.hull, &total.velocities, NO_EXTENT * sampler.speed()),
         hull: total.hull,
@@ -201,35 +215,21 @@ fn next_round(drawn: u64, rest: u64, work: u64, left: u64) -> (u64, u64) {
     (chunk, wanted.div_ceil(chunk).max(1))
 }
 
-/// Runs all tasks in parallel and returns their statistics in order, or the error of the first task that failed.
-/// `chunks` are the numbers of the tasks; `share` computes the statistics of the task with a given number.
-///
-/// All tasks are completed before errors are examined: the error that occurs first in time would depend on the threads.
+/// Runs all tasks in parallel and returns their statistics in order. `chunks` are the numbers of the tasks; `share` computes
+/// the statistics of the task with a given number.
 #[cfg(feature = "rayon")]
-fn in_turn(
-    chunks: Range<u64>,
-    share: impl Fn(&mut Draw, u64) -> Result<Share, ImpactError> + Sync,
-) -> Result<Vec<Share>, ImpactError> {
+fn in_turn(chunks: Range<u64>, share: impl Fn(&mut Draw, u64) -> Share + Sync) -> Vec<Share> {
     use rayon::prelude::*;
-    let shares: Vec<_> = chunks
-        .into_par_iter()
-        .map_init(Draw::default, &share)
-        .collect();
-    shares.into_iter().collect()
+    let chunks = chunks.into_par_iter();
+    chunks.map_init(Draw::default, &share).collect()
 }
 
-/// Runs all tasks one after the other and returns their statistics in order, or the error of the first task that
-/// failed. `chunks` are the numbers of the tasks; `share` computes the statistics of the task with a given number.
+/// Runs all tasks one after the other and returns their statistics in order. `chunks` are the numbers of the tasks; `share`
+/// computes the statistics of the task with a given number.
 #[cfg(not(feature = "rayon"))]
-fn in_turn(
-    mut chunks: Range<u64>,
-    share: impl Fn(&mut Draw, u64) -> Result<Share, ImpactError>,
-) -> Result<Vec<Share>, ImpactError> {
+fn in_turn(chunks: Range<u64>, share: impl Fn(&mut Draw, u64) -> Share) -> Vec<Share> {
     let mut draw = Draw::default();
-    chunks.try_fold(Vec::new(), |mut shares, chunk| {
-        shares.push(share(&mut draw, chunk)?);
-        Ok(shares)
-    })
+    chunks.map(|chunk| share(&mut draw, chunk)).collect()
 }
 
 /// Results of single samples that a task keeps, beside the statistics.
@@ -246,7 +246,7 @@ fn share(
     draw: &mut Draw,
     keep: Keep,
     max_work: u64,
-) -> Result<Share, ImpactError> {
+) -> Share {
     let mut share = Share::default();
     let mut rows = Vec::new();
     let at_rest = NO_EXTENT * sampler.speed();
@@ -254,17 +254,29 @@ fn share(
         let left = max_work.saturating_sub(share.work);
         let mut steps = Vec::new();
         let keep_steps = keep.steps && sample < STEPS as u64;
-        sampler.draw_within(left, sample, draw, |draw| {
+        let drawn = sampler.draw_within(left, sample, draw, |draw| {
             if keep_steps && draw.steps > 0 {
                 steps.push(KeptStep::of(draw));
             }
-        })?;
+        });
         if keep_steps {
             share.first_steps.push(steps);
         }
+        share.work = share.work.saturating_add(draw.work);
+        let outcome = match drawn {
+            Ok(()) if draw.is_ended && keep.outcomes => sampler.outcome(draw).map(Some),
+            drawn => drawn.map(|()| None),
+        };
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                share.unsolved += 1;
+                share.error.get_or_insert(error);
+                continue;
+            }
+        };
         share.steps += draw.steps as u64;
         share.pivots += draw.pivots as u64;
-        share.work = share.work.saturating_add(draw.work);
         add(&mut share.histogram, draw.steps, 1);
         if !draw.is_ended {
             continue;
@@ -285,11 +297,9 @@ fn share(
         if sample < KEPT {
             share.velocities.push(rows.clone());
         }
-        if keep.outcomes {
-            share.outcomes.push(sampler.outcome(draw)?);
-        }
+        share.outcomes.extend(outcome);
     }
-    Ok(share)
+    share
 }
 
 fn add(histogram: &mut Vec<u64>, steps: usize, count: u64) {
@@ -401,20 +411,27 @@ mod tests {
     }
 
     #[test]
-    fn samples_that_fail_fail_with_the_first_error_on_any_number_of_threads() {
+    fn the_error_of_the_first_sample_is_kept_on_any_number_of_threads() {
         let fails_late = |_: &mut Draw, chunk: u64| {
             // Later chunks fail sooner.
             std::thread::sleep(std::time::Duration::from_micros(100 * (64 - chunk)));
             let value = chunk as f64;
-            Err(ImpactError::InvalidRestitution { value })
+            Share {
+                unsolved: 1,
+                error: Some(ImpactError::InvalidRestitution { value }),
+                ..Share::default()
+            }
         };
         for threads in [1, 2, 7] {
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(threads)
                 .build()
                 .unwrap();
-            let error = pool.install(|| in_turn(5..64, fails_late)).err().unwrap();
-            assert_eq!(error, ImpactError::InvalidRestitution { value: 5.0 });
+            let mut total = Share::default();
+            let shares = pool.install(|| in_turn(5..64, fails_late));
+            shares.into_iter().for_each(|share| total.add(share));
+            let first = ImpactError::InvalidRestitution { value: 5.0 };
+            assert_eq!((total.error, total.unsolved), (Some(first), 59));
         }
     }
 }

@@ -3,9 +3,10 @@
 use crate::support::systems::*;
 use carom_contact::{FrictionCone, ImpactError, ImpactLaw, SetValuedLaw};
 use carom_impact::frictional::{
-    BranchPolicy, CapDistribution, Draw, Sampler, SamplingProbe, SetValued, TerminationBounds,
-    summarize,
+    BranchPolicy, CAP_OFF, CapDistribution, Draw, Sampler, SamplingProbe, SetValued,
+    TerminationBounds, sampled_outcomes, summarize,
 };
+use nalgebra::{DMatrix, DVector};
 
 fn paper(system: &System) -> SetValued {
     SetValued {
@@ -327,4 +328,47 @@ fn samples_know_what_they_do_not_see() {
     assert!(gait.ambiguous_steps > 0.0 && gait.branch_blind, "{gait:?}");
     let random = probe(compass_gait(), BranchPolicy::RandomCovering { spread: 6.0 });
     assert!(random.ambiguous_steps > 0.0 && !random.branch_blind);
+}
+
+/// A box that falls on four corners with different friction: one of 512 samples meets a step that is not solved. The others are
+/// told.
+#[test]
+fn a_sample_that_is_not_solved_is_counted() {
+    let corner = |x: f64, y: f64, friction: f64| {
+        contact(
+            &[0.0, 0.0, 1.0, y, -x, 0.0],
+            &[
+                &[0.0, 1.0, 0.0, 0.482, 0.0, x],
+                &[-1.0, 0.0, 0.0, 0.0, 0.482, y],
+            ],
+            friction,
+        )
+    };
+    let contacts = vec![
+        corner(0.94, 0.403, 0.46),
+        corner(0.94, -0.403, 0.305),
+        corner(-0.94, 0.403, 0.777),
+        corner(-0.94, -0.403, 0.826),
+    ];
+    let diagonal = DVector::from_vec(vec![2.03, 2.03, 2.03, 0.266, 0.753, 0.706]);
+    let velocity = [0.719, 0.0539, -0.906, 0.238, -0.00658, 0.322];
+    let system = System::new(DMatrix::from_diagonal(&diagonal), contacts, &velocity);
+    let law = SetValued {
+        samples: 512,
+        caps: CapDistribution::Mixed { off: CAP_OFF },
+        branch: BranchPolicy::Auto,
+        ..SetValued::default()
+    };
+    system.pose(|problem| {
+        let sampler = Sampler::new(problem, &law).unwrap();
+        let (summary, outcomes) = sampled_outcomes(&sampler, &|_, _| {}).unwrap();
+        assert_eq!(summary.samples, 512);
+        assert!(summary.unsolved <= 2, "{}", summary.unsolved);
+        assert_eq!(summary.terminated + summary.unsolved, 512);
+        assert_eq!(summary.terminated, outcomes.len() as u64);
+        assert_eq!(summary.histogram.iter().sum::<u64>(), summary.terminated);
+        let probe = SamplingProbe::new(&sampler, &summary).unwrap();
+        assert!(probe.gap_to_extremes.iter().all(|gap| *gap < 1.0));
+        assert_eq!(law.resolve(problem).unwrap(), outcomes[0]);
+    });
 }
