@@ -1,13 +1,11 @@
-//! Planar contacts whose complementarity problem has several solutions, or was not solved.
+//! Planar contacts whose complementarity problem has several solutions.
 
-use super::end_mode::EndMode;
-use super::modes::{check_planar, solutions};
 use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
 use super::stepper::StepWorkspace;
 use carom_contact::{FamilyMember, ImpactError};
 use carom_lcp::cone::{ConeMode, ConeSelection};
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DMatrix;
 
 /// Fraction of the largest velocity before the impact below which a velocity counts as zero: the contact is closed, or sticks.
 const NO_VELOCITY: f64 = 1e-9;
@@ -62,34 +60,6 @@ pub(super) fn select(
             Ok((member, None))
         }
     }
-}
-
-/// Finds a solution by enumeration for a planar impact with few contacts, if pivoting has failed. `before`: velocities
-/// of the normalized contact rows before the impact. Returns the first solution, and true if there are others. `None`
-/// if no solution exists or there are too many contacts.
-pub(super) fn first_solution(
-    space: &ContactSpace,
-    before: &[f64],
-) -> Result<Option<(Replaced, bool)>, ImpactError> {
-    if check_planar(space).is_err() {
-        return Ok(None);
-    }
-    let before = DVector::from_column_slice(before);
-    let all = solutions(space, &before, None)?;
-    let met_others = all.len() > 1;
-    Ok(all.into_iter().next().and_then(|found| {
-        let modes = found.modes.into_iter().next()?;
-        let mode = |mode: EndMode| match mode {
-            EndMode::Open => ConeMode::Open,
-            mode if mode.sticks() => ConeMode::Stick,
-            _ => ConeMode::Slide,
-        };
-        let first = Replaced {
-            impulse: found.impulse,
-            modes: modes.into_iter().map(mode).collect(),
-        };
-        Some((first, met_others))
-    }))
 }
 
 /// True if the solution in the workspace is locally unique: no neighboring solution has the same modes of all contacts

@@ -499,33 +499,20 @@ impl Event<'_> {
             let solved = step.solve(&part.space, &part.before, &[], &mut workspace);
             self.count(workspace.work());
             found.pivots += workspace.n_pivots;
-            let replaced = match &solved {
-                Ok(()) if space.n_tangents == 1 => {
-                    let (before, own) = (&part.before, found.member);
-                    let (member, limit) =
-                        planar::select(&part.space, before, &workspace, selection)?;
-                    found.member = own.map(|own| own.beside(member));
-                    limit
-                }
-                Ok(()) => None,
-                Err(_) => match planar::first_solution(&part.space, &part.before)? {
-                    Some((first, met_others)) => {
-                        found.member = found.member.map(|own| FamilyMember {
-                            met_others: own.met_others || met_others,
-                            ..own
-                        });
-                        Some(first)
-                    }
-                    None => None,
-                },
-            };
+            solved?;
+            let mut replaced = None;
+            if space.n_tangents == 1 {
+                let (before, own) = (&part.before, found.member);
+                let (member, limit) = planar::select(&part.space, before, &workspace, selection)?;
+                found.member = own.map(|own| own.beside(member));
+                replaced = limit;
+            }
             if let Some(replaced) = replaced {
                 part.write(&replaced.impulse, &mut impulse);
                 let basis = RoundBasis::new(&part.space, problem.contacts(), &replaced.modes);
                 bases.push(self.of_part(part, Box::new(basis)));
                 continue;
             }
-            solved?;
             found.residual = worst([found.residual, workspace.residual].into_iter());
             part.write(&workspace.impulse, &mut impulse);
             if space.n_tangents > 1 {
