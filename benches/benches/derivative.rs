@@ -18,6 +18,7 @@ const BY_VELOCITY: Wrt = Wrt {
     velocity: true,
     friction: false,
     restitution: false,
+    pieces: false,
 };
 
 /// An impact, ready to be solved from its mass matrix.

@@ -34,7 +34,7 @@ pub(crate) struct Asked {
     restitution: bool,
     impulses: bool,
     tolerance: f64,
-    /// True if at kinks and jumps the derivative of the piece on which the outcome lies is wanted.
+    /// True if at ties the derivative of the piece on which the outcome lies is wanted.
     own_piece: bool,
     /// True if the margin is wanted, which may cost more than the derivative.
     margin: bool,
@@ -50,6 +50,7 @@ impl Asked {
             velocity: self.velocity || self.impulses,
             friction: self.friction,
             restitution: self.restitution,
+            pieces: false,
         }
     }
 
@@ -207,6 +208,7 @@ impl<'r> Plan<'r> {
             Differentiability::Smooth => 0.0,
             Differentiability::Kink => 1.0,
             Differentiability::Jump => 2.0,
+            Differentiability::Tied => 3.0,
         };
         if code == 0.0 || self.asked.own_piece {
             let [

@@ -159,8 +159,13 @@ def point() -> carom.Impact:
 def test_a_kink_has_the_derivative_of_the_laws_own_piece_or_none() -> None:
     velocities = [[0.5, -1.0], [2.0, -1.0], [0.3, -1.0]]
     own = point().resolve_batch(velocities, "anitescu-potra", derivative=True).jacobian
-    assert own is not None and own.klass.tolist() == [1, 0, 0]
-    pieces = point().resolve(velocities[0], "anitescu-potra", derivative=True).jacobian["pieces"]
+    assert own is not None and own.klass.tolist() == [3, 0, 0]
+    tied = point().resolve(velocities[0], "anitescu-potra", derivative=True).jacobian
+    assert tied["class"] == "tied" and tied["dv_dv"] is None
+    assert tied["ties"] == [{"contact": 0, "row": 1, "kind": "sticking"}]
+    asked = point().resolve(velocities[0], "anitescu-potra", derivative={"pieces": True}).jacobian
+    assert asked["class"] == "kink"
+    pieces = asked["pieces"]
     assert own.dv_dv is not None and np.array_equal(own.dv_dv[0], pieces[0]["dv_dv"])
     assert np.allclose(own.dv_dv[1], [[1, 0.5], [0, 0]], atol=1e-15) and not own.dv_dv[2].any()
     nothing = point().resolve_batch(velocities, "anitescu-potra", derivative=True, piece="nan")

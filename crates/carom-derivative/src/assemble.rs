@@ -1,54 +1,34 @@
-//! Assembly of the derivative from the branches of an impact: class, pieces, Jacobians, and the proven scope around the
+//! Assembly of the derivative from the branch of an impact: class, ties, pieces, Jacobians, and the proven scope around the
 //! velocity.
 
-use super::alternatives::Modes;
 use super::branch::Walk;
-use super::cover::cover;
-use super::directions::spread;
 use super::frame::{Frame, Variation};
+use super::orientation::have_one_answer;
+use super::sides::{Around, Sides};
 use super::{
-    Answers, Branches, Derivative, Differentiability, Jacobians, Piece, SAME_OUTCOME, SAME_WAY,
-    Scope, Wrt, are_one,
+    Answers, Branch, Derivative, Differentiability, DifferentiableLaw, Jacobians, Piece,
+    SAME_OUTCOME, SAME_WAY, Scope, Tie, Wrt,
 };
-use carom_contact::{ImpactError, ImpactOutcome, ImpactStatus};
+use carom_contact::{ContactIndex, ImpactError, ImpactOutcome, ImpactStatus};
 use nalgebra::{DMatrix, DVector};
 use std::sync::OnceLock;
 
-/// The mode beyond the nearest decision begins exactly at its distance. This factor distinguishes it from a mode that
-/// answers within that distance.
-const INSIDE: f64 = 1.0 - 1e-6;
-
-/// True if, for a change of the velocity before the impact in any direction, at least one of the branches `ways`
-/// continues. Each branch is valid in a cone of directions, bounded by its tied decisions, which a tiny change of the
-/// velocity reverses. The function tests if the union of these cones is all of space; if there are too many cones, it
-/// tests a few directions.
-pub(super) fn leads_everywhere(frame: &Frame<'_>, ways: &[Walk]) -> Result<bool, ImpactError> {
-    let cones: Vec<&[DVector<f64>]> = ways.iter().map(Walk::ties).collect();
-    if let Some(cover) = cover(&cones)? {
-        return Ok(cover);
+/// Returns the tied decisions of a branch. Each is told once; decisions about constraints are left out.
+fn ties_of(frame: &Frame<'_>, walk: &Walk) -> Vec<Tie> {
+    let set = frame.problem.contacts();
+    let mut ties: Vec<Tie> = Vec::with_capacity(walk.tied.len());
+    for tied in &walk.tied {
+        let row = tied.decision.row.index();
+        let has = |i: &ContactIndex| set.row_range(*i).contains(&row);
+        let contact = set.indices().find(has);
+        let tie = contact.map(|i| Tie {
+            contact: i.index(),
+            row: row - set.row_range(i).start,
+            kind: tied.decision.kind,
+        });
+        ties.extend(tie.filter(|tie| !ties.contains(tie)));
     }
-    let opposite = ways.iter().map(|way| Ok(-way.direction(frame)?));
-    let opposite = opposite.collect::<Result<Vec<_>, ImpactError>>()?;
-    let directions = spread(frame, opposite, |direction| frame.admit(direction));
-    let is_reached = |direction: &DVector<f64>| ways.iter().any(|way| way.leads(direction));
-    Ok(directions.iter().all(is_reached))
-}
-
-/// True if two branches have the same outcome and the same Jacobian.
-pub(super) fn are_same(frame: &Frame<'_>, way: &Walk, other: &Walk) -> bool {
-    let moved = &way.velocity - &other.velocity;
-    frame.is_zero(&moved, SAME_OUTCOME) && are_one(&way.jacobian, &other.jacobian)
-}
-
-/// Leaves out the branches that have the same outcome and the same Jacobian as an earlier one.
-fn distinct_ways(frame: &Frame<'_>, ways: Vec<Walk>) -> Vec<Walk> {
-    let mut distinct: Vec<Walk> = Vec::with_capacity(ways.len());
-    for way in ways {
-        if !distinct.iter().any(|other| are_same(frame, &way, other)) {
-            distinct.push(way);
-        }
-    }
-    distinct
+    ties
 }
 
 /// Checks that the velocity after the impact is the Jacobian of the branch times the velocity before it, as it is for laws that
@@ -68,137 +48,129 @@ fn check_homogeneous(frame: &Frame<'_>, way: &Walk) -> Result<(), ImpactError> {
 }
 
 impl<'p> Derivative<'p> {
-    /// Creates the derivative from the branches that a law takes near its `outcome`. `wrt` selects the Jacobians, `tolerance` is
-    /// the relative tolerance of ties, and `is_event_wide` is true if one restitution belongs to the whole event.
+    /// Creates the derivative of the `outcome` of a law from its `branch`. If `is_member` is true, the outcome is a member of a set
+    /// of outcomes, and the law cannot be evaluated beside it. `wrt` selects the Jacobians, and `tolerance` is the relative
+    /// tolerance of ties.
     pub(super) fn new(
-        branches: Branches<'p>,
+        law: &dyn DifferentiableLaw,
+        branch: Branch<'p>,
         outcome: &ImpactOutcome,
+        is_member: bool,
         wrt: &Wrt,
         tolerance: f64,
-        is_event_wide: bool,
     ) -> Result<Self, ImpactError> {
-        let Branches {
-            frame,
-            mut ways,
-            is_complete,
-            is_amplified,
-            to_plastic,
-            is_homogeneous,
-            is_kink: kinks,
-            is_continuous,
-            answers,
-            reason,
-            work,
-        } = branches;
         let mut derivative = Self {
             own: None,
-            is_event_wide,
-            to_plastic,
+            is_event_wide: law.has_event_restitution(),
+            to_plastic: branch.to_plastic,
             towards: OnceLock::new(),
             class: None,
-            nearest: f64::INFINITY,
-            tolerance,
+            nearest: 0.0,
             seen_part: 1.0,
-            work,
+            work: 0,
             scope: OnceLock::new(),
-            is_complete,
-            answers,
-            reason,
+            is_complete: branch.is_complete,
+            is_bounded: true,
+            answers: branch.answers,
+            reason: branch.reason,
+            ties: Vec::new(),
             pieces: Vec::new(),
             own_jacobians: Jacobians::default(),
-            frame,
+            frame: branch.frame,
         };
-        if reason.is_some() {
+        let Some(own) = branch.walk else {
             return Ok(derivative);
-        }
-        let frame = &derivative.frame;
-        let after = frame.of_velocity(&outcome.velocity_plus.0);
-        if ways.is_empty() {
-            return Err(ImpactError::NotDifferentiated {
-                reason: "contacts that depend on each other hold it in more ways than the velocities nearby \
-                         allow; move the data by more than rounding",
-            });
-        }
-        // The law's own branch is missing if it is that of no velocity nearby; another one that leads to the outcome takes its place.
-        let leads_there = |way: &Walk| frame.is_rounding(&(&after - &way.velocity), SAME_WAY);
-        match ways.iter().position(leads_there) {
-            Some(own) => ways[..=own].rotate_right(1),
-            // A law that was evaluated nearby may answer differently there.
-            None if is_continuous.is_some() => {}
-            None => {
+        };
+        derivative.work = own.work;
+        derivative.nearest = own.margin;
+        let after = derivative.frame.of_velocity(&outcome.velocity_plus.0);
+        let missed = &after - &own.velocity;
+        let leads_there = derivative.frame.is_rounding(&missed, SAME_WAY);
+        if !own.is_tied() {
+            if !leads_there {
                 return Err(ImpactError::NotDifferentiated {
                     reason: "its stages do not lead to the outcome",
                 });
             }
+            if branch.is_homogeneous {
+                check_homogeneous(&derivative.frame, &own)?;
+            }
+            return Ok(derivative.smooth_on(own, outcome, wrt));
         }
-        let least = |of: fn(&Walk) -> f64| ways.iter().map(of).fold(f64::INFINITY, f64::min);
-        let (next, nearest) = (least(|way| way.margin), least(|way| way.least));
-        let n_ways = ways.len();
-        let is_tied = ways.iter().any(Walk::is_tied);
-        // If no branch continues in some direction, the law has another answer there, or none.
-        let is_covered = match is_continuous {
-            Some(is_continuous) => is_continuous,
-            None => leads_everywhere(frame, &ways)?,
+        derivative.ties = ties_of(&derivative.frame, &own);
+        let sides = if is_member {
+            None
+        } else {
+            let mut own = own.clone();
+            own.is_pinched |= !leads_there;
+            let around = Around::new(law, &derivative.frame, outcome, &own, tolerance);
+            Some(around.sides(&own, wrt.pieces)?)
         };
-        // Beyond a branch on which a change of the velocity grows without limit the outcome jumps.
-        let is_truncated = !is_complete && is_continuous.is_none() && !is_amplified;
-        let mut distinct = distinct_ways(frame, ways);
-        let is_one = distinct.len() == 1 && !kinks && is_covered;
-        derivative.is_complete =
-            (is_complete && is_covered) || (is_one && n_ways == 1 && !distinct[0].is_tied());
-        if !is_one {
-            // Without a tied decision the law was found to answer otherwise right beside the velocity.
-            derivative.nearest = if is_tied { nearest } else { 0.0 };
-            let may_be_kink = is_covered || is_truncated;
-            derivative.set_pieces(distinct, &after, may_be_kink, wrt)?;
+        let Some(mut sides) = sides.filter(|sides| !sides.walks.is_empty()) else {
+            derivative.nearest = 0.0;
+            derivative.is_complete = false;
+            derivative.class = Some(Differentiability::Tied);
+            derivative.own = Some(own);
+            derivative.find_jacobians(wrt, false);
             return Ok(derivative);
+        };
+        derivative.work += sides.work;
+        derivative.is_complete &= sides.is_complete;
+        let is_there = |walk: &Walk| {
+            let missed = &walk.velocity - &after;
+            derivative.frame.is_zero(&missed, SAME_OUTCOME)
+        };
+        let is_continuous = sides.walks.iter().all(is_there);
+        let is_one = sides.walks.len() == 1 && sides.is_known && !branch.is_kink;
+        if is_one && is_continuous && sides.is_complete {
+            derivative.ties.clear();
+            derivative.is_complete = true;
+            derivative.nearest = sides.margin;
+            let side = sides.walks.swap_remove(0);
+            return Ok(derivative.smooth_on(side, outcome, wrt));
         }
-        if is_homogeneous {
-            check_homogeneous(frame, &distinct[0])?;
-        }
-        derivative.class = Some(Differentiability::Smooth);
-        derivative.nearest = next;
-        derivative.own = distinct.pop();
-        let is_quiet = derivative.own.as_ref().is_some_and(Walk::is_quiet);
-        derivative.find_jacobians(wrt, is_quiet && outcome.status != ImpactStatus::Resolved);
+        derivative.nearest = 0.0;
+        derivative.class = Some(match is_continuous {
+            _ if !wrt.pieces || !sides.is_known => Differentiability::Tied,
+            true => Differentiability::Kink,
+            false => Differentiability::Jump,
+        });
+        derivative.is_complete &= wrt.pieces && !sides.is_round;
+        derivative.set_pieces(sides, wrt);
         Ok(derivative)
     }
 
-    /// Stores the branches `distinct` as the pieces of a kink or a jump. `after` is the whitened velocity after the impact. A
-    /// kink needs that all pieces lead there, and that `may_be_kink` is true.
-    fn set_pieces(
-        &mut self,
-        distinct: Vec<Walk>,
-        after: &DVector<f64>,
-        may_be_kink: bool,
-        wrt: &Wrt,
-    ) -> Result<(), ImpactError> {
+    /// Stores the only branch around the velocity before the impact.
+    fn smooth_on(mut self, walk: Walk, outcome: &ImpactOutcome, wrt: &Wrt) -> Self {
+        self.class = Some(Differentiability::Smooth);
+        self.is_bounded = walk.is_bounded;
+        let is_quiet = walk.is_quiet();
+        self.own = Some(walk);
+        self.find_jacobians(wrt, is_quiet && outcome.status != ImpactStatus::Resolved);
+        self
+    }
+
+    /// Stores the branches on the sides of ties as pieces, if they were asked for, and the Jacobians of the first.
+    fn set_pieces(&mut self, sides: Sides, wrt: &Wrt) {
         let frame = &self.frame;
-        let leads_there = |way: &Walk| frame.is_rounding(&(&way.velocity - after), SAME_WAY);
-        let is_kink = may_be_kink && distinct.iter().all(leads_there);
-        let piece = |way: &Walk| {
-            let direction = way.direction(frame)?;
-            Ok(Piece {
-                velocity_plus: frame.velocity(&way.velocity),
-                dv_dv: if way.is_quiet() {
-                    DMatrix::identity(frame.dim(), frame.dim())
-                } else {
-                    frame.jacobian(&way.jacobian)
-                },
-                direction: frame.velocity(&direction) * frame.problem.scale(),
-            })
+        let piece = |way: &Walk| Piece {
+            velocity_plus: frame.velocity(&way.velocity),
+            dv_dv: if way.is_quiet() {
+                DMatrix::identity(frame.dim(), frame.dim())
+            } else {
+                frame.jacobian(&way.jacobian)
+            },
+            direction: way.towards.as_ref().map_or_else(
+                || DVector::zeros(frame.dim()),
+                |direction| frame.velocity(direction) * frame.problem.scale(),
+            ),
         };
-        let pieces = distinct.iter().map(piece);
-        self.pieces = pieces.collect::<Result<Vec<_>, ImpactError>>()?;
-        self.own = distinct.into_iter().next();
+        if wrt.pieces {
+            self.pieces = sides.walks.iter().map(piece).collect();
+        }
+        self.own = sides.walks.into_iter().next();
         let is_quiet = self.own.as_ref().is_some_and(Walk::is_quiet);
         self.find_jacobians(wrt, is_quiet);
-        self.class = Some(if is_kink {
-            Differentiability::Kink
-        } else {
-            Differentiability::Jump
-        });
-        Ok(())
     }
 
     /// Computes and stores the Jacobians that `wrt` selects, on the branch that the law itself takes. `is_identity` is
@@ -268,39 +240,28 @@ impl<'p> Derivative<'p> {
                 distance
             }
         };
-        let Some(way) = self.smooth_way() else {
+        if self.smooth_way().is_none() {
             return Scope {
                 is_unique: None,
-                margin: self.class.map(|_| part(self.nearest)),
+                margin: self.class.map(|_| 0.0),
             };
-        };
-        let nearest_other = match &self.answers {
-            Answers::OneSomewhere => {
-                return Scope {
-                    is_unique: Some(true),
-                    margin: None,
-                };
-            }
-            Answers::One => Some(f64::INFINITY),
-            Answers::Modes {
+        }
+        let (is_unique, is_known) = match &self.answers {
+            Answers::One => (true, true),
+            Answers::OneSomewhere => (true, false),
+            Answers::Steps {
                 cones,
-                rebounds,
+                has_caps,
                 steps,
             } => {
-                let modes = Modes {
-                    cones: *cones,
-                    rebounds: *rebounds,
-                    steps,
-                };
-                modes.nearest_other(frame, way, self.nearest, self.tolerance)
+                let mut steps = steps.iter();
+                let is_one = steps.all(|step| have_one_answer(frame, step, *cones, *has_caps));
+                (is_one, is_one)
             }
         };
         Scope {
-            is_unique: nearest_other.map(|other| other >= INSIDE * self.nearest),
-            margin: nearest_other.and_then(|other| {
-                let proven = other.min(self.nearest);
-                (proven > 0.0).then(|| part(proven))
-            }),
+            is_unique: is_unique.then_some(true),
+            margin: (is_known && self.is_bounded).then(|| part(self.nearest)),
         }
     }
 }

@@ -13,9 +13,6 @@ use std::sync::Arc;
 /// which the contact counts as closed.
 const NOTHING: f64 = 1e-10;
 
-/// Two outcomes count as equal if they differ by less than this fraction of the velocity.
-const NEAR: f64 = 1e-9;
-
 /// Outcome $v^+ = v_p + \alpha d$ between a plastic and an elastic outcome $v_p$ and $v_e$, $d = v_e - v_p$. With the
 /// restitution $R$ of the event, $A\alpha^2 + 2B\alpha = R^2N$,
 /// $A = |d|^2$, $B = \langle v_p, d\rangle$, $N = |v_e|^2 - |v_p|^2$.
@@ -54,42 +51,6 @@ impl Blend {
         rule: PlasticRule,
     ) -> Self {
         let ends = (plastic.velocity.clone(), elastic.velocity.clone());
-        Self::between(frame, plastic, elastic, ends, restitution, rule)
-    }
-
-    /// Returns the limit of this blend of a plastic and an elastic outcome that nearly coincide, if the velocity before
-    /// the impact approaches the present one from `direction`. The weight $\alpha$ of the elastic outcome then depends
-    /// on that direction. `rule` selects the plastic outcome. `None` if the two outcomes differ, if they coincide in
-    /// every direction, or if $\alpha$ is equal in all directions.
-    pub(super) fn towards(
-        &self,
-        frame: &Frame<'_>,
-        plastic: &Walk,
-        elastic: &Walk,
-        rule: PlasticRule,
-        direction: &DVector<f64>,
-    ) -> Option<Self> {
-        if self.is_orthogonal || !frame.is_zero(&self.difference, NEAR) {
-            return None;
-        }
-        let ends = (&plastic.jacobian * direction, &elastic.jacobian * direction);
-        if (&ends.1 - &ends.0).norm() <= NEAR * direction.norm() {
-            return None;
-        }
-        let restitution = self.restitution;
-        let mut out = Self::between(frame, plastic, elastic, ends, restitution, rule);
-        out.outcome = self.outcome.clone();
-        Some(out)
-    }
-
-    fn between(
-        frame: &Frame<'_>,
-        plastic: &Walk,
-        elastic: &Walk,
-        ends: (DVector<f64>, DVector<f64>),
-        restitution: f64,
-        rule: PlasticRule,
-    ) -> Self {
         let difference = &ends.1 - &ends.0;
         let is_closed = |row: RowIndex| {
             let slope = plastic.jacobian.tr_mul(&frame.row(row));

@@ -1,13 +1,13 @@
 //! Derivatives of laws that strike one contact after the other: propagative and nonholonomic.
 
 use super::SAME_OUTCOME;
-use super::branch::{Choices, DECAYED, Found, LONG, Test, Ties, Walk};
+use super::branch::{DECAYED, LONG, Test, Walk};
 use super::frame::Frame;
 use super::mode::{Mode, Rebound};
 use super::stage::Stage;
 use carom_contact::nnls::nonnegative_least_squares;
 use carom_contact::residual_scale::{GRAZING_TOLERANCE, dot_and_size};
-use carom_contact::{ContactSet, ImpactError, UnitRow};
+use carom_contact::{ContactSet, ImpactError, RowIndex, UnitRow};
 use carom_impact::nonholonomic::PATIENCE;
 use carom_impact::propagative::{SEQUENCE_LIMIT, by_priority, least_approaching, most_approaching};
 use carom_impact::{Restitution, Selection};
@@ -17,10 +17,6 @@ use nalgebra::{DMatrix, DVector};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
-
-/// Velocities below this fraction of the motion that their contact sees are followed with both signs if any decision is
-/// tied; their tests then decide.
-const MAYBE_TIED: f64 = 1e-6;
 
 /// Reason why a chain is not followed.
 pub(super) const TOO_LONG: &str = "its chain has more than 10000 impacts; `plastic` has none";
@@ -96,35 +92,27 @@ impl Strike {
 struct Place {
     strikes: usize,
     last: Option<UnitRow>,
-    /// The constraints have yet to act on what was struck.
-    is_loose: bool,
     /// Contacts that would be struck in turn for ever were closed after these strikes.
     is_closed: bool,
 }
 
 /// Computes the derivatives along a sequence of elementary impacts (strikes), in which `rule` selects the next contact
-/// normal. `strike` holds the restitution of each strike and the treatment of constraints. Decisions that are nearly
-/// tied according to `ties` (a tiny change of the velocity reverses them) are followed on all sides, each on its own
-/// branch.
+/// normal. `strike` holds the restitution of each strike and the treatment of constraints. `tolerance` is the relative tolerance
+/// of ties.
 pub(super) fn follow(
     frame: &Frame<'_>,
     rule: &Rule,
     strike: Strike,
-    ties: Ties,
-) -> Result<Found, ImpactError> {
+    tolerance: f64,
+) -> Result<Walk, ImpactError> {
     let contacts = frame.problem.contacts();
-    ties.follow(frame, Place::default(), |walk, place, all, out| {
-        if place.is_loose {
-            let mut mode = Mode::default();
-            mode.hold(frame);
-            let stage = (Stage::from(frame, mode, &walk.velocity), Vec::new());
-            let next = Place {
-                is_loose: false,
-                ..*place
-            };
-            out.add([], Some(stage), Some(next));
-            return Ok(());
-        }
+    let mut walk = Walk::new(frame);
+    let mut place = Place::default();
+    let advance = |walk: &mut Walk, mode: Mode| {
+        let stage = Stage::from(frame, mode, &walk.velocity);
+        walk.advance(frame, stage, &[], false, tolerance);
+    };
+    loop {
         if place.strikes as u64 > SEQUENCE_LIMIT {
             return Err(ImpactError::NotDifferentiated { reason: TOO_LONG });
         }
@@ -132,34 +120,48 @@ pub(super) fn follow(
             .unit_rows()
             .map(|j| kernel::dot(contacts.unit(j), walk.velocity.as_slice()))
             .collect();
-        let grazing = thresholds(frame, walk, &velocities);
+        let grazing = thresholds(frame, &walk, &velocities);
         if !strike.is_single && !place.is_closed {
             let may_cut = strike.is_inelastic(frame);
-            let closing = closing(frame, walk, place, may_cut, &velocities, &grazing)?;
+            let closing = closing(frame, &walk, &place, may_cut, &velocities, &grazing)?;
             if let Some(stage) = closing {
-                let next = Place {
-                    is_closed: true,
-                    last: None,
-                    ..*place
-                };
-                out.add([], Some((stage, Vec::new())), Some(next));
-                return Ok(());
+                walk.advance(frame, stage, &[], false, tolerance);
+                place.is_closed = true;
+                place.last = None;
+                continue;
             }
         }
-        let mut picks = Picks {
-            frame,
-            rule,
-            place: *place,
+        if strike.is_single && place.strikes > 0 {
+            return Ok(walk);
+        }
+        let pick = Pick {
+            contacts,
+            place,
             b: &velocities,
             grazing: &grazing,
-            strike,
-            walk,
-            all: all.is_some(),
-            out,
         };
-        picks.add_all();
-        Ok(())
-    })
+        let (struck, tests) = pick.by(rule);
+        walk.test(frame, tests, tolerance);
+        let Some(j) = struck else {
+            return Ok(walk);
+        };
+        let mut mode = Mode::default();
+        mode.stop(contacts.row(contacts.contact_at(j)), strike.rebound);
+        if !strike.is_projected {
+            mode.hold(frame);
+        }
+        advance(&mut walk, mode);
+        if strike.is_projected {
+            let mut mode = Mode::default();
+            mode.hold(frame);
+            advance(&mut walk, mode);
+        }
+        place = Place {
+            strikes: place.strikes + 1,
+            last: Some(j),
+            is_closed: false,
+        };
+    }
 }
 
 /// Returns the speeds below which velocities along the distinct normals count as zero at the end of the branch `walk`. `velocities`
@@ -246,182 +248,93 @@ fn closing(
     Ok(Some(Stage::limit(frame, mode, &walk.velocity)))
 }
 
-/// Choices at a position in a chain.
-struct Picks<'a> {
-    frame: &'a Frame<'a>,
-    rule: &'a Rule,
-    strike: Strike,
-    walk: &'a Walk,
+/// State in which a rule selects the next strike.
+struct Pick<'a> {
+    contacts: &'a ContactSet<'a>,
     place: Place,
     /// Velocities along the distinct unit normals.
     b: &'a [f64],
     /// Speeds below which these count as zero.
     grazing: &'a [f64],
-    /// True if choices other than the rule's own are wanted.
-    all: bool,
-    out: &'a mut Choices<Place>,
 }
 
-impl Picks<'_> {
-    /// Adds the possible choice that the next elementary impact acts along the contact normal `struck`, if the conditions
-    /// `tests` are satisfied. `None` as normal means that the sequence of impacts ends.
-    fn add(&mut self, struck: Option<UnitRow>, tests: impl IntoIterator<Item = Test>) {
-        let Some(j) = struck else {
-            self.out.add(tests, None, None);
-            return;
-        };
-        let contacts = self.frame.problem.contacts();
-        let mut mode = Mode::default();
-        mode.stop(contacts.row(contacts.contact_at(j)), self.strike.rebound);
-        if !self.strike.is_projected {
-            mode.hold(self.frame);
-        }
-        let stage = Stage::from(self.frame, mode, &self.walk.velocity);
-        let next = Place {
-            strikes: self.place.strikes + 1,
-            last: Some(j),
-            is_loose: self.strike.is_projected,
-            is_closed: false,
-        };
-        self.out.add(tests, Some((stage, Vec::new())), Some(next));
+impl Pick<'_> {
+    fn all(&self) -> impl Iterator<Item = UnitRow> + Clone + use<> {
+        UnitRow::all(self.b.len())
     }
 
-    /// Adds the choice that the rule makes for the next elementary impact: a contact normal, or the end of the sequence.
-    /// If the caller asked for a complete list, all other possible choices are added, too.
-    fn add_all(&mut self) {
-        let (frame, b) = (self.frame, self.b);
-        let contacts = frame.problem.contacts();
-        let row = |j: UnitRow| contacts.row(contacts.contact_at(j));
-        let grazing = self.grazing;
-        let all = UnitRow::all(b.len());
-        let is_approaching = |j: UnitRow| b[j.index()] < -grazing[j.index()];
-        if self.strike.is_single && self.place.strikes > 0 {
-            self.add(None, []);
-            return;
-        }
-        match self.rule {
+    fn row(&self, j: UnitRow) -> RowIndex {
+        self.contacts.row(self.contacts.contact_at(j))
+    }
+
+    fn is_approaching(&self, j: UnitRow) -> bool {
+        self.b[j.index()] < -self.grazing[j.index()]
+    }
+
+    /// Returns the contact normal of the next elementary impact by `rule`, and the decisions that lead to it. `None` as normal means
+    /// that the sequence of impacts ends: then all normals separate. The normal of the last impact separates in any case and
+    /// is not tested.
+    fn by(&self, rule: &Rule) -> (Option<UnitRow>, Vec<Test>) {
+        let row = |j: UnitRow| self.row(j);
+        let (struck, tests): (_, Vec<Test>) = match rule {
             Rule::Given(order) => match order.get(self.place.strikes) {
-                Some(j) => self.add(Some(*j), [Test::Approaches(row(*j))]),
-                None => self.add_end(),
+                Some(j) => (Some(*j), vec![Test::Approaches(row(*j))]),
+                None => (None, Vec::new()),
             },
-            Rule::Most => {
-                let own = most_approaching(b, grazing);
-                let strike = |picks: &mut Self, i: UnitRow| {
-                    let others = all.clone().filter(|j| *j != i);
+            Rule::Most => match most_approaching(self.b, self.grazing) {
+                Some(i) => {
+                    let others = self.all().filter(|j| *j != i);
                     let others = others.map(|j| Test::Exceeds(row(j), row(i)));
-                    picks.add(
-                        Some(i),
-                        std::iter::once(Test::Approaches(row(i))).chain(others),
-                    );
-                };
-                self.add_each(own, all.clone(), strike);
-            }
-            Rule::Order(order) => {
-                let own = order.iter().copied().find(|j| is_approaching(*j));
-                let strike = |picks: &mut Self, i: UnitRow| {
-                    let before = order.iter().take_while(|j| **j != i);
+                    let first = std::iter::once(Test::Approaches(row(i)));
+                    (Some(i), first.chain(others).collect())
+                }
+                None => (None, Vec::new()),
+            },
+            Rule::Order(order) => match order.iter().find(|j| self.is_approaching(**j)) {
+                Some(i) => {
+                    let before = order.iter().take_while(|j| *j != i);
                     let before = before.map(|j| Test::Separates(row(*j)));
-                    picks.add(Some(i), before.chain([Test::Approaches(row(i))]));
-                };
-                self.add_each(own, order.iter().copied(), strike);
-            }
-            Rule::Least | Rule::Random(_) => {
-                let own: SmallVec<[bool; 8]> = all.clone().map(is_approaching).collect();
-                let mut patterns = vec![own];
-                if self.all {
-                    // Approaching ones among the velocities that are nearly zero, in every combination.
-                    let near = |j: &UnitRow| {
-                        b[j.index()].abs() <= frame.scales().of_row(row(*j), MAYBE_TIED)
-                    };
-                    for j in all.filter(near).take(6) {
-                        for pattern in patterns.clone() {
-                            let mut flipped = pattern;
-                            flipped[j.index()] = !flipped[j.index()];
-                            patterns.push(flipped);
-                        }
-                    }
+                    (
+                        Some(*i),
+                        before.chain([Test::Approaches(row(*i))]).collect(),
+                    )
                 }
-                for pattern in patterns {
-                    self.add_pattern(&pattern);
-                }
-            }
+                None => (None, Vec::new()),
+            },
+            Rule::Least | Rule::Random(_) => return self.of_pattern(rule),
+        };
+        if struck.is_some() {
+            return (struck, tests);
         }
+        let others = self.all().filter(|j| Some(*j) != self.place.last);
+        (None, others.map(|j| Test::Separates(row(j))).collect())
     }
 
-    /// Adds the choice that the sequence of impacts ends: all normals separate. The normal of the last impact
-    /// separates in any case and is not tested.
-    fn add_end(&mut self) {
-        let (contacts, last) = (self.frame.problem.contacts(), self.place.last);
-        let others = UnitRow::all(self.b.len()).filter(|j| Some(*j) != last);
-        let row = |j: UnitRow| contacts.row(contacts.contact_at(j));
-        self.add(None, others.map(|j| Test::Separates(row(j))));
-    }
-
-    /// Adds the choice of the rule for the next elementary impact: the contact normal `own`, or the end of the sequence
-    /// if `own` is `None`. If other choices are wanted, the normals `all` and the end are added, too. The closure
-    /// `strike` adds the choice of one normal.
-    fn add_each(
-        &mut self,
-        own: Option<UnitRow>,
-        all: impl Iterator<Item = UnitRow>,
-        strike: impl Fn(&mut Self, UnitRow),
-    ) {
-        match own {
-            Some(own) => strike(self, own),
-            None => self.add_end(),
-        }
-        if self.all {
-            all.filter(|i| Some(*i) != own)
-                .for_each(|i| strike(self, i));
-            if own.is_some() {
-                self.add_end();
-            }
-        }
-    }
-
-    /// Adds the possible choices for the next elementary impact if exactly those contact normals approach for which
-    /// `pattern` is true.
-    fn add_pattern(&mut self, pattern: &[bool]) {
-        let (b, place) = (self.b, self.place);
-        let contacts = self.frame.problem.contacts();
-        let row = |j: UnitRow| contacts.row(contacts.contact_at(j));
-        let all = UnitRow::all(b.len());
-        let is_approaching = |j: UnitRow| pattern[j.index()];
-        let signs = all
-            .clone()
-            .filter(|j| is_approaching(*j) || Some(*j) != place.last)
-            .map(|j| Test::that(row(j), is_approaching(j)));
-        let approaching: SmallVec<[UnitRow; 8]> = all.filter(|j| is_approaching(*j)).collect();
-        if approaching.is_empty() {
-            self.add(None, signs);
-            return;
-        }
-        if let Rule::Random(seed) = self.rule {
+    /// Returns the next strike by a rule that asks which contact normals approach, and the decisions that lead to it.
+    fn of_pattern(&self, rule: &Rule) -> (Option<UnitRow>, Vec<Test>) {
+        let row = |j: UnitRow| self.row(j);
+        let signs = self
+            .all()
+            .filter(|j| self.is_approaching(*j) || Some(*j) != self.place.last)
+            .map(|j| Test::that(row(j), self.is_approaching(j)));
+        let mut tests: Vec<Test> = signs.collect();
+        let approaching = self.all().filter(|j| self.is_approaching(*j));
+        let approaching: SmallVec<[UnitRow; 8]> = approaching.collect();
+        if let Rule::Random(seed) = rule {
             // Random stream of the law: one number for each strike.
             let mut stream = CounterRng::new(*seed, 0, 0);
             let mut bits = stream.next_bits();
-            for _ in 0..place.strikes {
+            for _ in 0..self.place.strikes {
                 bits = stream.next_bits();
             }
             let pick = (u128::from(bits) * approaching.len() as u128) >> 64;
-            self.add(approaching.get(pick as usize).copied(), signs);
-            return;
+            return (approaching.get(pick as usize).copied(), tests);
         }
-        let strike = |picks: &mut Self, i: UnitRow| {
+        let own = least_approaching(self.b, self.grazing).or(approaching.first().copied());
+        if let Some(i) = own {
             let others = approaching.iter().filter(|j| **j != i);
-            let least = others.map(|j| Test::Exceeds(row(i), row(*j)));
-            picks.add(Some(i), signs.clone().chain(least));
-        };
-        let hidden: SmallVec<[f64; 8]> = pattern
-            .iter()
-            .zip(b)
-            .map(|(is_approaching, b)| if *is_approaching { *b } else { f64::INFINITY })
-            .collect();
-        let own = least_approaching(&hidden, self.grazing).unwrap_or(approaching[0]);
-        strike(self, own);
-        if self.all {
-            let others = approaching.iter().filter(|i| **i != own);
-            others.for_each(|i| strike(self, *i));
+            tests.extend(others.map(|j| Test::Exceeds(row(i), row(*j))));
         }
+        (own, tests)
     }
 }

@@ -1,8 +1,11 @@
 //! Linear forms of the velocities before and after a stage and of its impulses.
 
+use super::TieKind;
+use super::branch::Decision;
 use super::frame::Frame;
-use super::mode::Terms;
+use super::mode::{Terms, of_row};
 use super::stage::Stage;
+use carom_contact::RowIndex;
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 
@@ -22,8 +25,8 @@ impl Workspace {
     }
 }
 
-/// Linear form of the velocities before and after a stage and of its impulses.
-#[derive(Clone, Debug, Default)]
+/// Linear form of the velocities before and after a stage and of its impulses. It is positive if a decision of the law is made.
+#[derive(Clone, Debug)]
 pub(super) struct Form {
     /// Coefficients of the row velocities after the stage.
     pub(super) after: Terms,
@@ -32,9 +35,37 @@ pub(super) struct Form {
     /// Coefficients of the impulses on rows.
     pub(super) impulses: Terms,
     pub(super) constant: f64,
+    pub(super) decision: Decision,
 }
 
 impl Form {
+    /// Creates the form of a contact without friction: its impulse if it is `closed`, otherwise its velocity after the stage.
+    pub(super) fn of_contact(normal: RowIndex, closed: bool) -> Self {
+        let none = Self::about(Decision::new(normal, TieKind::Closing));
+        if closed {
+            Self {
+                impulses: of_row(normal),
+                ..none
+            }
+        } else {
+            Self {
+                after: of_row(normal),
+                ..none
+            }
+        }
+    }
+
+    /// Creates the zero form of a decision.
+    pub(super) fn about(decision: Decision) -> Self {
+        Self {
+            after: Terms::new(),
+            before: Terms::new(),
+            impulses: Terms::new(),
+            constant: 0.0,
+            decision,
+        }
+    }
+
     /// Computes the value of this linear form of the velocities and impulses of a `stage` (part of an impact with fixed
     /// contact modes). Writes the gradient of the value with respect to the velocity before the impact into `workspace`.
     /// `before`, `after` and `impulses` are the Jacobians of the velocity before the stage, of the velocity after it, and

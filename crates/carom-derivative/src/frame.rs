@@ -302,18 +302,6 @@ impl<'p> Frame<'p> {
         Some(change / self.factors[row.index()])
     }
 
-    /// True if no contact approaches by more than the tolerance. The speed of approach is compared with the fraction
-    /// `tolerance` of the velocity in the span of the contact's group of interacting rows, plus rounding.
-    pub(super) fn is_all_but_separating(&self, tolerance: f64) -> bool {
-        let contacts = self.problem.contacts();
-        let rates = self.problem.unit_velocity().iter();
-        let rates = rates.zip(self.problem.grazing());
-        contacts.unit_rows().zip(rates).all(|(j, (rate, grazing))| {
-            let row = contacts.row(contacts.contact_at(j));
-            *rate >= -self.scales().of_row(row, tolerance).max(*grazing)
-        })
-    }
-
     /// Returns the speed below which the law treats a velocity along some unit row as rounding.
     pub(super) fn grazing(&self) -> f64 {
         let grazing = self.problem.grazing().iter().copied();
@@ -331,13 +319,6 @@ impl<'p> Frame<'p> {
         all.filter(|(row, _)| groups.contains(&self.scales().group(*row)))
             .map(|(row, grazing)| self.scales().of_row(row, GRAZING) + 2.0 * grazing)
             .fold(0.0, f64::max)
-    }
-
-    /// Projects a whitened velocity (n entries) orthogonally onto the span of the rows of contacts and constraints.
-    pub(super) fn rows_span(&self, velocity: &DVector<f64>) -> DVector<f64> {
-        let groups = 0..self.scales().count();
-        let parts = groups.map(|group| self.scales().part(&self.rows, group, velocity));
-        parts.fold(DVector::zeros(self.dim()), |sum, part| sum + part)
     }
 
     /// Projects a whitened vector orthogonally onto the velocities that satisfy the constraints.

@@ -8,18 +8,11 @@ use nalgebra::{DMatrix, DVector};
 /// Largest distance from the origin of the hull of the unit rows at which their cone counts as having no interior.
 pub(super) const INTERIOR: f64 = 1e-9;
 
-/// Returns a unit vector in the interior of a cone, that is, a vector that has a positive product with each of `rows`.
-/// `None` if the cone has no interior.
-pub(super) fn interior(rows: &[DVector<f64>]) -> Result<Option<DVector<f64>>, ImpactError> {
-    let refs: Vec<&DVector<f64>> = rows.iter().collect();
-    wider(&refs, INTERIOR)
-}
-
 /// Returns a unit vector inside a cone, which has a positive product with each of the unit vectors `rows`. The vector
-/// points from the origin to the nearest point of the convex hull of `rows`. `None` if this point is no farther from
-/// the origin than `least`, so that the cone is too thin.
-pub(super) fn wider(
-    rows: &[&DVector<f64>],
+/// points from the origin to the nearest point of the convex hull of `rows`. `None` if there are no rows, or if this point is no
+/// farther from the origin than `least`, so that the cone is too thin.
+pub(super) fn interior(
+    rows: &[DVector<f64>],
     least: f64,
 ) -> Result<Option<DVector<f64>>, ImpactError> {
     let Some(first) = rows.first() else {

@@ -1,45 +1,90 @@
 //! Stages and decisions of each law, from which its derivative is assembled.
 
-use super::alternatives::Modes;
-use super::assemble::are_same;
 use super::blend::Blend;
-use super::branch::{Choices, Found, Test, Ties, Walk};
+use super::branch::{Test, Walk};
 use super::chain::{self, Rule, Strike};
 use super::form::Form;
 use super::frame::Frame;
 use super::friction::{Contacts, Event};
-use super::mode::{Mode, Rebound, of_row};
+use super::mode::{Mode, Rebound};
 use super::reading::Cones;
 use super::stage::Stage;
-use super::ways::{AtOnce, simultaneous};
-use super::{Answers, Branches, DifferentiableLaw, Map, StepContacts, Steps, ToPlastic, sliding};
+use super::{Answers, Branch, DifferentiableLaw, Map, ToPlastic, sliding};
 use carom_contact::{
-    ContactIndex, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, RowIndex,
-    UnitRow,
+    ContactIndex, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
+    RowIndex, UnitRow,
 };
-use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Poisson, Sampler, SetValued};
+use carom_impact::frictional::{AnitescuPotra, Draw, MoreauNewton, Poisson, Sampler, SetValued};
 use carom_impact::plastic::{PlasticRule, meeting, plastic_change};
 use carom_impact::{
     EnergeticRestitution, Law, NonholonomicElastic, NonholonomicNewton, NonholonomicProjected,
     NonholonomicProjectedNewton, Plastic, Propagative, Restitution, Rough, Routh, TwoBody,
 };
-use carom_metric::kernel;
 use nalgebra::DVector;
+
+/// Law whose contacts act simultaneously.
+#[derive(Clone, Copy)]
+struct AtOnce {
+    cones: Cones,
+    /// True if contacts have Newton's restitution.
+    rebounds: bool,
+    /// Relative tolerance of ties.
+    tolerance: f64,
+}
+
+impl AtOnce {
+    /// Finds the branch of an outcome: the contact modes are determined from its impulses and velocities.
+    fn branch<'p>(
+        self,
+        problem: &'p ImpactProblem<'p>,
+        outcome: &ImpactOutcome,
+    ) -> Result<Branch<'p>, ImpactError> {
+        let frame = Frame::new(problem)?;
+        if matches!(&outcome.diagnostics, Diagnostics::Cone(cone) if cone.family > 0) {
+            return Ok(Branch::family(frame));
+        }
+        let (after, impulse) = frame.of_outcome(outcome);
+        let event = Event {
+            before: frame.before.clone(),
+            after,
+            impulse,
+            caps: Vec::new(),
+        };
+        let contacts = Contacts::all(&frame, self.cones, self.rebounds)?;
+        let walk = contacts.follow(&[event], self.tolerance);
+        let has_friction = contacts.have_friction();
+        drop(contacts);
+        let Some(walk) = walk else {
+            return Ok(Branch::family(frame));
+        };
+        let answers = match outcome.status {
+            ImpactStatus::Resolved if has_friction => Answers::Steps {
+                cones: self.cones,
+                has_caps: false,
+                steps: vec![problem.contacts().indices().collect()],
+            },
+            _ => Answers::One,
+        };
+        Ok(Branch {
+            answers,
+            ..Branch::new(frame, walk)
+        })
+    }
+}
 
 impl DifferentiableLaw for Propagative {
     fn has_event_restitution(&self) -> bool {
         true
     }
 
-    fn branches<'p>(
+    fn branch<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
         outcome: &ImpactOutcome,
         is_member: bool,
         tolerance: f64,
-    ) -> Result<Branches<'p>, ImpactError> {
+    ) -> Result<Branch<'p>, ImpactError> {
         let frame = Frame::new(problem)?;
-        let ties = Ties::within(tolerance);
         let rule = if is_member {
             let Diagnostics::Propagative(found) = &outcome.diagnostics else {
                 return Err(ImpactError::NotDifferentiated {
@@ -61,45 +106,26 @@ impl DifferentiableLaw for Propagative {
         } else {
             Rule::new(&self.selection, problem.contacts())
         };
-        let elastic = chain::follow(&frame, &rule, Strike::ELASTIC, ties)?;
-        let is_quiet = elastic.walks.iter().all(|walk| walk.stages.is_empty());
-        if is_quiet {
-            return Ok(Branches::of_chains(frame, elastic));
+        let elastic = chain::follow(&frame, &rule, Strike::ELASTIC, tolerance)?;
+        if elastic.stages.is_empty() {
+            return Ok(Branch::new(frame, elastic));
         }
         let restitution = self.restitution.value();
+        let rule = self.plastic;
         if self.restitution == EnergeticRestitution::ELASTIC {
-            let rule = self.plastic;
-            return Ok(Branches {
-                to_plastic: Some(ToPlastic { rule, ties }),
-                ..Branches::of_chains(frame, elastic)
+            return Ok(Branch {
+                to_plastic: Some(ToPlastic { rule, tolerance }),
+                ..Branch::new(frame, elastic)
             });
         }
-        let plastic = plastic_branches(&frame, self.plastic, ties)?;
-        let mut ways = Vec::new();
-        let mut is_curved = false;
-        for elastic in &elastic.walks {
-            for plastic in &plastic.walks {
-                if let Some(mut walk) = elastic.meet(plastic)? {
-                    let mut blend = Blend::new(&frame, plastic, elastic, restitution, self.plastic);
-                    walk.velocity = blend.after();
-                    let direction = walk.direction(&frame)?;
-                    let limit = blend.towards(&frame, plastic, elastic, self.plastic, &direction);
-                    if let Some(limit) = limit {
-                        // Every direction into the region has its own limit.
-                        is_curved = true;
-                        blend = limit;
-                    }
-                    [walk.jacobian, walk.impulses] = blend.jacobians(plastic, elastic);
-                    walk.map = Map::Blend(Box::new(blend));
-                    ways.push(walk);
-                }
-            }
-        }
-        Ok(Branches {
-            is_complete: elastic.is_complete && plastic.is_complete && !is_curved,
-            is_amplified: elastic.is_amplified || plastic.is_amplified,
-            ..Branches::new(frame, ways)
-        })
+        let plastic = plastic_branch(&frame, rule, tolerance)?;
+        let blend = Blend::new(&frame, &plastic, &elastic, restitution, rule);
+        let mut walk = elastic.meet(&plastic);
+        walk.velocity = blend.after();
+        [walk.jacobian, walk.impulses] = blend.jacobians(&plastic, &elastic);
+        walk.map = Map::Blend(Box::new(blend));
+        walk.is_curved = true;
+        Ok(Branch::new(frame, walk))
     }
 }
 
@@ -107,24 +133,20 @@ impl DifferentiableLaw for Propagative {
 /// one. `elastic` is the branch of the elastic outcome; `to` holds the rule and the tolerance for the plastic outcome.
 /// `None` if a decision about the plastic outcome is nearly tied.
 pub(super) fn towards_plastic(frame: &Frame<'_>, elastic: &Walk, to: ToPlastic) -> Option<Blend> {
-    let plastic = plastic_branches(frame, to.rule, to.ties).ok()?;
-    match plastic.walks.as_slice() {
-        [plastic] if !plastic.is_tied() => Some(Blend::new(frame, plastic, elastic, 1.0, to.rule)),
-        _ => None,
-    }
+    let plastic = plastic_branch(frame, to.rule, to.tolerance).ok()?;
+    (!plastic.is_tied()).then(|| Blend::new(frame, &plastic, elastic, 1.0, to.rule))
 }
 
-/// Finds the branches of the plastic outcome (restitution 0) of an impact. `rule` selects the plastic outcome.
-/// Decisions that are nearly tied according to `ties` (a tiny change of the velocity reverses them) are followed on
-/// both sides.
-fn plastic_branches(
+/// Finds the branch of the plastic outcome (restitution 0) of an impact. `rule` selects the plastic outcome, and `tolerance` is the
+/// relative tolerance of ties.
+fn plastic_branch(
     frame: &Frame<'_>,
     rule: PlasticRule,
-    ties: Ties,
-) -> Result<Found, ImpactError> {
+    tolerance: f64,
+) -> Result<Walk, ImpactError> {
     let problem = frame.problem;
     if rule != PlasticRule::Cone {
-        return stop_all(frame, ties);
+        return Ok(stop_all(frame, tolerance));
     }
     let contacts = problem.contacts();
     let momentum_change = plastic_change(problem, rule)?;
@@ -143,132 +165,108 @@ fn plastic_branches(
     };
     // Without friction the velocity is unique.
     let contacts = Contacts::all(frame, Cones::Frictionless, false)?;
-    let found = simultaneous(&contacts, &[event], ties)?;
+    let found = contacts.follow(&[event], tolerance);
     found.ok_or(ImpactError::NotDifferentiated {
         reason: "contacts that depend on each other leave the plastic outcome undecided by rounding",
     })
 }
 
-/// Finds the branches of a plastic rule: as soon as one contact of a group of interacting contacts approaches, the rule
-/// stops all contacts of the group. Decisions that are nearly tied according to `ties` (a tiny change of the velocity
-/// reverses them) are followed on both sides.
-fn stop_all(frame: &Frame<'_>, ties: Ties) -> Result<Found, ImpactError> {
+/// Finds the branch of a plastic rule: as soon as one contact of a group of interacting contacts approaches, the rule
+/// stops all contacts of the group. `tolerance` is the relative tolerance of ties.
+fn stop_all(frame: &Frame<'_>, tolerance: f64) -> Walk {
     let contacts = frame.problem.contacts();
-    let row = |j: &UnitRow| contacts.row(contacts.contact_at(*j));
-    let groups = meeting(contacts).into_iter();
-    let groups: Vec<Vec<RowIndex>> = groups
-        .map(|group| group.iter().map(row).collect())
-        .collect();
-    let approaching: Vec<RowIndex> = contacts
-        .indices()
-        .filter(|i| frame.problem.approaches(*i))
-        .map(|i| contacts.row(contacts.contact_at(contacts.place(i))))
-        .collect();
-    ties.follow(frame, 0, |walk, group: &usize, all, out| {
-        let Some(rows) = groups.get(*group) else {
-            out.add([], None, None);
-            return Ok(());
-        };
-        let next = Some(group + 1);
-        let stop = |row: RowIndex, out: &mut Choices<usize>| {
-            let mut mode = Mode::default();
-            for row in rows {
-                mode.stop(*row, Rebound::Fixed(0.0));
-            }
-            mode.hold(frame);
-            let stage = Stage::from(frame, mode, &walk.velocity);
-            out.add([Test::Approaches(row)], Some((stage, Vec::new())), next);
-        };
-        let rest = |out: &mut Choices<usize>| {
-            out.add(rows.iter().copied().map(Test::Separates), None, next);
-        };
+    let mut walk = Walk::new(frame);
+    for group in meeting(contacts) {
+        let row = |j: &UnitRow| contacts.row(contacts.contact_at(*j));
+        let rows: Vec<RowIndex> = group.iter().map(row).collect();
         let rate = |row: &RowIndex| frame.row(*row).dot(&frame.before);
-        let fastest = rows.iter().filter(|row| approaching.contains(row));
-        let fastest = fastest.min_by(|a, b| rate(a).total_cmp(&rate(b)));
-        match fastest {
-            Some(row) => stop(*row, out),
-            None => rest(out),
+        let is_approaching = |row: &&RowIndex| {
+            let mut own = contacts.indices().filter(|i| frame.problem.approaches(*i));
+            own.any(|i| contacts.row(contacts.contact_at(contacts.place(i))) == **row)
+        };
+        let fastest = rows.iter().filter(is_approaching);
+        let Some(fastest) = fastest.min_by(|a, b| rate(a).total_cmp(&rate(b))) else {
+            walk.test(frame, rows.into_iter().map(Test::Separates), tolerance);
+            continue;
+        };
+        walk.test(frame, [Test::Approaches(*fastest)], tolerance);
+        let mut mode = Mode::default();
+        for row in &rows {
+            mode.stop(*row, Rebound::Fixed(0.0));
         }
-        if all.is_some() {
-            let others = rows.iter().filter(|row| Some(*row) != fastest);
-            others.for_each(|row| stop(*row, out));
-            if fastest.is_some() {
-                rest(out);
-            }
-        }
-        Ok(())
-    })
+        mode.hold(frame);
+        let stage = Stage::from(frame, mode, &walk.velocity);
+        walk.advance(frame, stage, &[], false, tolerance);
+    }
+    walk
 }
 
 impl DifferentiableLaw for Plastic {
-    fn branches<'p>(
+    fn branch<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
         outcome: &ImpactOutcome,
         _is_member: bool,
         tolerance: f64,
-    ) -> Result<Branches<'p>, ImpactError> {
+    ) -> Result<Branch<'p>, ImpactError> {
         if self.rule == PlasticRule::Cone {
             let at_once = AtOnce {
-                law: self,
                 cones: Cones::Frictionless,
                 rebounds: false,
                 tolerance,
             };
-            return at_once.branches(problem, outcome);
+            return at_once.branch(problem, outcome);
         }
         let frame = Frame::new(problem)?;
-        let found = stop_all(&frame, Ties::within(tolerance))?;
-        Ok(Branches::of_chains(frame, found))
+        let walk = stop_all(&frame, tolerance);
+        Ok(Branch::new(frame, walk))
     }
 }
 
 impl DifferentiableLaw for MoreauNewton {
-    fn branches<'p>(
+    fn branch<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
         outcome: &ImpactOutcome,
         _is_member: bool,
         tolerance: f64,
-    ) -> Result<Branches<'p>, ImpactError> {
+    ) -> Result<Branch<'p>, ImpactError> {
         let at_once = AtOnce {
-            law: self,
             cones: self.friction_cone.into(),
             rebounds: true,
             tolerance,
         };
-        at_once.branches(problem, outcome)
+        at_once.branch(problem, outcome)
     }
 }
 
 impl DifferentiableLaw for AnitescuPotra {
-    fn branches<'p>(
+    fn branch<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
         outcome: &ImpactOutcome,
         _is_member: bool,
         tolerance: f64,
-    ) -> Result<Branches<'p>, ImpactError> {
+    ) -> Result<Branch<'p>, ImpactError> {
         let at_once = AtOnce {
-            law: self,
             cones: self.friction_cone.into(),
             rebounds: false,
             tolerance,
         };
-        at_once.branches(problem, outcome)
+        at_once.branch(problem, outcome)
     }
 }
 
 impl DifferentiableLaw for Poisson {
     /// Always returns an error, because Poisson's law has no derivative here: the scale of its expansion depends on
     /// the energy of the whole impact.
-    fn branches<'p>(
+    fn branch<'p>(
         &self,
         _problem: &'p ImpactProblem<'p>,
         _outcome: &ImpactOutcome,
         _is_member: bool,
         _tolerance: f64,
-    ) -> Result<Branches<'p>, ImpactError> {
+    ) -> Result<Branch<'p>, ImpactError> {
         Err(ImpactError::NotDifferentiated {
             reason: "the law poisson has no derivative here; moreau-newton agrees with it where compression closes every \
                      contact, without friction and with one restitution, and has one",
@@ -277,22 +275,18 @@ impl DifferentiableLaw for Poisson {
 }
 
 impl DifferentiableLaw for SetValued {
-    /// Finds the branches near an outcome of the set-valued law, which belongs to one random sample of this law. The
+    /// Finds the branch of an outcome of the set-valued law, which belongs to one random sample of this law. The
     /// caps (upper bounds) of the normal impulses in the steps of this sample are kept fixed. `tolerance` is the
     /// relative tolerance within which a decision counts as tied.
-    fn branches<'p>(
+    fn branch<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
         outcome: &ImpactOutcome,
         _is_member: bool,
         tolerance: f64,
-    ) -> Result<Branches<'p>, ImpactError> {
+    ) -> Result<Branch<'p>, ImpactError> {
         let frame = Frame::new(problem)?;
-        let Diagnostics::SetValued { sample, .. } = outcome.diagnostics else {
-            return Err(ImpactError::NotDifferentiated {
-                reason: "the outcome is not one of this law",
-            });
-        };
+        let sample = sample_of(outcome)?;
         let contacts = problem.contacts();
         let mut before = frame.before.clone();
         let mut events = Vec::new();
@@ -320,110 +314,82 @@ impl DifferentiableLaw for SetValued {
             });
         }
         let cones = self.friction_cone.into();
-        let step = |event: &Event| StepContacts {
-            members: contacts.indices().collect(),
-            caps: event.caps.clone(),
-        };
-        let steps = Steps::Each(events.iter().map(step).collect());
         let all = Contacts::all(&frame, cones, false)?;
-        let modes = Modes {
-            cones,
-            rebounds: false,
-            steps: &steps,
-        };
-        let found = of_sample(&all, &events, &modes, tolerance)?;
+        let walk = all.follow(&events, tolerance);
         drop(all);
-        let Some(found) = found else {
-            return Ok(Branches::family(frame));
+        let Some(walk) = walk else {
+            return Ok(Branch::family(frame));
         };
         let answers = if problem.is_approaching() {
-            Answers::Modes {
+            Answers::Steps {
                 cones,
-                rebounds: false,
-                steps,
+                has_caps: true,
+                steps: vec![contacts.indices().collect()],
             }
         } else {
             Answers::One
         };
-        Ok(Branches {
+        Ok(Branch {
             // Caps do not grow with the velocity.
             is_homogeneous: false,
             answers,
-            ..Branches::of_chains(frame, found)
+            ..Branch::new(frame, walk)
         })
+    }
+
+    /// Draws the sample of an outcome for another velocity, with the caps of the steps of this sample.
+    fn near(
+        &self,
+        problem: &ImpactProblem<'_>,
+        outcome: &ImpactOutcome,
+        moved: &ImpactProblem<'_>,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let given = Sampler::new(problem, self)?;
+        if !moved.is_approaching() {
+            return self.resolve(moved);
+        }
+        let sampler = Sampler::new(moved, given.options())?;
+        let size = given.impulse_step() / sampler.impulse_step();
+        let sampler = sampler.resized(size);
+        let mut draw = Draw::default();
+        sampler.draw(sample_of(outcome)?, &mut draw)?;
+        sampler.outcome(&draw)
     }
 }
 
-/// Finds the branches of a sample of the set-valued law, given by its steps `events`. `None` if the outcome is a member
-/// of a continuum. `modes` holds the complementarity problems of the steps, to search for other answers; `tolerance` is
-/// the relative one for tied decisions.
-///
-/// Impulses may be exchanged between dependent contacts to pass a test, with one exception. If the impulses of the
-/// sample are tied, other answers are possible, and another map begins at the tie, the branches have exactly the impulses of
-/// the given steps.
-fn of_sample(
-    contacts: &Contacts<'_>,
-    events: &[Event],
-    modes: &Modes<'_>,
-    tolerance: f64,
-) -> Result<Option<Found>, ImpactError> {
-    let ties = Ties::within(tolerance);
-    let Some(found) = simultaneous(contacts, events, ties)? else {
-        return Ok(None);
-    };
-    let shared = |way: &&Walk| way.stages.iter().any(|stage| stage.is_dependent);
-    let Some(way) = found.walks.first().filter(shared) else {
-        return Ok(Some(found));
-    };
-    let without_shifts = Ties {
-        may_shift: false,
-        ..ties
-    };
-    let Some(own) = simultaneous(contacts, events, without_shifts)? else {
-        return Ok(Some(found));
-    };
-    let is_tied = own.walks.len() != 1 || own.walks.iter().any(Walk::is_tied);
-    // A tie of impulses that contacts only share matters if another map begins there. Contacts that press each other
-    // may hold more friction than those of the sample.
-    let is_known = |own: &Walk| {
-        let mut known = found.walks.iter();
-        known.any(|way| are_same(contacts.frame, way, own))
-    };
-    let set = contacts.frame.problem.contacts();
-    let has_effect = !own.walks.iter().all(is_known) || !set.margin()?.jammed().is_empty();
-    let is_tied = is_tied && has_effect;
-    let near = contacts.frame.scales().whole(tolerance);
-    let is_unique = || {
-        let other = modes.nearest_other(contacts.frame, way, 2.0 * near, tolerance);
-        other.is_some_and(|other| other > 0.0)
-    };
-    Ok(Some(if is_tied && !is_unique() { own } else { found }))
+/// Returns the number of the sample of the set-valued law that an outcome is.
+fn sample_of(outcome: &ImpactOutcome) -> Result<u64, ImpactError> {
+    match outcome.diagnostics {
+        Diagnostics::SetValued { sample, .. } => Ok(sample),
+        _ => Err(ImpactError::NotDifferentiated {
+            reason: "the outcome is not one of this law",
+        }),
+    }
 }
 
 fn nonholonomic<'p>(
-    law: &dyn ImpactLaw,
     problem: &'p ImpactProblem<'p>,
     restitution: Restitution,
     tolerance: f64,
-) -> Result<Branches<'p>, ImpactError> {
+) -> Result<Branch<'p>, ImpactError> {
     let frame = Frame::new(problem)?;
     let strike = Strike::of(restitution, problem.contacts().n_distinct());
-    let found = chain::follow(&frame, &Rule::Most, strike, Ties::within(tolerance))?;
-    Branches::of_chains(frame, found).compared_with(law, tolerance)
+    let walk = chain::follow(&frame, &Rule::Most, strike, tolerance)?;
+    Ok(Branch::new(frame, walk))
 }
 
 macro_rules! nonholonomic {
     ($($Type:ident: $law:ident => $restitution:expr),* $(,)?) => {
         $(impl DifferentiableLaw for $Type {
-            fn branches<'p>(
+            fn branch<'p>(
                 &self,
                 problem: &'p ImpactProblem<'p>,
                 _outcome: &ImpactOutcome,
                 _is_member: bool,
                 tolerance: f64,
-            ) -> Result<Branches<'p>, ImpactError> {
+            ) -> Result<Branch<'p>, ImpactError> {
                 let $law = self;
-                nonholonomic(self, problem, $restitution, tolerance)
+                nonholonomic(problem, $restitution, tolerance)
             }
 
             fn has_event_restitution(&self) -> bool {
@@ -449,80 +415,53 @@ impl DifferentiableLaw for Rough {
         true
     }
 
-    fn branches<'p>(
+    fn branch<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
         _outcome: &ImpactOutcome,
         _is_member: bool,
         tolerance: f64,
-    ) -> Result<Branches<'p>, ImpactError> {
+    ) -> Result<Branch<'p>, ImpactError> {
         let frame = Frame::new(problem)?;
         let contacts = problem.contacts();
         let rebound = Rebound::Event(self.restitution());
-        let found = Ties::within(tolerance).follow(&frame, (), |walk, (), tie, out| {
-            let own: Vec<bool> = contacts.indices().map(|i| problem.approaches(i)).collect();
-            let mut patterns = vec![own];
-            if let Some(tie) = tie {
-                let near = |i: &ContactIndex| {
-                    let row = contacts.unit_row(contacts.row(*i));
-                    let rate = kernel::dot(row, walk.velocity.as_slice());
-                    rate.abs() <= tie * (1.0 + 1e-6)
-                };
-                for i in contacts.indices().filter(near).take(6) {
-                    for pattern in patterns.clone() {
-                        let mut flipped = pattern;
-                        flipped[i.index()] = !flipped[i.index()];
-                        patterns.push(flipped);
-                    }
+        let mut walk = Walk::new(&frame);
+        let tests = contacts.indices();
+        let tests = tests.map(|i| Test::that(contacts.row(i), problem.approaches(i)));
+        walk.test(&frame, tests, tolerance);
+        let mut mode = Mode::default();
+        let mut forms = Vec::new();
+        for i in contacts.indices() {
+            let row = contacts.row(i);
+            let is_struck = problem.approaches(i);
+            if is_struck {
+                for row in contacts.rows_at(i) {
+                    mode.stop(row, rebound);
                 }
             }
-            for pattern in patterns {
-                let tests = contacts.indices().zip(&pattern);
-                let tests = tests.map(|(i, approaches)| Test::that(contacts.row(i), *approaches));
-                let mut mode = Mode::default();
-                for i in contacts.indices().filter(|i| pattern[i.index()]) {
-                    for row in contacts.rows_at(i) {
-                        mode.stop(row, rebound);
-                    }
-                }
-                // If these tests fail, the law has no answer.
-                let form = |i: ContactIndex| {
-                    if pattern[i.index()] {
-                        Form {
-                            impulses: of_row(contacts.row(i)),
-                            ..Form::default()
-                        }
-                    } else {
-                        Form {
-                            after: of_row(contacts.row(i)),
-                            ..Form::default()
-                        }
-                    }
-                };
-                let stage = pattern.contains(&true).then(|| {
-                    mode.hold(&frame);
-                    let stage = Stage::from(&frame, mode, &walk.velocity);
-                    (stage, contacts.indices().map(form).collect())
-                });
-                out.add(tests, stage, None);
-            }
-            Ok(())
-        })?;
-        Ok(Branches::of_chains(frame, found))
+            // If these tests fail, the law has no answer.
+            forms.push(Form::of_contact(row, is_struck));
+        }
+        if mode.acts {
+            mode.hold(&frame);
+            let stage = Stage::from(&frame, mode, &walk.velocity);
+            walk.advance(&frame, stage, &forms, true, tolerance);
+        }
+        Ok(Branch::new(frame, walk))
     }
 }
 
 macro_rules! sliding {
     ($($Type:ident),*) => {
         $(impl DifferentiableLaw for $Type {
-            fn branches<'p>(
+            fn branch<'p>(
                 &self,
                 problem: &'p ImpactProblem<'p>,
                 outcome: &ImpactOutcome,
                 _is_member: bool,
                 tolerance: f64,
-            ) -> Result<Branches<'p>, ImpactError> {
-                sliding::branches(problem, outcome, &self.options, tolerance)
+            ) -> Result<Branch<'p>, ImpactError> {
+                sliding::branch(problem, outcome, &self.options, tolerance)
             }
         })*
     };
@@ -552,14 +491,23 @@ fn of_variant(law: &Law) -> &dyn DifferentiableLaw {
 }
 
 impl DifferentiableLaw for Law {
-    fn branches<'p>(
+    fn branch<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
         outcome: &ImpactOutcome,
         is_member: bool,
         tolerance: f64,
-    ) -> Result<Branches<'p>, ImpactError> {
-        of_variant(self).branches(problem, outcome, is_member, tolerance)
+    ) -> Result<Branch<'p>, ImpactError> {
+        of_variant(self).branch(problem, outcome, is_member, tolerance)
+    }
+
+    fn near(
+        &self,
+        problem: &ImpactProblem<'_>,
+        outcome: &ImpactOutcome,
+        moved: &ImpactProblem<'_>,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        of_variant(self).near(problem, outcome, moved)
     }
 
     fn has_event_restitution(&self) -> bool {

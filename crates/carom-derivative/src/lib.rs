@@ -16,19 +16,23 @@
 //!
 //! $$ \delta_r = \frac{|c_r|}{\lVert\partial c_r/\partial v^-\rVert_{M^{-1}} |v^-|_M} $$
 //!
-//! is the relative change of the velocity that reverses it; the smallest of these changes is the *margin*. Decisions that
-//! are nearly tied are followed on both sides. If the results differ, they are the *pieces*: the limits of outcome and
-//! Jacobian from the regions around the velocity. With one piece the map is smooth; several pieces with one outcome are a
-//! kink, and their derivatives form the Bouligand differential (Scholtes, *Introduction to piecewise differentiable
-//! equations*, 2012); several outcomes are a jump.
+//! is the relative change of the velocity that reverses it; the smallest of these changes is the *margin*. A decision at
+//! equality is *tied*. The law is then evaluated in the cells of velocities around the tie. If the results differ, they are the
+//! *pieces*: the limits of outcome and Jacobian from these cells. With one piece the map is smooth; several pieces with one outcome
+//! are a kink, and their derivatives form the Bouligand differential (Scholtes, *Introduction to piecewise differentiable
+//! equations*, 2012); several outcomes are a jump. Unless the pieces are asked for, kinks and jumps are told by the ties alone.
 //!
 //! Ties and tolerances are relative to the motion that contacts can change: the part of the velocity in the span of the rows of
 //! contacts and constraints, in the kinetic metric. A decision about a value that rounding of the data hides is a tie, in any
-//! coordinates, and its distance is zero.
+//! coordinates.
 //!
-//! Contacts that depend on each other can share their impulses in many ways, of which the law gives one. A tie of these impulses
-//! counts only if another map begins there. Strikes without restitution that stop each other from closing contacts never end;
-//! where a law cuts them off, the derivative is that of their limit, in which these contacts are closed.
+//! With friction a law can have several answers to one velocity, and its solver may go over to another one before a decision of
+//! the first changes. A margin is given only where all modes of the contacts have maps of one orientation: then each velocity has one
+//! answer.
+//!
+//! Contacts that depend on each other can share their impulses in many ways, of which the law gives one. If the answer is unique, a
+//! decision is made if any of these ways makes it. Strikes without restitution that stop each other from closing contacts never
+//! end; where a law cuts them off, the derivative is that of their limit, in which these contacts are closed.
 //!
 //! # Examples
 //!
@@ -54,42 +58,33 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod adjoint;
-mod alternatives;
 mod assemble;
-mod at_once;
 mod blend;
 mod branch;
 mod chain;
-mod cover;
-mod directions;
-mod effect;
 mod form;
 mod frame;
 mod friction;
-mod held;
 mod independent;
 mod interior;
 mod laws;
 mod mode;
 mod orientation;
-mod possible;
-mod probe;
 mod pull_back;
 mod reading;
 mod saltation;
 mod scale;
-mod screen;
 pub mod sensitivity;
 mod sequential;
 mod shift;
+mod sides;
 mod sliding;
 mod stage;
-mod ways;
 mod wrt;
 
 pub use adjoint::{Cotangent, Gradient};
 pub use saltation::saltation;
-pub use wrt::{Differentiability, Direction, DirectionalDerivative, Wrt};
+pub use wrt::{Differentiability, Direction, DirectionalDerivative, Tie, TieKind, Wrt};
 
 // Crates whose types appear in signatures of this crate.
 pub use carom_contact as contact;
@@ -102,7 +97,7 @@ pub use nalgebra;
 mod readme {}
 
 use blend::{Blend, chain_along};
-use branch::{Found, Ties, Walk};
+use branch::Walk;
 use carom_contact::{ContactIndex, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use carom_impact::plastic::PlasticRule;
 use carom_metric::Tangent;
@@ -158,8 +153,8 @@ pub struct Derivative<'p> {
     class: Option<Differentiability>,
     /// Smallest change of the velocity (kinetic norm) that changes a decision on the branch.
     nearest: f64,
-    /// Fraction of the motion that contacts can change, within which decisions are tied.
-    tolerance: f64,
+    /// False if the distance of some decision is not known.
+    is_bounded: bool,
     /// Norm of the velocity (kinetic) in the moving frame in which laws are evaluated, divided by the norm in the
     /// caller's frame.
     seen_part: f64,
@@ -168,6 +163,7 @@ pub struct Derivative<'p> {
     is_complete: bool,
     answers: Answers,
     reason: Option<&'static str>,
+    ties: Vec<Tie>,
     pieces: Vec<Piece>,
     own_jacobians: Jacobians,
 }
@@ -187,27 +183,40 @@ pub struct Jacobians {
     pub dimpulses_dv: Option<DMatrix<f64>>,
 }
 
-/// An impact law whose outcomes can be differentiated. An implementor returns the branches of the law near an outcome: the
-/// smooth maps from the velocity before the impact to the velocity after it that the law follows nearby. [`differentiate`]
-/// computes the derivative from these branches.
+/// An impact law whose outcomes can be differentiated. An implementor returns the branch of the law that leads to an outcome: its
+/// stages and decisions. [`differentiate`] computes the derivative from this branch.
 pub trait DifferentiableLaw: ImpactLaw {
-    /// Finds the branches of the law near an outcome: the smooth maps from the velocity before the impact to that after it
-    /// that the law follows for slightly different velocities. If `is_member` is true, the outcome is a member of a set of
+    /// Finds the branch of the law that leads to an outcome. If `is_member` is true, the outcome is a member of a set of
     /// outcomes, and its branch follows the order of impacts recorded in the outcome. A decision of the law counts as tied
-    /// if a relative change of the velocity by at most `tolerance` reverses the decision; then the branches of both
-    /// decisions are returned.
+    /// if a relative change of the velocity by at most `tolerance` reverses the decision.
     ///
     /// # Errors
     ///
     /// Returns the errors of [`resolve`](ImpactLaw::resolve), and [`ImpactError::NotDifferentiated`] if the derivative is
     /// not known.
-    fn branches<'p>(
+    fn branch<'p>(
         &self,
         problem: &'p ImpactProblem<'p>,
         outcome: &ImpactOutcome,
         is_member: bool,
         tolerance: f64,
-    ) -> Result<Branches<'p>, ImpactError>;
+    ) -> Result<Branch<'p>, ImpactError>;
+
+    /// Resolves the impact `moved`, which differs from `problem` by a small change of the velocity, with the random numbers of
+    /// the `outcome` of `problem`. By default the law resolves `moved` as any other impact: it draws no random numbers.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`resolve`](ImpactLaw::resolve).
+    fn near(
+        &self,
+        problem: &ImpactProblem<'_>,
+        outcome: &ImpactOutcome,
+        moved: &ImpactProblem<'_>,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let _ = (problem, outcome);
+        self.resolve(moved)
+    }
 
     /// Returns true if this law has one restitution for the whole event instead of one for each contact. By default the
     /// result is false.
@@ -216,29 +225,23 @@ pub trait DifferentiableLaw: ImpactLaw {
     }
 }
 
-/// Branches of an impact law near one outcome, returned by a [`DifferentiableLaw`]. A branch is a sequence of decisions of
-/// the law, for example between sticking and sliding, with the smooth map from the velocity before the impact to that after
-/// it. The branch of the outcome itself is the first.
+/// Branch of an impact law that leads to an outcome, returned by a [`DifferentiableLaw`]: a sequence of decisions of the law, for
+/// example between sticking and sliding, with the smooth map from the velocity before the impact to that after it.
 #[derive(Clone, Debug)]
-pub struct Branches<'p> {
+pub struct Branch<'p> {
     frame: Frame<'p>,
-    ways: Vec<Walk>,
+    /// The branch; `None` if the outcome is a member of a continuum of outcomes.
+    walk: Option<Walk>,
+    /// False if infinitely many pieces meet at the outcome.
     is_complete: bool,
-    /// True if a branch was left out because a change of the velocity grows too large on it: the law jumps there.
-    is_amplified: bool,
     /// Plastic outcome to which a restitution below 1 would refer, for an elastic outcome.
     to_plastic: Option<ToPlastic>,
     /// True if the outcome is homogeneous of degree 1 in the velocity.
     is_homogeneous: bool,
     /// True if the outcome is known to have a kink, even if the pieces do not show it.
     is_kink: bool,
-    /// True if the law was evaluated nearby and answered in every direction without a jump; `None` if it was not
-    /// evaluated.
-    is_continuous: Option<bool>,
     answers: Answers,
     reason: Option<&'static str>,
-    /// Units of work spent on the branches.
-    work: u64,
 }
 
 /// Range around a velocity in which the derivative and the uniqueness of the answer are proven.
@@ -249,43 +252,28 @@ struct Scope {
     margin: Option<f64>,
 }
 
-/// Kind of answers that a law may have to one velocity: one, or several modes.
+/// Number of answers that a law may have to one velocity.
 #[derive(Clone, Debug)]
 enum Answers {
-    /// The law has one answer; its decisions are tested on the branches.
+    /// The law has one answer; its decisions are those of the branch.
     One,
     /// The law has one answer, up to a decision whose distance is not known.
     OneSomewhere,
-    /// The answers are those of complementarity problems, one per stage.
-    Modes {
+    /// The answers are those of complementarity problems, which may have several.
+    Steps {
         cones: Cones,
-        /// True if contacts may have restitution.
-        rebounds: bool,
-        steps: Steps,
+        /// True if the normal impulses of the steps are bounded.
+        has_caps: bool,
+        /// Contacts that act simultaneously, for each problem.
+        steps: Vec<Vec<ContactIndex>>,
     },
 }
 
-/// Stages that are complementarity problems.
-#[derive(Clone, Debug)]
-enum Steps {
-    /// One stage of all contacts.
-    AtOnce,
-    /// Each stage of the branch.
-    Each(Vec<StepContacts>),
-}
-
-/// Contacts of a stage that act simultaneously, and caps of their normal impulses; an empty list means no caps.
-#[derive(Clone, Debug, Default)]
-struct StepContacts {
-    members: Vec<ContactIndex>,
-    caps: Vec<f64>,
-}
-
-/// Plastic outcome to which a restitution below 1 refers, with the tolerances of its near ties.
+/// Plastic outcome to which a restitution below 1 refers, with the relative tolerance of its ties.
 #[derive(Clone, Copy, Debug)]
 struct ToPlastic {
     rule: PlasticRule,
-    ties: Ties,
+    tolerance: f64,
 }
 
 /// Map from the velocity before the impact to the velocity after it.
@@ -301,39 +289,28 @@ enum Map {
     Limit,
 }
 
-impl<'p> Branches<'p> {
-    fn new(frame: Frame<'p>, ways: Vec<Walk>) -> Self {
+impl<'p> Branch<'p> {
+    fn new(frame: Frame<'p>, walk: Walk) -> Self {
         Self {
             frame,
-            ways,
+            walk: Some(walk),
             is_complete: true,
-            is_amplified: false,
             to_plastic: None,
             is_homogeneous: true,
             is_kink: false,
-            is_continuous: None,
             answers: Answers::One,
             reason: None,
-            work: 0,
         }
     }
 
-    fn of_chains(frame: Frame<'p>, found: Found) -> Self {
-        Self {
-            is_complete: found.is_complete,
-            is_amplified: found.is_amplified,
-            work: found.work,
-            ..Self::new(frame, found.walks)
-        }
-    }
-
-    /// Creates an empty list of branches for an outcome that is a member of a continuum of outcomes and has no
-    /// derivative.
+    /// Creates the branch of an outcome that is a member of a continuum of outcomes and has no derivative.
     fn family(frame: Frame<'p>) -> Self {
+        let walk = Walk::new(&frame);
         Self {
+            walk: None,
             reason: Some("family"),
             is_complete: false,
-            ..Self::new(frame, Vec::new())
+            ..Self::new(frame, walk)
         }
     }
 }
@@ -395,18 +372,11 @@ impl Walk {
     }
 }
 
-/// True if two Jacobians in whitened coordinates count as equal. The difference of the Jacobians is compared with the
-/// largest entry of the Jacobians, but at least with 1, the size of the entries of the identity.
-fn are_one(a: &DMatrix<f64>, b: &DMatrix<f64>) -> bool {
-    let size = a.amax().max(b.amax()).max(1.0);
-    (a - b).amax() <= SAME_JACOBIAN * size
-}
-
 /// Resolves an impact with a law, and differentiates the outcome with respect to the data selected by `wrt`.
 ///
 /// A decision of the law, for example between sticking and sliding, counts as tied if a small change of the velocity before
 /// the impact reverses it. A change is small if it is at most the fraction `tolerance` of the part of the velocity in the
-/// span of the rows of contacts and constraints. The law is followed on both sides of each tied decision.
+/// span of the rows of contacts and constraints. At ties the law is evaluated on their sides: the outcome is smooth if all agree.
 ///
 /// # Errors
 ///
@@ -446,19 +416,18 @@ pub fn of_outcome<'p>(
             allowed: "in (0, 1e-3]",
         });
     }
-    let is_event_wide = law.has_event_restitution();
     // Derivatives are taken in the frame in which laws are evaluated, where the rounding of a fast frame hides nothing.
     let event = problem.event();
     if std::ptr::eq(event, problem) {
-        let branches = law.branches(problem, outcome, is_member, tolerance)?;
-        return Derivative::new(branches, outcome, wrt, tolerance, is_event_wide);
+        let branch = law.branch(problem, outcome, is_member, tolerance)?;
+        return Derivative::new(law, branch, outcome, is_member, wrt, tolerance);
     }
     let given = problem.velocity_minus();
     let frame = &given.0 - &event.velocity_minus().0;
     let mut seen = outcome.clone();
     seen.velocity_plus.0 -= &frame;
-    let branches = law.branches(event, &seen, is_member, tolerance)?;
-    let mut derivative = Derivative::new(branches, &seen, wrt, tolerance, is_event_wide)?;
+    let branch = law.branch(event, &seen, is_member, tolerance)?;
+    let mut derivative = Derivative::new(law, branch, &seen, is_member, wrt, tolerance)?;
     derivative.frame.moves = Some(derivative.frame.of_velocity(&frame));
     for piece in &mut derivative.pieces {
         piece.velocity_plus += &frame;
@@ -493,13 +462,13 @@ impl Derivative<'_> {
     }
 
     /// Returns the Jacobians on the smooth piece of the law to which the outcome belongs. If the law is smooth at this
-    /// impact, these are the Jacobians of the law. At a kink or a jump the result holds the Jacobians of the first of
-    /// the [`pieces`](Self::pieces). `None` if the outcome is a member of a continuum of outcomes.
+    /// impact, these are the Jacobians of the law. At a tie the result holds the Jacobians of the piece that the law itself
+    /// selects, the first of the [`pieces`](Self::pieces). `None` if the outcome is a member of a continuum of outcomes.
     pub fn own_piece(&self) -> Option<&Jacobians> {
         self.own.as_ref().map(|_| &self.own_jacobians)
     }
 
-    /// Returns the regularity of the outcome (smooth, kink or jump) as a function of the velocity before the impact; `None`
+    /// Returns the regularity of the outcome (smooth, kink, jump or tied) as a function of the velocity before the impact; `None`
     /// if the outcome is a member of a continuum of outcomes.
     pub fn class(&self) -> Option<Differentiability> {
         self.class
@@ -511,8 +480,8 @@ impl Derivative<'_> {
     /// round friction cones and with one restitution for the whole event, the outcome is linear there, and the Jacobian
     /// is exact for the whole change.
     ///
-    /// At a kink or jump the margin is the distance to the tied decision. `None` if no decision is made at any distance, if
-    /// the outcome is a member of a continuum of outcomes, or if no margin is proven (see [`is_unique`](Self::is_unique)).
+    /// At a tie the margin is zero. `None` if no decision is made at any distance, if the outcome is a member of a continuum of
+    /// outcomes, or if the answer is not known to be unique (see [`is_unique`](Self::is_unique)).
     pub fn margin(&self) -> Option<f64> {
         self.scope().margin.filter(|margin| margin.is_finite())
     }
@@ -543,9 +512,15 @@ impl Derivative<'_> {
         self.smooth()?.dimpulses_dv.as_ref()
     }
 
-    /// Returns the pieces of the law at a kink or a jump. Each piece belongs to a region of velocities in which the
-    /// law is smooth, and holds the limits of the outcome and the Jacobian from that region. The piece that the law
-    /// itself selects is the first. The list is empty if the law is smooth at this impact.
+    /// Returns the decisions of the law at equality within the tolerance, on whose sides it answers differently; empty if the law is
+    /// smooth at this impact.
+    pub fn ties(&self) -> &[Tie] {
+        &self.ties
+    }
+
+    /// Returns the pieces of the law at a kink or a jump, if they were [asked for](Wrt::pieces). Each piece belongs to a region of
+    /// velocities in which the law is smooth, and holds the limits of the outcome and the Jacobian from that region. The piece that
+    /// the law itself selects is the first. The list is empty if the law is smooth at this impact.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
@@ -556,20 +531,17 @@ impl Derivative<'_> {
         self.work
     }
 
-    /// True if all branches of the law near this impact were followed, so that the list of [`pieces`](Self::pieces) is
-    /// complete.
+    /// True if the law was evaluated on all sides of its ties, so that the list of [`pieces`](Self::pieces) is complete.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Returns true if the law has only one answer for each velocity near the velocity before the impact, up to the
-    /// distance at which a decision of this answer changes first.
+    /// Returns true if the law certainly has one answer to every velocity, so that the margin is the distance to the nearest
+    /// decision.
     ///
-    /// Complementarity problems with friction may have several solutions, each with its own contact modes. The answer is
-    /// unique if all velocities at which other modes with another Jacobian give a solution are farther away than the
-    /// nearest decision. Otherwise the law may switch to such modes. The [`margin`](Self::margin) then is the distance to
-    /// the nearest of these velocities, and `None` if this distance is zero. The result is `None` if the outcome is not
-    /// smooth, and if the modes form a continuum (round cones in space) or are more than 1024.
+    /// Complementarity problems with friction may have several solutions, each with its own contact modes. The solution is
+    /// unique if the maps of all modes have one orientation. The result is `None` if they do not, if that is not known (round cones
+    /// in space, dependent contacts, more than four contacts that interact), and if the outcome is not smooth.
     pub fn is_unique(&self) -> Option<bool> {
         self.smooth_way()?;
         self.scope().is_unique

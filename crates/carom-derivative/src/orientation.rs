@@ -11,8 +11,9 @@
 //! has one answer. Otherwise a second answer beside one with a positive sign is accompanied by one with a negative sign.
 
 use super::frame::Frame;
-use super::reading::{Grip, Reading, Tangential};
-use carom_contact::RowIndex;
+use super::reading::Cones;
+use carom_contact::{ContactIndex, RowIndex};
+use nalgebra::DVector;
 use smallvec::SmallVec;
 
 /// Largest number of combinations of modes whose signs are computed.
@@ -26,19 +27,8 @@ const ROUNDING: f64 = 1e-14;
 /// in two directions.
 const CLASSES: usize = 6;
 
-/// Returns the number of the equations that a contact has in the mode `grip`. Modes with equal equations have maps of equal
-/// orientation.
-fn class(grip: Grip) -> usize {
-    match grip {
-        Grip::Open | Grip::Saturated(Tangential::Free | Tangential::Vertex(_)) => 0,
-        Grip::Closed(Tangential::Free) => 1,
-        Grip::Closed(Tangential::Stick) => 2,
-        Grip::Saturated(Tangential::Stick) => 3,
-        Grip::Closed(Tangential::Vertex(j)) => 4 + j.min(1),
-        // Not modes of a contact in the plane without restitution.
-        _ => 0,
-    }
-}
+/// Two rows count as parallel if their unit vectors differ by less than this.
+const PARALLEL: f64 = 1e-12;
 
 /// Rows of one contact in the matrix of products, and its friction.
 struct Planar {
@@ -141,123 +131,157 @@ impl Products {
     }
 }
 
-/// Combinations of modes that may belong to a second answer.
-pub(super) struct Orientation {
-    /// For each combination of [classes](class) of the contacts: true unless its sign is certainly positive.
-    may_turn: Vec<bool>,
-    /// True if contacts in every combination of modes have exactly one answer.
-    pub(super) is_unique: bool,
+/// Rows of a contact on the velocities that the constraints admit.
+struct Admitted {
+    normal: DVector<f64>,
+    tangent: Option<DVector<f64>>,
+    friction: f64,
 }
 
-impl Orientation {
-    /// Computes the signs of all combinations of modes of the contacts `readings`. `None` if the degree is not known: the rows
-    /// must be independent, and contacts must be planar, without restitution and constraints.
-    pub(super) fn new(frame: &Frame<'_>, readings: &[&Reading<'_>]) -> Option<Self> {
-        if !readings.iter().any(|reading| reading.has_friction()) {
-            // Without friction the velocity after a step minimizes a convex function.
-            return Some(Self {
-                may_turn: Vec::new(),
-                is_unique: true,
-            });
-        }
-        let is_known = |reading: &&Reading<'_>| {
-            let is_planar = reading.tangents.len() == 1 && reading.directions.len() == 2;
-            reading.sides.is_none()
-                && reading.rebound.value() == 0.0
-                && (is_planar || !reading.has_friction())
+impl Admitted {
+    /// True if two contacts are copies of each other: they share their impulses as if they were one.
+    fn is_copy_of(&self, other: &Self) -> bool {
+        let is_near = |a: &DVector<f64>, b: &DVector<f64>| (a - b).norm() <= PARALLEL;
+        let is_near_tangent = match (&self.tangent, &other.tangent) {
+            (None, None) => true,
+            (Some(a), Some(b)) => is_near(a, b) || is_near(a, &-b),
+            _ => false,
         };
-        if frame.constraint_rows().len() > 0 || !readings.iter().all(is_known) {
-            return None;
-        }
-        let count = u32::try_from(readings.len()).ok()?;
-        let n_classes = CLASSES.checked_pow(count)?;
-        let mut rows: SmallVec<[RowIndex; 8]> = SmallVec::new();
-        let mut contacts = Vec::with_capacity(readings.len());
-        for reading in readings {
-            let normal = rows.len();
-            rows.extend(reading.rows());
-            let tangent = (rows.len() > normal + 1).then_some(normal + 1);
-            let along = |k: usize| reading.directions.get(k).map_or(0.0, |d| d[0]);
-            let friction = [0, 1].map(|k| reading.friction * along(k));
-            contacts.push(Planar {
-                normal,
-                tangent,
-                friction,
-            });
-        }
-        let all = rows.iter();
-        let all = all.flat_map(|i| rows.iter().map(|j| frame.row(*i).dot(&frame.row(*j))));
-        let products = Products {
-            count: rows.len(),
-            entries: all.collect(),
-            rounding: ROUNDING,
-        };
-        let mut closed = products.clone();
-        for contact in &contacts {
-            let sticks = if contact.tangent.is_some() { 2 } else { 1 };
-            let (left, is_positive) = closed.after(contact, sticks, false)?;
-            if !is_positive {
-                return None;
-            }
-            closed = left;
-        }
-        if n_classes > MAX_CLASSES {
-            return None;
-        }
-        let has_caps = readings.iter().any(|reading| reading.cap.is_some());
-        let mut may_turn = vec![false; n_classes];
-        // Combinations of the first contacts, with their number, its stride, and true if all signs so far are known and positive.
-        let mut open = vec![(0, 0, 1, Some((products, true)))];
-        while let Some((k, code, stride, signed)) = open.pop() {
-            let Some(contact) = contacts.get(k) else {
-                may_turn[code] =
-                    !signed.is_some_and(|(_, is_positive): (Products, bool)| is_positive);
-                continue;
-            };
-            let classes: &[usize] = match contact.tangent {
-                Some(_) if has_caps => &[0, 2, 3, 4, 5],
-                Some(_) => &[0, 2, 4, 5],
-                None => &[0, 1],
-            };
-            for class in classes {
-                let next = signed.as_ref().and_then(|(products, sign)| {
-                    let (left, is_positive) =
-                        products.after(contact, *class, k + 1 == contacts.len())?;
-                    Some((left, *sign == is_positive))
-                });
-                open.push((k + 1, code + stride * class, stride * CLASSES, next));
-            }
-        }
-        Some(Self {
-            is_unique: !may_turn.contains(&true),
-            may_turn,
-        })
+        is_near(&self.normal, &other.normal)
+            && is_near_tangent
+            && (self.friction - other.friction).abs() <= PARALLEL * other.friction
     }
+}
 
-    /// True if the contacts in the combination number `code` of the modes `lists` may give a second answer with a sign that is
-    /// not positive.
-    pub(super) fn may_turn(&self, lists: &[Vec<Grip>], mut code: usize) -> bool {
-        let (mut at, mut stride) = (0, 1);
-        for grips in lists {
-            at += stride * class(grips[code % grips.len()]);
-            code /= grips.len();
-            stride *= CLASSES;
+/// True if contacts that act simultaneously certainly have one answer to every velocity: the modes of each group of interacting
+/// contacts that approach have maps of one orientation, or have no friction. `members` are the contacts, `cones` the shape of their
+/// friction cones, and `has_caps` is true if their normal impulses are bounded.
+///
+/// A law leaves a group unchanged as long as no contact of it approaches, even if another answer exists.
+pub(super) fn have_one_answer(
+    frame: &Frame<'_>,
+    members: &[ContactIndex],
+    cones: Cones,
+    has_caps: bool,
+) -> bool {
+    let set = frame.problem.contacts();
+    let group = |i: &ContactIndex| frame.scales().group(set.row(*i));
+    (0..frame.scales().count()).all(|of| {
+        let mut all = set.indices().filter(|i| group(i) == of);
+        if !all.any(|i| frame.problem.approaches(i)) {
+            return true;
         }
-        self.may_turn.get(at).copied().unwrap_or(true)
+        let own = members.iter().copied().filter(|i| group(i) == of);
+        is_one(frame, own, cones, has_caps) == Some(true)
+    })
+}
+
+/// True if the modes of the contacts `members`, which interact, certainly have one answer to every velocity. `None` if the degree
+/// is not known: with friction the rows must be independent and the contacts planar.
+///
+/// Restitution only changes the velocities that closed contacts must reach, so that it has no part in this. Constraints act as a
+/// metric on the velocities that they admit.
+fn is_one(
+    frame: &Frame<'_>,
+    members: impl Iterator<Item = ContactIndex>,
+    cones: Cones,
+    has_caps: bool,
+) -> Option<bool> {
+    let set = frame.problem.contacts();
+    let mut distinct: Vec<Admitted> = Vec::new();
+    let mut has_friction = false;
+    for i in members {
+        let admitted = |row: RowIndex| frame.admit(&frame.row(row).into_owned());
+        let friction = set.contact(i).friction * frame.friction_factor(i);
+        let mut tangents = set.tangents_at(i);
+        let is_rubbing = friction > 0.0 && tangents.len() > 0 && cones != Cones::Frictionless;
+        if is_rubbing && tangents.len() > 1 {
+            return None;
+        }
+        has_friction |= is_rubbing;
+        let contact = Admitted {
+            normal: admitted(set.row(i)),
+            tangent: tangents.next().filter(|_| is_rubbing).map(admitted),
+            friction,
+        };
+        if has_caps || !distinct.iter().any(|other| contact.is_copy_of(other)) {
+            distinct.push(contact);
+        }
     }
+    if !has_friction {
+        // Without friction the velocity after a step minimizes a convex function.
+        return Some(true);
+    }
+    let mut rows: Vec<&DVector<f64>> = Vec::new();
+    let mut contacts = Vec::with_capacity(distinct.len());
+    for contact in &distinct {
+        let normal = rows.len();
+        rows.push(&contact.normal);
+        rows.extend(&contact.tangent);
+        contacts.push(Planar {
+            normal,
+            tangent: contact.tangent.as_ref().map(|_| normal + 1),
+            friction: [contact.friction, -contact.friction],
+        });
+    }
+    let all = rows.iter();
+    let all = all.flat_map(|i| rows.iter().map(|j| i.dot(j)));
+    let products = Products {
+        count: rows.len(),
+        entries: all.collect(),
+        rounding: ROUNDING,
+    };
+    have_one_orientation(&contacts, products, has_caps)
+}
+
+/// True if the determinants of all combinations of modes are certainly positive. `None` if that of all closed contacts is not: the
+/// rows are then dependent, and the degree is not known.
+fn have_one_orientation(contacts: &[Planar], products: Products, has_caps: bool) -> Option<bool> {
+    let mut closed = products.clone();
+    for contact in contacts {
+        let sticks = if contact.tangent.is_some() { 2 } else { 1 };
+        let (left, is_positive) = closed.after(contact, sticks, false)?;
+        if !is_positive {
+            return None;
+        }
+        closed = left;
+    }
+    let n_classes = CLASSES.checked_pow(u32::try_from(contacts.len()).ok()?)?;
+    if n_classes > MAX_CLASSES {
+        return None;
+    }
+    // Combinations of the first contacts, with the sign of their determinant.
+    let mut open = vec![(0, products, true)];
+    while let Some((k, products, sign)) = open.pop() {
+        let Some(contact) = contacts.get(k) else {
+            if !sign {
+                return Some(false);
+            }
+            continue;
+        };
+        let classes: &[usize] = match contact.tangent {
+            Some(_) if has_caps => &[0, 2, 3, 4, 5],
+            Some(_) => &[0, 2, 4, 5],
+            None => &[0, 1],
+        };
+        for class in classes {
+            let (left, is_positive) = products.after(contact, *class, k + 1 == contacts.len())?;
+            open.push((k + 1, left, sign == is_positive));
+        }
+    }
+    Some(true)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::friction::{Contacts, Event};
-    use super::super::reading::Cones;
     use super::*;
     use carom_contact::{Contact, ContactSet, ImpactProblem};
     use carom_metric::{Covector, KineticMetric, Tangent};
-    use nalgebra::{DMatrix, DVector};
+    use nalgebra::DMatrix;
 
-    /// Orientation of contacts with unit normals and tangents in the given directions, all with one friction coefficient.
-    fn orientation(rows: &[[Vec<f64>; 2]], friction: f64) -> Option<Orientation> {
+    /// Uniqueness of the answer of contacts with unit normals and tangents in the given directions, all with one friction
+    /// coefficient.
+    fn unique(rows: &[[Vec<f64>; 2]], friction: f64) -> Option<bool> {
         let n = rows[0][0].len();
         let metric = KineticMetric::new(DMatrix::identity(n, n)).unwrap();
         let contact = |[normal, tangent]: &[Vec<f64>; 2]| Contact {
@@ -269,39 +293,15 @@ mod tests {
         let velocity = Tangent::from_slice(&vec![-1.0; n]);
         let problem = ImpactProblem::new(&set, velocity).unwrap();
         let frame = Frame::new(&problem).unwrap();
-        let contacts = Contacts::all(&frame, Cones::Round, false).unwrap();
-        let event = Event {
-            before: frame.before.clone(),
-            after: DVector::zeros(n),
-            impulse: DVector::zeros(frame.n_rows()),
-            caps: vec![1.0; rows.len()],
-        };
-        let readings = contacts.readings(&event);
-        Orientation::new(&frame, &readings.iter().collect::<Vec<_>>())
+        is_one(&frame, set.indices(), Cones::Round, true)
     }
 
     /// One contact has several answers from the friction on at which sliding wedges it: $\mu|G_{tn}| = G_{nn}$.
     #[test]
     fn one_contact_has_one_answer_up_to_the_friction_that_wedges_it() {
         let rows = [[vec![0.6, 0.8], vec![0.0, 1.0]]];
-        let is_unique = |friction| orientation(&rows, friction).unwrap().is_unique;
-        assert!(is_unique(1.24));
-        assert!(!is_unique(1.26));
-        let turning = orientation(&rows, 1.26).unwrap();
-        let modes = [
-            Grip::Open,
-            Grip::Closed(Tangential::Stick),
-            Grip::Closed(Tangential::Vertex(0)),
-            Grip::Closed(Tangential::Vertex(1)),
-            Grip::Saturated(Tangential::Stick),
-        ];
-        let may_turn = |code| turning.may_turn(&[modes.to_vec()], code);
-        let found: Vec<usize> = (0..modes.len()).filter(|code| may_turn(*code)).collect();
-        assert_eq!(found.len(), 1);
-        assert!(matches!(
-            modes[found[0]],
-            Grip::Closed(Tangential::Vertex(_))
-        ));
+        assert_eq!(unique(&rows, 1.24), Some(true));
+        assert_eq!(unique(&rows, 1.26), Some(false));
     }
 
     /// Two contacts on orthogonal normals, each of whose tangents has a part along the normal of the other contact.
@@ -313,8 +313,8 @@ mod tests {
             [vec![0.0, 1.0, 0.0, 0.0], vec![c, 0.0, 0.0, s]],
         ];
         // The determinant of opposite sliding is 1 − (c μ)².
-        assert!(orientation(&rows, 1.66).unwrap().is_unique);
-        assert!(!orientation(&rows, 1.67).unwrap().is_unique);
+        assert_eq!(unique(&rows, 1.66), Some(true));
+        assert_eq!(unique(&rows, 1.67), Some(false));
     }
 
     #[test]
@@ -323,6 +323,6 @@ mod tests {
             [vec![1.0, 0.0], vec![0.0, 1.0]],
             [vec![0.6, 0.8], vec![-0.8, 0.6]],
         ];
-        assert!(orientation(&rows, 0.1).is_none());
+        assert_eq!(unique(&rows, 0.1), None);
     }
 }

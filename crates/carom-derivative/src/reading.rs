@@ -1,11 +1,12 @@
 //! Impulses and velocities of one contact in a stage, and the modes that fit them.
 
 use super::SAME_OUTCOME;
+use super::TieKind;
+use super::branch::Decision;
 use super::form::Form;
 use super::frame::Frame;
 use super::mode::{Equation, Load, Mode, Range, Rebound, Terms, of_row};
 use carom_contact::{ContactIndex, FrictionCone, RowIndex};
-use nalgebra::DVector;
 use smallvec::smallvec;
 use std::f64::consts::PI;
 
@@ -15,17 +16,6 @@ pub(super) const NOTHING: f64 = 1e-11;
 
 /// Impulse, as a fraction of the velocity, below which it counts as rounding.
 const ROUNDING: f64 = 1e-14;
-
-/// Thresholds below which quantities of a contact count as zero if its modes are compared: normal impulse, gap rate,
-/// normal velocity before, friction impulse and sliding velocity.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Near {
-    pub(super) push: f64,
-    pub(super) gap: f64,
-    pub(super) before: f64,
-    pub(super) drag: f64,
-    pub(super) slip: f64,
-}
 
 /// Friction cones of contacts in space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,18 +54,8 @@ pub(super) enum Tangential {
 pub(super) enum Grip {
     Open,
     Closed(Tangential),
-    /// Closed, with the restitution of the [other side](Side) of the velocity before.
-    Beyond(Tangential),
     /// The normal impulse is at its cap.
     Saturated(Tangential),
-}
-
-/// Restitution on one side of the normal velocity before the stage: restitution acts only where contacts approach.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Side {
-    /// Sign of the normal velocity before on this side.
-    pub(super) sign: f64,
-    pub(super) rebound: Rebound,
 }
 
 /// Quantities of a contact in a stage from which its mode is determined, in the coordinates of the frame.
@@ -87,15 +67,15 @@ pub(super) struct Reading<'f> {
     pub(super) friction: f64,
     pub(super) friction_factor: f64,
     pub(super) rebound: Rebound,
-    /// Both sides of the velocity before, that of the law first, if restitution acts only on one side.
-    pub(super) sides: Option<[Side; 2]>,
+    /// Sign of the normal velocity before, if restitution acts only on one side of zero.
+    pub(super) side: Option<f64>,
+    /// Restitution on the other side.
+    pub(super) beyond: Rebound,
     /// True if an open contact is followed only on its own side of the velocity before: with friction, a contact may have
     /// other answers beyond it.
     pub(super) keeps_side: bool,
-    /// True if rounding hides the side of the velocity before.
-    pub(super) is_between: bool,
-    /// Normal velocity before the stage.
-    pub(super) before: f64,
+    /// True if the impulses of the stage do not change the normal velocity.
+    pub(super) is_unchanged: bool,
     pub(super) cap: Option<f64>,
     /// Directions of the polygon; empty for round cones.
     pub(super) directions: &'f [[f64; 2]],
@@ -139,7 +119,7 @@ impl Reading<'_> {
         [(j + k - 1) % k, (j + 1) % k]
     }
 
-    fn side(&self, j: usize) -> [f64; 2] {
+    fn edge(&self, j: usize) -> [f64; 2] {
         minus(self.directions[self.next(j)], self.directions[j])
     }
 
@@ -207,7 +187,7 @@ impl Reading<'_> {
     /// the impulse lies on this side. This part is between zero and the friction limit; the rest acts along the first
     /// end.
     fn share(&self, j: usize) -> f64 {
-        let side = self.side(j);
+        let side = self.edge(j);
         let first = self.directions[j];
         let rest = minus(
             self.drag,
@@ -271,172 +251,12 @@ impl Reading<'_> {
         Tangential::Vertex(if is_next { self.next(edge) } else { edge })
     }
 
-    /// Returns all modes that this contact can have; `None` if the modes form a continuum, because the sliding
-    /// direction in a round friction cone is free.
-    pub(super) fn all(&self) -> Option<Vec<Grip>> {
-        let closed: Vec<Tangential> = if !self.has_friction() {
-            vec![Tangential::Free]
-        } else if self.directions.is_empty() {
-            return None;
-        } else {
-            let k = self.directions.len();
-            let edges = (0..k).filter(|_| k > 2).map(Tangential::Edge);
-            let slides = (0..k).map(Tangential::Vertex).chain(edges);
-            std::iter::once(Tangential::Stick).chain(slides).collect()
-        };
-        let mut all = vec![Grip::Open];
-        all.extend(closed.iter().map(|t| Grip::Closed(*t)));
-        if self.cap.is_some() {
-            all.extend(closed.iter().map(|t| Grip::Saturated(*t)));
-        }
-        Some(all)
-    }
-
-    /// Returns the modes of this contact that fit its impulses and velocities within the thresholds `near`, the best
-    /// first. The flag is true if the list is complete.
-    pub(super) fn fitting(&self, near: &Near) -> (Vec<Grip>, bool) {
-        let mut grips = vec![self.own()];
-        let mut add = |grip: Grip| {
-            if !grips.contains(&grip) {
-                grips.push(grip);
-            }
-        };
-        let (tangential, is_complete) = self.fitting_tangential(near);
-        let is_light = self.push.abs() <= near.push && norm(self.drag) <= near.drag;
-        if is_light && self.gap >= -near.gap {
-            add(Grip::Open);
-        }
-        if self.gap.abs() <= near.gap {
-            tangential.iter().for_each(|t| add(Grip::Closed(*t)));
-        }
-        // At a velocity before of nearly zero, restitution begins to act, or no longer acts.
-        if self.sides.is_some()
-            && self.before.abs() <= near.before
-            && self.gap.abs() <= near.gap + near.before
-        {
-            tangential.iter().for_each(|t| add(Grip::Beyond(*t)));
-        }
-        if let Some(cap) = self.cap
-            && (cap - self.push).abs() <= near.push
-            && self.gap <= near.gap
-        {
-            tangential.iter().for_each(|t| add(Grip::Saturated(*t)));
-        }
-        (grips, is_complete)
-    }
-
-    fn fitting_tangential(&self, near: &Near) -> (Vec<Tangential>, bool) {
-        if !self.has_friction() {
-            return (vec![Tangential::Free], true);
-        }
-        let mut out = Vec::new();
-        let (speed, limit) = (norm(self.slip), self.limit());
-        if speed <= near.slip && self.slack() >= -near.drag {
-            out.push(Tangential::Stick);
-        }
-        if self.directions.is_empty() {
-            let drag = norm(self.drag);
-            let against = |s: [f64; 2]| {
-                norm([self.drag[0] + limit * s[0], self.drag[1] + limit * s[1]]) <= near.drag
-            };
-            if speed > near.slip {
-                let s = [self.slip[0] / speed, self.slip[1] / speed];
-                if against(s) {
-                    out.push(Tangential::Round(s));
-                }
-            } else if drag > near.drag {
-                let s = [-self.drag[0] / drag, -self.drag[1] / drag];
-                if against(s) {
-                    out.push(Tangential::Round(s));
-                }
-            } else {
-                // The contact may begin to slide in any direction.
-                return (out, false);
-            }
-            return (out, true);
-        }
-        let k = self.directions.len();
-        for j in 0..k {
-            let d = self.directions[j];
-            let is_there = norm(minus(self.drag, [limit * d[0], limit * d[1]])) <= near.drag;
-            let along = dot(d, self.slip);
-            let sides = self.neighbors(j);
-            let is_least = sides
-                .iter()
-                .all(|i| dot(self.directions[*i], self.slip) - along >= -near.slip);
-            if is_there && is_least && along <= near.slip {
-                out.push(Tangential::Vertex(j));
-            }
-            if k > 2 {
-                let (share, side) = (self.share(j), self.side(j));
-                let at = [
-                    limit * d[0] + share * side[0],
-                    limit * d[1] + share * side[1],
-                ];
-                let fits = norm(minus(self.drag, at)) <= near.drag
-                    && share >= -near.drag
-                    && limit - share >= -near.drag
-                    && dot(side, self.slip).abs() <= near.slip
-                    && along <= near.slip;
-                if fits {
-                    out.push(Tangential::Edge(j));
-                }
-            }
-        }
-        (out, true)
-    }
-
-    /// Writes into `out` the impulses that the contact mode `grip` prescribes. Only a contact whose normal impulse is at
-    /// its cap (upper bound) has prescribed impulses; in other modes `out` stays unchanged.
-    pub(super) fn given(&self, grip: Grip, out: &mut DVector<f64>) {
-        let (Grip::Saturated(tangential), Some(cap)) = (grip, self.cap) else {
-            return;
-        };
-        out[self.normal.index()] = cap;
-        if let Tangential::Vertex(j) | Tangential::Edge(j) = tangential {
-            for (row, d) in self.tangents.iter().zip(self.directions[j]) {
-                out[row.index()] = self.friction * cap * d;
-            }
-        }
-    }
-
-    /// Adds the unknown impulses and equations of this contact to the linear system `mode` of a stage (part of an
-    /// impact with fixed contact modes), and the linear forms that must be nonnegative to `forms`. `grip` is the mode of
-    /// the contact: open, closed, or normal impulse at its upper bound.
-    pub(super) fn add(&self, grip: Grip, mode: &mut Mode, forms: &mut Vec<Form>) {
-        self.add_unknowns(grip, mode);
-        self.add_forms(grip, forms);
-        forms.extend(self.form_of_side(grip));
-    }
-
-    /// Returns the linear form that must be nonnegative on the side of restitution of the mode `grip`; `None` without sides.
-    pub(super) fn form_of_side(&self, grip: Grip) -> Option<Form> {
-        let side = match (self.sides, grip) {
-            (None, _) => None,
-            (Some(_), Grip::Open) if !self.keeps_side => None,
-            (Some([_, other]), Grip::Beyond(_)) => Some(other),
-            (Some([own, _]), _) => Some(own),
-        };
-        side.map(|side| Form {
-            before: smallvec![(self.normal, side.sign)],
-            ..Form::default()
-        })
-    }
-
-    /// Returns the restitution with which this contact is closed in the mode `grip`.
-    fn rebound_in(&self, grip: Grip) -> Rebound {
-        match (self.sides, grip) {
-            (Some([_, other]), Grip::Beyond(_)) => other.rebound,
-            _ => self.rebound,
-        }
-    }
-
     /// Adds the unknown impulses and equations of this contact to the linear system `mode` of a stage (part of an
     /// impact with fixed contact modes). `grip` is the mode of the contact.
     pub(super) fn add_unknowns(&self, grip: Grip, mode: &mut Mode) {
         let (tangential, is_free) = match grip {
             Grip::Open => return,
-            Grip::Closed(tangential) | Grip::Beyond(tangential) => (tangential, true),
+            Grip::Closed(tangential) => (tangential, true),
             Grip::Saturated(tangential) => (tangential, false),
         };
         mode.acts = true;
@@ -450,7 +270,7 @@ impl Reading<'_> {
             }
         };
         let first = mode.unknowns.len();
-        let rebound = is_free.then(|| self.rebound_in(grip));
+        let rebound = is_free.then_some(self.rebound);
         self.add_tangential(tangential, rebound, load, mode);
         let range = match tangential {
             // The direction of sliding determines friction.
@@ -501,7 +321,7 @@ impl Reading<'_> {
                 }
                 load(direction, mode);
                 if let Tangential::Edge(_) = tangential {
-                    let side = self.form(self.side(j));
+                    let side = self.form(self.edge(j));
                     mode.push(side.clone(), side, Rebound::Fixed(0.0));
                 }
             }
@@ -554,39 +374,61 @@ impl Reading<'_> {
         }
     }
 
+    fn decision(&self, kind: TieKind) -> Decision {
+        let row = match kind {
+            TieKind::Sticking | TieKind::Direction => self.tangents.first(),
+            _ => None,
+        };
+        Decision {
+            row: row.copied().unwrap_or(self.normal),
+            kind,
+            is_round: row.is_some() && self.directions.is_empty(),
+        }
+    }
+
     /// Adds to `out` the linear forms that must be nonnegative if this contact is in the mode `grip`.
     pub(super) fn add_forms(&self, grip: Grip, out: &mut Vec<Form>) {
         let normal = |c: f64| -> Terms { smallvec![(self.normal, c)] };
+        let closing = || Form::about(self.decision(TieKind::Closing));
+        let touching = || Form::about(self.decision(TieKind::Touching));
+        if let Some(sign) = self.side
+            && (grip != Grip::Open || self.keeps_side)
+        {
+            out.push(Form {
+                before: normal(sign),
+                ..touching()
+            });
+        }
         let tangential = match grip {
             Grip::Open => {
                 // On both sides together, the velocity after is at least what either side asks for.
-                let is_both = self.is_between || !self.keeps_side;
-                let beyond = self
-                    .sides
-                    .filter(|_| is_both)
-                    .map(|[_, other]| other.rebound);
-                let rebounds = std::iter::once(self.rebound).chain(beyond);
+                let beyond = self.side.filter(|_| !self.keeps_side);
+                let rebounds = std::iter::once(self.rebound).chain(beyond.map(|_| self.beyond));
                 out.extend(rebounds.map(|rebound| Form {
                     after: normal(1.0),
                     before: normal(rebound.value()),
-                    ..Form::default()
+                    ..if self.is_unchanged {
+                        touching()
+                    } else {
+                        closing()
+                    }
                 }));
                 return;
             }
-            Grip::Closed(tangential) | Grip::Beyond(tangential) => {
+            Grip::Closed(tangential) => {
                 // Friction within its polygon implies that the normal impulse is not negative.
                 let is_implied = tangential == Tangential::Stick && !self.directions.is_empty();
                 if !is_implied {
                     out.push(Form {
                         impulses: normal(1.0),
-                        ..Form::default()
+                        ..closing()
                     });
                 }
                 if let Some(cap) = self.cap {
                     out.push(Form {
                         impulses: normal(-1.0),
                         constant: cap,
-                        ..Form::default()
+                        ..closing()
                     });
                 }
                 tangential
@@ -594,23 +436,29 @@ impl Reading<'_> {
             Grip::Saturated(tangential) => {
                 out.push(Form {
                     after: normal(-1.0),
-                    ..Form::default()
+                    ..closing()
                 });
                 tangential
             }
         };
-        let slip = |c: [f64; 2]| Form {
+        self.add_forms_of_friction(tangential, out);
+    }
+
+    /// Adds to `out` the linear forms that must be nonnegative if this contact pushes in the tangential mode `tangential`.
+    fn add_forms_of_friction(&self, tangential: Tangential, out: &mut Vec<Form>) {
+        let slip = |kind: TieKind, c: [f64; 2]| Form {
             after: self.form(c),
-            ..Form::default()
+            ..Form::about(self.decision(kind))
         };
-        let drag = |push: f64, c: [f64; 2]| {
+        let drag = |kind: TieKind, push: f64, c: [f64; 2]| {
             let mut impulses = self.form(c);
             impulses.push((self.normal, push));
             Form {
                 impulses,
-                ..Form::default()
+                ..Form::about(self.decision(kind))
             }
         };
+        let (sticking, direction) = (TieKind::Sticking, TieKind::Direction);
         let k = self.directions.len();
         match tangential {
             Tangential::Free => {}
@@ -621,32 +469,33 @@ impl Reading<'_> {
                 } else {
                     [0.0; 2]
                 };
-                out.push(drag(self.friction, along));
+                out.push(drag(sticking, self.friction, along));
             }
             Tangential::Stick => {
                 for j in 0..k {
                     let (outward, reach) = self.facet(j);
-                    out.push(drag(self.friction * reach, outward.map(|c| -c)));
+                    out.push(drag(sticking, self.friction * reach, outward.map(|c| -c)));
                 }
             }
             Tangential::Vertex(j) if k == 2 => {
-                out.push(slip(self.directions[j].map(|d| -d)));
+                out.push(slip(sticking, self.directions[j].map(|d| -d)));
             }
             Tangential::Vertex(j) => {
                 for i in self.neighbors(j) {
-                    out.push(slip(minus(self.directions[i], self.directions[j])));
+                    let side = minus(self.directions[i], self.directions[j]);
+                    out.push(slip(direction, side));
                 }
             }
             Tangential::Edge(j) => {
-                let (side, first) = (self.side(j), self.directions[j]);
+                let (side, first) = (self.edge(j), self.directions[j]);
                 let square = dot(side, side);
                 let along = side.map(|x| x / square);
                 let own = self.friction * dot(along, first);
-                out.push(drag(-own, along));
-                out.push(drag(self.friction + own, along.map(|x| -x)));
-                out.push(slip(first.map(|d| -d)));
+                out.push(drag(direction, -own, along));
+                out.push(drag(direction, self.friction + own, along.map(|x| -x)));
+                out.push(slip(sticking, first.map(|d| -d)));
             }
-            Tangential::Round(s) => out.push(slip(s)),
+            Tangential::Round(s) => out.push(slip(sticking, s)),
         }
     }
 }

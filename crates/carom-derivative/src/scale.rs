@@ -98,19 +98,6 @@ impl Scales {
         group.map_or(0.0, |group| group.near(tolerance))
     }
 
-    /// Returns the part of a whitened velocity (n entries) in the span of one group of interacting contact rows.
-    /// `group` is its index, and `rows` holds all rows as columns.
-    pub(super) fn part(
-        &self,
-        rows: &DMatrix<f64>,
-        group: usize,
-        velocity: &DVector<f64>,
-    ) -> DVector<f64> {
-        let own = self.groups.get(group).map_or(&[][..], |group| &group.rows);
-        let own = own.iter().map(|row| row_of(rows, *row));
-        DVector::from_column_slice(&part_in_span(own, velocity.as_slice()))
-    }
-
     /// Returns the largest change of velocity (kinetic norm) along a covector that counts as zero. The result is
     /// computed from the groups of interacting rows that are not orthogonal to the covector. Each contributes
     /// `tolerance` times the norm of the velocity before the impact in the span of its rows, plus a rounding allowance.
@@ -128,15 +115,6 @@ impl Scales {
         let groups = self.groups.iter();
         let touched = groups.filter(|group| group.seen(rows, covector) > least);
         let near: SmallVec<[f64; 4]> = touched.map(|group| group.near(tolerance)).collect();
-        kernel::norm(&near)
-    }
-
-    /// Returns the largest change of the whole velocity (kinetic norm) that counts as zero: the root of the sum of
-    /// squares of one limit per group of interacting rows. Each limit is `tolerance` times the norm of the velocity
-    /// before the impact in the span of the group, plus a rounding allowance.
-    pub(super) fn whole(&self, tolerance: f64) -> f64 {
-        let groups = self.groups.iter();
-        let near: SmallVec<[f64; 4]> = groups.map(|group| group.near(tolerance)).collect();
         kernel::norm(&near)
     }
 

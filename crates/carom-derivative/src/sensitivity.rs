@@ -15,6 +15,8 @@ pub enum Regularity {
     Smooth,
     /// The final state is continuous, but not its derivative.
     Kink,
+    /// A decision of an impact law is tied: the final state has a kink or jumps.
+    Tied,
     /// The final state itself jumps.
     Jump,
     /// An impact grazes: the derivative grows without bound.
@@ -22,10 +24,11 @@ pub enum Regularity {
 }
 
 impl Regularity {
-    /// Stable identifier of the regularity in records: `smooth`, `kink`, `jump` or `singular`.
+    /// Stable identifier of the regularity in records: `smooth`, `tied`, `kink`, `jump` or `singular`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Smooth => "smooth",
+            Self::Tied => "tied",
             Self::Kink => "kink",
             Self::Jump => "jump",
             Self::Singular => "singular",
@@ -39,6 +42,7 @@ impl From<Differentiability> for Regularity {
             Differentiability::Smooth => Self::Smooth,
             Differentiability::Kink => Self::Kink,
             Differentiability::Jump => Self::Jump,
+            Differentiability::Tied => Self::Tied,
         }
     }
 }
@@ -77,7 +81,7 @@ pub struct Sensitivity {
     pub class: Regularity,
     /// Smallest margin of the impacts; `None` if there is no impact, or an impact without a margin.
     pub margin: Option<f64>,
-    /// Reason why there is no derivative, as a stable identifier: `"grazing"`, `"kink"`, `"jump"`,
+    /// Reason why there is no derivative, as a stable identifier: `"grazing"`, `"tied"`, `"kink"`, `"jump"`,
     /// `"simultaneous-contacts"`, `"zeno"`, `"established-contact"`, `"max-impacts"`, `"not-differentiated"`,
     /// `"overflow"`, or another reason for which the run stopped.
     pub reason: Option<String>,
@@ -115,7 +119,9 @@ impl Sensitivity {
         };
         match event.class {
             Regularity::Smooth => (),
-            Regularity::Kink | Regularity::Jump => self.refuse(event.class.name()),
+            Regularity::Tied | Regularity::Kink | Regularity::Jump => {
+                self.refuse(event.class.name());
+            }
             Regularity::Singular => self.refuse("grazing"),
         }
         self.events.push(event);

@@ -4,15 +4,13 @@
 //! shifts of impulses between dependent contacts. Eliminating the shifts (Fourier and Motzkin) leaves the inequalities
 //! that decide.
 
+use super::branch::Decision;
 use super::form::Form;
 use super::frame::Frame;
-use super::interior::interior;
 use super::mode::Terms;
 use super::stage::{Column, Stage};
-use carom_contact::nnls::nonnegative_least_squares;
-use carom_contact::{ImpactError, RowIndex};
-use carom_metric::kernel;
-use nalgebra::{DMatrix, DVector, DVectorView};
+use carom_contact::RowIndex;
+use nalgebra::DVector;
 use std::borrow::Cow;
 
 /// Largest number of inequalities that the elimination may produce.
@@ -23,9 +21,6 @@ const MAX_GIVEN: usize = u64::BITS as usize;
 
 /// Coefficients below this fraction of the largest of their inequality count as zero.
 const NONE: f64 = 1e-10;
-
-/// Relative size of a combination of inequalities up to which shifts cannot improve an inequality.
-const STUCK: f64 = 1e-9;
 
 /// A test, with its growth for unit shifts.
 #[derive(Clone)]
@@ -38,6 +33,7 @@ struct Inequality {
     constant: f64,
     /// Given inequalities of which this one is a combination, one bit each.
     parents: u64,
+    decision: Decision,
 }
 
 impl Inequality {
@@ -56,6 +52,7 @@ impl Inequality {
             impulses: column(&form.impulses),
             constant: form.constant,
             parents: 0,
+            decision: form.decision,
         };
         given.plus(1.0, &given, 0.0)
     }
@@ -76,6 +73,7 @@ impl Inequality {
             impulses: factor * &self.impulses + by * &other.impulses,
             constant: factor * self.constant + by * other.constant,
             parents: self.parents | other.parents,
+            decision: self.decision,
         };
         let size = sum.size();
         let small = NONE * size;
@@ -99,21 +97,6 @@ impl Inequality {
             && (self.constant - other.constant).abs() <= NONE * self.constant.abs()
     }
 
-    fn value(&self, frame: &Frame<'_>, stage: &Stage) -> f64 {
-        let rates = |velocity: &[f64]| {
-            let velocity = DVectorView::from_slice(velocity, velocity.len());
-            frame.rows.tr_mul(&velocity)
-        };
-        let mut value = kernel::dot(self.impulses.as_slice(), stage.impulse()) + self.constant;
-        if self.after.amax() > 0.0 {
-            value += self.after.dot(&rates(stage.after()));
-        }
-        if self.before.amax() > 0.0 {
-            value += self.before.dot(&rates(stage.before()));
-        }
-        value
-    }
-
     fn form(&self) -> Form {
         let terms = |column: &DVector<f64>| -> Terms {
             let terms = RowIndex::all(column.len()).zip(column.iter().copied());
@@ -124,6 +107,7 @@ impl Inequality {
             before: terms(&self.before),
             impulses: terms(&self.impulses),
             constant: self.constant,
+            decision: self.decision,
         }
     }
 }
@@ -159,62 +143,19 @@ fn sorted(frame: &Frame<'_>, stage: &Stage, forms: &[Form]) -> (Vec<Form>, Vec<I
 
 /// Derives from the tests `forms` of a `stage` (part of an impact with fixed contact modes) the tests that decide if
 /// the stage is possible. Impulses may be exchanged between linearly dependent contacts. Tests that some exchange
-/// satisfies are therefore left out or combined with others.
+/// satisfies are therefore left out or combined with others. `None` if there are too many.
 pub(super) fn decisive<'f>(
     frame: &Frame<'_>,
     stage: &Stage,
     forms: &'f [Form],
-) -> Result<Cow<'f, [Form]>, ImpactError> {
+) -> Option<Cow<'f, [Form]>> {
     if stage.free().is_empty() {
-        return Ok(Cow::Borrowed(forms));
+        return Some(Cow::Borrowed(forms));
     }
     let (mut out, shifted) = sorted(frame, stage, forms);
-    match eliminated(shifted.clone(), stage.free().len()) {
-        Some(left) => out.extend(left.iter().map(Inequality::form)),
-        None => out.extend(held(frame, stage, &shifted)?),
-    }
-    Ok(Cow::Owned(out))
-}
-
-/// Tests of a stage, separated into those that no shift changes and those that some shift changes.
-pub(super) struct Sorted {
-    pub(super) fixed: Vec<Form>,
-    shifted: Vec<Inequality>,
-    n_shifts: usize,
-}
-
-impl Sorted {
-    pub(super) fn new(frame: &Frame<'_>, stage: &Stage, forms: &[Form]) -> Self {
-        let n_shifts = stage.free().len();
-        let (fixed, shifted) = match n_shifts {
-            0 => (forms.to_vec(), Vec::new()),
-            _ => sorted(frame, stage, forms),
-        };
-        Self {
-            fixed,
-            shifted,
-            n_shifts,
-        }
-    }
-
-    /// Returns the tests that a velocity passes if and only if some shift lets it pass all given tests. A shift is an
-    /// exchange of impulses between linearly dependent contacts. The shifts are removed by Fourier–Motzkin elimination;
-    /// `None` if this gives too many tests.
-    pub(super) fn projected(&self) -> Option<Vec<Form>> {
-        let left = eliminated(self.shifted.clone(), self.n_shifts)?;
-        Some(left.iter().map(Inequality::form).collect())
-    }
-
-    /// Returns all tests, each with the growth of its value per unit of every shift. A shift is an exchange of impulses
-    /// between linearly dependent contacts.
-    pub(super) fn with_shifts(&self) -> Vec<(Form, DVector<f64>)> {
-        let none = DVector::zeros(self.n_shifts);
-        let fixed = self.fixed.iter();
-        let fixed = fixed.map(|form| (form.clone(), none.clone()));
-        let shifted = self.shifted.iter();
-        let shifted = shifted.map(|q| (q.form(), q.shifts.clone()));
-        fixed.chain(shifted).collect()
-    }
+    let left = eliminated(shifted, stage.free().len())?;
+    out.extend(left.iter().map(Inequality::form));
+    Some(Cow::Owned(out))
 }
 
 /// Changes the basis of the `n_shifts` shifts of impulses so that each shift changes few of the inequalities `given`: a shift between
@@ -300,67 +241,4 @@ fn eliminated(mut given: Vec<Inequality>, n_shifts: usize) -> Option<Vec<Inequal
         given = next;
     }
     Some(given)
-}
-
-/// Converts the inequalities `given` to inequalities without shifts (exchanges of impulses between dependent contacts).
-/// This conversion is used if there are too many inequalities to eliminate the shifts exactly. The shifts are fixed at
-/// values that satisfy all inequalities strictly; a distance computed from the result is then a lower bound. If there
-/// are no such values, the result consists of combinations of inequalities that no shift can satisfy strictly.
-fn held(frame: &Frame<'_>, stage: &Stage, given: &[Inequality]) -> Result<Vec<Form>, ImpactError> {
-    let Some(first) = given.first() else {
-        return Ok(Vec::new());
-    };
-    let n = first.shifts.len();
-    let largest = stage.impulse().iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-    let scale = largest.max(f64::MIN_POSITIVE);
-    // The unknowns are the shifts and the scale of the present values, which may have any positive size.
-    let mut rows: Vec<DVector<f64>> = given
-        .iter()
-        .map(|q| {
-            let value = q.value(frame, stage) / scale;
-            let mut row = q.shifts.clone().push(value);
-            row.normalize_mut();
-            row
-        })
-        .collect();
-    let mut sizes = DVector::zeros(n + 1);
-    sizes[n] = 1.0;
-    rows.push(sizes);
-    if let Some(inside) = interior(&rows)? {
-        let shift = inside.rows(0, n) * (scale / inside[n]);
-        let forms = given.iter().map(|q| {
-            let mut form = q.form();
-            form.constant += q.shifts.dot(&shift);
-            form
-        });
-        return Ok(forms.collect());
-    }
-    let all = DMatrix::from_columns(&rows);
-    let mut out = Vec::new();
-    for (i, q) in given.iter().enumerate() {
-        let weights = nonnegative_least_squares(&all, &rows[i], 1e-14)?;
-        if (&rows[i] + &all * &weights).norm() > STUCK {
-            continue;
-        }
-        // The weights belong to rows of unit length.
-        let length =
-            |k: usize| libm::hypot(given[k].value(frame, stage) / scale, given[k].shifts.norm());
-        let mut sum = Inequality {
-            shifts: DVector::zeros(n),
-            after: &q.after / length(i),
-            before: &q.before / length(i),
-            impulses: &q.impulses / length(i),
-            constant: q.constant / length(i),
-            parents: 0,
-        };
-        for (k, other) in given.iter().enumerate().filter(|(k, _)| weights[*k] > 0.0) {
-            let weight = weights[k] / length(k);
-            sum.after.axpy(weight, &other.after, 1.0);
-            sum.before.axpy(weight, &other.before, 1.0);
-            sum.impulses.axpy(weight, &other.impulses, 1.0);
-            sum.constant += weight * other.constant;
-        }
-        out.push(sum.form());
-    }
-    Ok(out)
 }

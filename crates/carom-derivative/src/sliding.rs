@@ -1,9 +1,9 @@
 //! Derivatives of the impact of one sliding contact, whose impulse depends only on inverse inertia, velocity, friction
 //! and restitution.
 
-mod branches;
+mod branch;
 
-pub(super) use branches::branches;
+pub(super) use branch::branch;
 
 use super::adjoint::Adjoint;
 use super::frame::{Frame, Variation};

@@ -470,6 +470,27 @@ impl Stage {
         (0..p).map(row).filter(is_one).collect()
     }
 
+    /// Returns the gradients of the [defects](Self::defects) with respect to the velocity before the impact (n entries each), with
+    /// the row of the equation that has the largest part. `before` is the Jacobian of the velocity before the stage.
+    pub(super) fn gradients_of_defects(
+        &self,
+        before: &DMatrix<f64>,
+    ) -> Vec<(DVector<f64>, RowIndex)> {
+        let gradient = |defect: &Column| {
+            let mut form = DVector::zeros(self.layout.n);
+            let (mut most, mut row) = (0.0, RowIndex::new(0));
+            for (i, x) in defect.iter().enumerate() {
+                kernel::add_scaled(form.as_mut_slice(), *x, self.asked(i));
+                let terms = self.mode.equations[i].velocities.first();
+                if let Some((own, _)) = terms.filter(|_| x.abs() > most) {
+                    (most, row) = (x.abs(), *own);
+                }
+            }
+            (before.tr_mul(&form), row)
+        };
+        self.defects().iter().map(gradient).collect()
+    }
+
     /// True if linearly dependent contacts can satisfy the equations of the stage for any velocity before it. `before` is the
     /// Jacobian of this velocity with respect to the velocity before the impact. If the result is false, the contact modes of the
     /// stage exist only for a set of velocities without interior.
@@ -596,11 +617,6 @@ impl Stage {
             moved.fill(0.0);
         }
         moved
-    }
-
-    /// True if impulses can be exchanged between dependent contacts so that the velocity after the stage changes, regardless of signs.
-    pub(super) fn may_drift(&self) -> bool {
-        self.free().into_iter().any(|s| self.drift(s).amax() > 0.0)
     }
 
     /// True if a contact slides with friction in a round cone, so that the direction of friction rotates with the velocity.

@@ -11,20 +11,65 @@ pub enum Differentiability {
     Kink,
     /// The outcome itself jumps.
     Jump,
+    /// A decision of the law is tied, and the sides of the tie differ. The pieces, which tell a kink from a jump, were not asked
+    /// for or could not be found.
+    Tied,
 }
 
 impl Differentiability {
-    /// Stable identifier of the regularity in records: `smooth`, `kink` or `jump`.
+    /// Stable identifier of the regularity in records: `smooth`, `kink`, `jump` or `tied`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Smooth => "smooth",
             Self::Kink => "kink",
             Self::Jump => "jump",
+            Self::Tied => "tied",
         }
     }
 }
 
-/// Selection of the data of an impact with respect to which [`differentiate`](super::differentiate) computes the Jacobians of the outcome.
+/// Kind of a decision of a law that is [tied](Tie).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TieKind {
+    /// The contact approaches or separates before the impact.
+    Touching,
+    /// The contact pushes or opens during the impact or at its end.
+    Closing,
+    /// The contact sticks or slides.
+    Sticking,
+    /// The contact slides in one or another direction of its friction polygon.
+    Direction,
+    /// The contact is struck before another one or after it.
+    Order,
+}
+
+impl TieKind {
+    /// Stable identifier of the kind in records: `touching`, `closing`, `sticking`, `direction` or `order`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Touching => "touching",
+            Self::Closing => "closing",
+            Self::Sticking => "sticking",
+            Self::Direction => "direction",
+            Self::Order => "order",
+        }
+    }
+}
+
+/// Decision of a law at equality within the tolerance: a tiny change of the velocity before the impact reverses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tie {
+    /// Index of the contact.
+    pub contact: usize,
+    /// Row of the contact about which the law decides: 0 is the normal, then come the tangents.
+    pub row: usize,
+    /// Kind of the decision.
+    pub kind: TieKind,
+}
+
+/// Selection of the data of an impact with respect to which [`differentiate`](super::differentiate) computes the Jacobians of the outcome, and of the
+/// pieces at ties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wrt {
     /// True for derivatives with respect to the velocity before the impact.
@@ -33,14 +78,24 @@ pub struct Wrt {
     pub friction: bool,
     /// True for derivatives with respect to the restitutions of the contacts, or to that of the whole event.
     pub restitution: bool,
+    /// True if the law is evaluated on the sides of tied decisions to find the pieces that meet there.
+    pub pieces: bool,
 }
 
 impl Wrt {
-    /// Selects Jacobians with respect to all data: velocity before the impact, friction coefficients and restitutions.
+    /// Selects Jacobians with respect to all data: velocity before the impact, friction coefficients and restitutions. Pieces at
+    /// ties are not sought.
     pub const ALL: Self = Self {
         velocity: true,
         friction: true,
         restitution: true,
+        pieces: false,
+    };
+
+    /// Selects Jacobians with respect to all data and the pieces at ties.
+    pub const WITH_PIECES: Self = Self {
+        pieces: true,
+        ..Self::ALL
     };
 }
 

@@ -5,7 +5,9 @@ use crate::limits::check_length;
 use crate::matrix::rows;
 use crate::outcome::by_contact;
 use carom_contact::{ImpactOutcome, ImpactProblem};
-use carom_derivative::{Derivative, Direction, MAX_TOLERANCE, Wrt, of_outcome};
+use carom_derivative::{
+    Derivative, Differentiability, Direction, MAX_TOLERANCE, Tie, Wrt, of_outcome,
+};
 use carom_impact::Law;
 use nalgebra::{DMatrix, DVector, Matrix3};
 use serde::Deserialize;
@@ -38,6 +40,8 @@ struct DerivativeInput {
     #[serde(default)]
     directions: Vec<DirectionInput>,
     tolerance: Option<f64>,
+    #[serde(default)]
+    pieces: bool,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -87,7 +91,7 @@ impl Wanted {
             _ => {
                 return Err(invalid(
                     "derivative",
-                    "expected true, false or an object with `wrt`, `directions`, `tolerance`",
+                    "expected true, false or an object with `wrt`, `directions`, `tolerance`, `pieces`",
                 ));
             }
         };
@@ -102,10 +106,13 @@ impl Wanted {
             let message = format!("{tolerance:e} must lie in (0, 1e-3]");
             return Err(invalid("derivative.tolerance", message));
         }
-        let wrt = input.wrt.map_or(Wrt::ALL, |list| Wrt {
+        let pieces = input.pieces;
+        let all = Wrt { pieces, ..Wrt::ALL };
+        let wrt = input.wrt.map_or(all, |list| Wrt {
             velocity: list.contains(&WrtInput::Velocity),
             friction: list.contains(&WrtInput::Friction),
             restitution: list.contains(&WrtInput::Restitution),
+            pieces,
         });
         Ok(Some(Self {
             wrt,
@@ -140,7 +147,7 @@ impl Wanted {
     ) -> Result<Value, WireError> {
         if *budget == 0 {
             return Ok(json!({
-                "class": null, "margin": null, "reason": "work-limit", "pieces": [], "complete": false, "unique": null,
+                "class": null, "margin": null, "reason": "work-limit", "ties": [], "pieces": [], "complete": false, "unique": null,
             }));
         }
         let axes = |impulses: &DMatrix<f64>| impulses.clone();
@@ -254,11 +261,14 @@ impl Wanted {
             }
             along.push(Value::Object(entry));
         }
-        let is_null = derivative.class().is_none() || !derivative.pieces().is_empty();
+        let is_smooth = derivative.class() == Some(Differentiability::Smooth);
         put(
             "directions",
-            if is_null { Value::Null } else { along.into() },
+            if is_smooth { along.into() } else { Value::Null },
         );
+        let tie =
+            |tie: &Tie| json!({"contact": tie.contact, "row": tie.row, "kind": tie.kind.name()});
+        put("ties", derivative.ties().iter().map(tie).collect());
         let mut pieces = Vec::with_capacity(derivative.pieces().len());
         for piece in derivative.pieces() {
             pieces.push(json!({

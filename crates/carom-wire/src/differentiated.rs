@@ -43,8 +43,8 @@ impl Request {
     }
 
     /// Resolves an impact problem by the law of the request, and differentiates the outcome with respect to the data that `wrt`
-    /// selects. A decision of the law counts as tied if a small change of the velocity before the impact reverses it; both
-    /// sides of a tie are followed. `tolerance` is the size of this change, relative to the part of the velocity on which the
+    /// selects. A decision of the law counts as tied if a small change of the velocity before the impact reverses it; the law
+    /// is then evaluated on the sides of the tie. `tolerance` is the size of this change, relative to the part of the velocity on which the
     /// contacts depend.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ from ._arrays import Floats, floats
 from ._errors import CaromError
 
 #: What a number of `BatchJacobian.klass` means; 254 is no derivative, 255 an error.
-CLASSES = ("smooth", "kink", "jump")
+CLASSES = ("smooth", "kink", "jump", "tied")
 
 #: Class of a row without a derivative.
 NO_DERIVATIVE = 254
@@ -129,8 +129,9 @@ class _Arrays:
 class BatchJacobian(_Arrays):
     """Derivatives of many impacts, one a row; rows without a derivative are NaN.
 
-    At a kink or a jump the matrices are those of the piece that the law's own tie rule answers, or NaN
-    with ``piece="nan"``.
+    At a tie the matrices are those of the piece that the law's own tie rule answers, or NaN with
+    ``piece="nan"``. Its class is ``"tied"``: a kink or a jump, as `Impact.resolve` tells with
+    ``derivative={"pieces": True}``.
 
     Parameters
     ----------

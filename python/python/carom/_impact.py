@@ -309,7 +309,7 @@ class Impact:
             these names under ``wrt`` and a ``tolerance``, the part of the velocity within which decisions of
             the law are taken both ways.
         piece : {"own", "nan"}, optional
-            Whether derivatives at kinks and jumps are those of the law's own piece or NaN.
+            Whether derivatives at ties are those of the law's own piece or NaN.
         threads : int, optional
             Threads; 0: all cores.
         on_error : {"status", "raise"}, optional
@@ -373,7 +373,7 @@ class Impact:
         threads : int, optional
             Threads; 0: all cores.
         piece : {"own", "nan"}, optional
-            Whether derivatives at kinks and jumps are those of the law's own piece or NaN.
+            Whether derivatives at ties are those of the law's own piece or NaN.
         **options
             The law's options.
 

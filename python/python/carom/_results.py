@@ -256,7 +256,8 @@ class Outcome(Result):
 
         ``dv_dv`` (n, n), ``dv_dfriction`` and ``dv_drestitution`` (n, c, or n, 1 where one coefficient holds
         for the event), ``dimpulses_dv`` (r, n); entry [i, j] is that of velocity i by j. ``class`` is
-        ``"smooth"``, ``"kink"`` or ``"jump"``: at the last two the matrices are None and ``pieces`` has one
+        ``"smooth"`` or ``"tied"``, where ``ties`` has the decisions at equality and the matrices are None. With
+        ``derivative={"pieces": True}`` a tie is a ``"kink"`` or a ``"jump"``, and ``pieces`` has one
         for each side. ``margin`` is how far, over the speed before, the class holds; ``directions`` are the
         changes of ``velocity_plus`` and ``impulses`` along the directions asked for.
 

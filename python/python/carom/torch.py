@@ -227,7 +227,7 @@ def impact(impact: Impact, law: str, *, piece: str = "own", **options: Any) -> I
     law : str
         One of ``carom.LAWS`` with one answer.
     piece : {"own", "nan"}, optional
-        Whether gradients at kinks and jumps are those of the law's own piece or NaN.
+        Whether gradients at ties are those of the law's own piece or NaN.
     **options
         The law's options.
 
@@ -264,7 +264,7 @@ def resolve(law: str, *, rows_per_contact: int = 3, piece: str = "own", **option
     rows_per_contact : int, optional
         1, 2 or 3.
     piece : {"own", "nan"}, optional
-        Whether gradients at kinks and jumps are those of the law's own piece or NaN.
+        Whether gradients at ties are those of the law's own piece or NaN.
     **options
         The law's options.
 

@@ -285,6 +285,7 @@ fn jacobians_that_were_not_asked_for_do_not_keep_a_cotangent_from_being_pulled_b
         velocity: false,
         friction: false,
         restitution: false,
+        pieces: false,
     };
     let w = DVector::from_element(data.velocity.len(), 0.5);
     let pulled = |wrt: &Wrt| {

@@ -2,7 +2,7 @@
 
 use crate::jacobians::{Data, numbers};
 use carom_contact::{Contact, ImpactLaw};
-use carom_derivative::{Differentiability, Wrt, differentiate};
+use carom_derivative::{Differentiability, TieKind, Wrt, differentiate};
 use carom_impact::Law;
 use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Sequential};
 use carom_impact::{EnergeticRestitution, Plastic, Propagative};
@@ -80,7 +80,7 @@ fn contradiction(law: &Law, data: &Data) -> Option<Option<String>> {
         Some(outcome.velocity_plus.0)
     };
     let told = data.with(|problem| {
-        let (outcome, derivative) = differentiate(law, problem, &Wrt::ALL, 1e-9).ok()?;
+        let (outcome, derivative) = differentiate(law, problem, &Wrt::WITH_PIECES, 1e-9).ok()?;
         Some((
             derivative.class()?,
             derivative.margin(),
@@ -115,6 +115,7 @@ fn contradiction(law: &Law, data: &Data) -> Option<Option<String>> {
             let most = answers.iter().map(missed).fold(0.0, f64::max) / step;
             Some((most > DIFFERENT).then(|| format!("smooth, but {most:e} off")))
         }
+        Differentiability::Tied => None,
         Differentiability::Kink => Some(jumps.then(|| "kink, but the law jumps".into())),
         Differentiability::Jump => Some((!jumps).then(|| "jump, but the law is continuous".into())),
     }
@@ -228,7 +229,8 @@ fn contacts_that_a_body_at_rest_does_not_need_decide_nothing() {
     for seed in 0..150 {
         let data = on_points(seed);
         let told = data.with(|problem| {
-            let (outcome, derivative) = differentiate(&law, problem, &Wrt::ALL, 1e-9).unwrap();
+            let (outcome, derivative) =
+                differentiate(&law, problem, &Wrt::WITH_PIECES, 1e-9).unwrap();
             let jacobian = derivative.dv_dv().map(|d| d.amax());
             let told = (derivative.class(), derivative.is_complete());
             (outcome.velocity_plus.0.norm(), told, jacobian)
@@ -274,8 +276,9 @@ fn a_slide_that_just_stops_in_a_long_sequence_is_a_kink() {
         assert!((left > 0.1) == (part > 0.5), "{step}: {left}");
     }
     let told = data.with(|problem| {
-        let (_, derivative) = differentiate(&law, problem, &Wrt::ALL, 1e-9).unwrap();
-        (derivative.class(), derivative.is_complete())
+        let (_, derivative) = differentiate(&law, problem, &Wrt::WITH_PIECES, 1e-9).unwrap();
+        (derivative.class(), derivative.ties()[0].kind)
     });
-    assert_eq!(told.unwrap(), (Some(Differentiability::Kink), false));
+    let kink = (Some(Differentiability::Kink), TieKind::Sticking);
+    assert_eq!(told.unwrap(), kink);
 }

@@ -63,13 +63,6 @@ fn told(posed: &Posed, law: &Law) -> Told {
     })
 }
 
-impl Told {
-    /// True if the law has another answer to the velocity itself: rounding may choose among them.
-    fn has_others(&self) -> bool {
-        self.is_unique == Some(false) && self.margin.is_none()
-    }
-}
-
 /// True if a relation keeps the answer of a law: a sample's random numbers go to the contacts in their order.
 fn is_kept_by(info: &LawInfo, retold: &Retold, posed: &Posed) -> bool {
     let adds_contact = retold.contact.len() > posed.contacts.len();
@@ -119,9 +112,6 @@ fn difference(
             return None;
         }
     }
-    if first.has_others() || other.has_others() {
-        return None;
-    }
     // Units of mass, length and time have changed, and with them those of a speed.
     let sum = DVector::repeat(posed.dim(), 1.0);
     let unit = retold.posed.whiten(&(&retold.velocity * &sum)).norm() / posed.whiten(&sum).norm();
@@ -129,17 +119,15 @@ fn difference(
         .span(|_| true)
         .tr_mul(&posed.whiten(&posed.velocity))
         .norm();
-    let (mut expected, mut is_unique) = (first.margin, first.is_unique);
+    let (mut expected, is_unique) = (first.margin, first.is_unique);
     if let Some(far) = far_alone(retold).filter(|_| first.class.is_ok()) {
         // It leaves, smoothly. What is decided first says how many answers there are up to there.
         let far = told(&far, law);
         assert_eq!(far.class, Ok(Some(Differentiability::Smooth)));
         assert_eq!(far.is_unique, Some(true));
         let begins = far.margin.unwrap();
-        let is_known = is_unique == Some(true) || expected.is_some();
-        if is_known && expected.is_none_or(|margin| begins < margin) {
+        if is_unique == Some(true) && expected.is_none_or(|margin| begins < margin) {
             expected = Some(begins);
-            is_unique = is_unique.map(|_| true);
         }
     }
     if first.class != other.class || is_unique != other.is_unique {

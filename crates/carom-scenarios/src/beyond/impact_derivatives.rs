@@ -87,7 +87,8 @@ impl Sweep<'_> {
         let mut velocity = self.velocity.clone();
         velocity[self.swept] = x;
         let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&velocity))?;
-        let (outcome, derivative) = differentiate(self.law, &problem, &Wrt::ALL, TOLERANCE)?;
+        let (outcome, derivative) =
+            differentiate(self.law, &problem, &Wrt::WITH_PIECES, TOLERANCE)?;
         Ok(look(&outcome, &derivative))
     }
 

@@ -95,19 +95,31 @@ fn what_is_not_asked_for_is_left_out() {
 }
 
 #[test]
-fn a_kink_has_pieces_in_place_of_matrices() {
-    let ask = json!({"directions": [{"velocity": [1, 0]}]});
-    let jacobian = resolve(&slide([0.5, -1.0], &ask))["jacobian"].clone();
+fn a_kink_has_ties_and_pieces_in_place_of_matrices() {
+    let of = |pieces: bool| {
+        let ask = json!({"directions": [{"velocity": [1, 0]}], "pieces": pieces});
+        let jacobian = resolve(&slide([0.5, -1.0], &ask))["jacobian"].clone();
+        for key in [
+            "dv_dv",
+            "dv_dfriction",
+            "dv_drestitution",
+            "dimpulses_dv",
+            "directions",
+            "unique",
+        ] {
+            assert_eq!(jacobian[key], Value::Null, "{key}");
+        }
+        let ties = json!([{"contact": 0, "row": 1, "kind": "sticking"}]);
+        assert_eq!(jacobian["ties"], ties);
+        assert_eq!(jacobian["margin"], 0.0);
+        assert_eq!(jacobian["complete"], pieces);
+        jacobian
+    };
+    let tied = of(false);
+    assert_eq!(tied["class"], "tied");
+    assert_eq!(tied["pieces"], json!([]));
+    let jacobian = of(true);
     assert_eq!(jacobian["class"], "kink");
-    for key in [
-        "dv_dv",
-        "dv_dfriction",
-        "dv_drestitution",
-        "dimpulses_dv",
-        "directions",
-    ] {
-        assert_eq!(jacobian[key], Value::Null, "{key}");
-    }
     let pieces = jacobian["pieces"].as_array().unwrap();
     assert_eq!(pieces.len(), 2);
     for piece in pieces {
@@ -125,9 +137,15 @@ fn a_kink_has_pieces_in_place_of_matrices() {
 
 #[test]
 fn hit_from_both_sides_the_outcome_jumps() {
-    let jacobian =
-        resolve(&balls([1.0, 2.0, 1.0], [1.0, 0.0, -1.0], &json!(true)))["jacobian"].clone();
+    let jacobian = resolve(&balls(
+        [1.0, 2.0, 1.0],
+        [1.0, 0.0, -1.0],
+        &json!({"pieces": true}),
+    ))["jacobian"]
+        .clone();
     assert_eq!(jacobian["class"], "jump");
+    let tie = json!([{"contact": 1, "row": 0, "kind": "order"}]);
+    assert_eq!(jacobian["ties"], tie);
     let pieces = jacobian["pieces"].as_array().unwrap();
     assert_eq!(pieces.len(), 2);
     let ninths = |x: [f64; 3]| json!(x.map(|x| x / 27.0));

@@ -1,39 +1,30 @@
-//! Branches of the impact of one contact near its outcome: the decisions in the course of the impact, and those that are tied.
+//! Branch of the impact of one contact: the decisions in the course of the impact, and those that are tied.
 
 use super::Sliding;
-use crate::branch::Walk;
+use crate::branch::{Decision as Decided, Tied, Walk};
 use crate::frame::Frame;
-use crate::interior::interior;
-use crate::{Answers, Branches, Map};
+use crate::{Answers, Branch, Map, TieKind};
 use carom_contact::{Contact, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, RowIndex};
 use carom_impact::contact_space;
 use carom_two_body::{
     ContactInertia, Event, FinalMode, ImpactOptions, PARAMETERS, RestitutionLaw, VariedImpact,
     vary_impact,
 };
-use nalgebra::{DMatrix, DVector, Matrix3, Vector2, Vector3};
+use nalgebra::{DVector, Matrix3, Vector2, Vector3};
 
 /// Slope of a decision with respect to the velocity, relative to the size of the metric, below which no velocity changes
 /// the decision.
 const UNCHANGED: f64 = 1e-10;
 
-/// Limits of outcomes count as equal if they differ by less than this fraction of the motion that the contact sees.
-const JUMP: f64 = 1e-6;
-
-/// Largest number of ties that are followed on both sides in all combinations.
-const MAX_TIES: usize = 4;
-
 /// Sliding velocity, relative to the motion that the contact sees, at which decisions of a contact that sticks from the
 /// start are evaluated: far beyond ties, and small enough to approximate the limit.
 const ASIDE: f64 = 1e-7;
-
-/// Distance, relative to the motion that the contact sees, at which a limit is evaluated.
-const NEAR: f64 = 1e-5;
 
 /// Value and slope of a decision as a function of the contact velocity.
 struct Decision {
     value: f64,
     slope: Vector3<f64>,
+    kind: TieKind,
 }
 
 fn decisions(
@@ -46,6 +37,7 @@ fn decisions(
     let mut out = vec![Decision {
         value: -velocity.z,
         slope: Vector3::new(0.0, 0.0, -1.0),
+        kind: TieKind::Touching,
     }];
     let of = |derivatives: &[f64; PARAMETERS]| {
         Vector3::new(derivatives[6], derivatives[7], derivatives[8])
@@ -62,6 +54,7 @@ fn decisions(
         out.push(Decision {
             value: value.abs(),
             slope: if value < 0.0 { -slope } else { slope },
+            kind: TieKind::Sticking,
         });
     }
     if impact.mode == FinalMode::Stick {
@@ -69,6 +62,7 @@ fn decisions(
             out.push(Decision {
                 value: impact.impulse.z - rest.impulse[2],
                 slope: last - of(at_rest),
+                kind: TieKind::Sticking,
             });
         }
     } else {
@@ -85,6 +79,7 @@ fn decisions(
             out.push(Decision {
                 value: slip.dot(&s),
                 slope: slopes.tr_mul(&s.push(0.0)),
+                kind: TieKind::Sticking,
             });
         }
     }
@@ -111,11 +106,10 @@ struct OneContact<'p, 'o> {
 
 /// Decisions in the course of an impact near which the law decides otherwise.
 struct Ties {
-    /// Slopes of the tied decisions; each points to the side of the outcome.
-    slopes: Vec<Vector3<f64>>,
-    /// Smallest change of the velocity (kinetic norm) that changes a decision: among those that are not tied, and among all.
+    /// Slopes of the tied decisions, each pointing to the side of the outcome, and the distances and kinds of the decisions.
+    tied: Vec<(Vector3<f64>, f64, TieKind)>,
+    /// Smallest change of the velocity (kinetic norm) that changes a decision that is not tied.
     margin: f64,
-    least: f64,
     /// True if the normal velocity touches zero at a turning point, where a new compression begins.
     is_touched: bool,
 }
@@ -130,13 +124,13 @@ struct Start {
     holds: bool,
 }
 
-/// Finds the branches of the contact near its outcome.
-pub(crate) fn branches<'p>(
+/// Finds the branch of the contact to its outcome, and the decisions near which the law decides otherwise.
+pub(crate) fn branch<'p>(
     problem: &'p ImpactProblem<'p>,
     outcome: &ImpactOutcome,
     options: &ImpactOptions,
     tolerance: f64,
-) -> Result<Branches<'p>, ImpactError> {
+) -> Result<Branch<'p>, ImpactError> {
     let frame = Frame::new(problem)?;
     if outcome.status == ImpactStatus::Jammed {
         return Err(ImpactError::NotDifferentiated {
@@ -149,7 +143,7 @@ pub(crate) fn branches<'p>(
         ImpactStatus::Resolved => contact.vary(&contact.velocity)?,
         _ => None,
     };
-    contact.branches(varied.as_ref())
+    contact.branch(varied.as_ref())
 }
 
 impl<'p, 'o> OneContact<'p, 'o> {
@@ -263,6 +257,7 @@ impl<'p, 'o> OneContact<'p, 'o> {
             return Ok(vec![Decision {
                 value: self.velocity.z.max(0.0),
                 slope: Vector3::z(),
+                kind: TieKind::Touching,
             }]);
         };
         let mut found = decisions(varied, &self.w, &self.velocity, law);
@@ -283,15 +278,14 @@ impl<'p, 'o> OneContact<'p, 'o> {
     /// Separates the decisions that are tied from the others.
     fn ties(&self, varied: Option<&VariedImpact>, start: &Start) -> Result<Ties, ImpactError> {
         let tied_speed = self.seen(self.tolerance);
-        let (mut margin, mut least) = (f64::INFINITY, f64::INFINITY);
-        let mut slopes = Vec::new();
+        let mut margin = f64::INFINITY;
+        let mut tied = Vec::new();
         for decision in self.decisions(varied, start)? {
             let Some(distance) = self.distance(&decision) else {
                 continue;
             };
-            least = least.min(distance.abs());
             if distance <= tied_speed {
-                slopes.push(decision.slope);
+                tied.push((decision.slope, distance, decision.kind));
             } else {
                 margin = margin.min(distance);
             }
@@ -301,24 +295,23 @@ impl<'p, 'o> OneContact<'p, 'o> {
             let turn = Decision {
                 value: *value,
                 slope: Vector3::new(by[6], by[7], by[8]),
+                kind: TieKind::Closing,
             };
             let distance = self.distance(&turn);
-            if distance.is_some_and(|distance| distance.abs() <= tied_speed) {
+            if let Some(distance) = distance.filter(|distance| distance.abs() <= tied_speed) {
                 is_touched = true;
                 let sign = if turn.value < 0.0 { -1.0 } else { 1.0 };
-                slopes.push(turn.slope * sign);
+                tied.push((turn.slope * sign, distance.abs(), turn.kind));
             }
         }
-        let scale = self.frame.problem.scale();
         Ok(Ties {
-            slopes,
-            margin: margin * scale,
-            least: least * scale,
+            tied,
+            margin: margin * self.frame.problem.scale(),
             is_touched,
         })
     }
 
-    fn branches(self, varied: Option<&VariedImpact>) -> Result<Branches<'p>, ImpactError> {
+    fn branch(self, varied: Option<&VariedImpact>) -> Result<Branch<'p>, ImpactError> {
         let start = self.start(varied);
         let mut ties = self.ties(varied, &start)?;
         let demand = self.inertia.stick_demand();
@@ -330,51 +323,53 @@ impl<'p, 'o> OneContact<'p, 'o> {
         });
         let is_repelled = varied.is_some_and(|varied| varied.is_repelled);
         let is_kink = start.begins_to_slide || at_limit || is_repelled || ties.is_touched;
-        if ties.slopes.is_empty() && !is_kink {
-            return Ok(self.smooth(varied, &ties, &start));
-        }
         if start.begins_to_slide {
-            ties.slopes.push(Vector3::x());
+            ties.tied.push((Vector3::x(), 0.0, TieKind::Sticking));
         }
-        if ties.slopes.is_empty() {
-            ties.slopes.push(Vector3::z());
+        if is_kink && ties.tied.is_empty() {
+            ties.tied.push((Vector3::z(), 0.0, TieKind::Direction));
         }
         // A contact without velocity has a separate limit in every direction.
         let is_still = start.is_at_rest && self.is_slow(self.velocity.z.abs(), self.w[(2, 2)]);
         let mut is_complete = !(is_repelled || at_limit || ties.is_touched || is_still);
         is_complete &= !start.begins_to_slide || self.is_planar();
-        is_complete &= ties.slopes.len() <= MAX_TIES;
-        ties.slopes.truncate(MAX_TIES);
-        if is_kink {
-            ties.least = 0.0;
-        }
-        let ways = self.limits(&ties)?;
-        Ok(Branches {
-            is_complete,
-            is_kink,
-            ..Branches::new(self.frame, ways)
-        })
-    }
-
-    /// Returns the only branch of an impact without ties.
-    fn smooth(self, varied: Option<&VariedImpact>, ties: &Ties, start: &Start) -> Branches<'p> {
-        let (margin, least) = (ties.margin, ties.least);
-        let after = self.after.clone();
-        let mut walk = Walk::at(&self.frame, after, margin, least, Vec::new());
+        let mut walk = Walk::new(&self.frame);
+        walk.velocity.clone_from(&self.after);
+        walk.margin = ties.margin;
         if let Some(varied) = varied {
             let sliding = self.sliding(varied);
             [walk.jacobian, walk.impulses] = sliding.jacobians(&self.frame);
             walk.map = Map::Sliding(Box::new(sliding));
         }
+        let scale = self.frame.problem.scale();
+        for (slope, distance, kind) in ties.tied {
+            let axis = match kind {
+                TieKind::Sticking | TieKind::Direction => self.axes[0],
+                _ => None,
+            };
+            let row = axis.unwrap_or(RowIndex::new(0));
+            let decision = Decided::new(row, kind);
+            let covector = self.covector(&slope).try_normalize(0.0);
+            walk.tied.extend(covector.map(|row| Tied {
+                row,
+                distance: distance * scale,
+                decision,
+            }));
+        }
+        walk.is_curved = varied.is_some();
+        // At a tie derivatives are limits from one side.
+        walk.is_pinched = walk.is_tied();
         let answers = if start.holds && !self.is_planar() {
             Answers::OneSomewhere
         } else {
             Answers::One
         };
-        Branches {
+        Ok(Branch {
+            is_complete,
+            is_kink,
             answers,
-            ..Branches::new(self.frame, vec![walk])
-        }
+            ..Branch::new(self.frame, walk)
+        })
     }
 
     /// Returns the whitened covector of a form of the contact velocity.
@@ -387,72 +382,5 @@ impl<'p, 'o> OneContact<'p, 'o> {
             }
         }
         out
-    }
-
-    /// Returns a branch for every combination of the sides of all ties, beginning with all positive sides. A combination that
-    /// no velocity has is left out.
-    fn limits(&self, ties: &Ties) -> Result<Vec<Walk>, ImpactError> {
-        let covectors = ties.slopes.iter().map(|slope| self.covector(slope));
-        let rows: Vec<DVector<f64>> = covectors.map(|row| row.normalize()).collect();
-        let mut ways = Vec::new();
-        for sides in 0..1usize << rows.len() {
-            let side = |(k, row): (usize, &DVector<f64>)| match sides >> k & 1 {
-                0 => row.clone(),
-                _ => -row,
-            };
-            let signed: Vec<DVector<f64>> = rows.iter().enumerate().map(side).collect();
-            if let Some(direction) = interior(&signed)? {
-                ways.push(self.limit(&direction, signed, ties)?);
-            }
-        }
-        Ok(ways)
-    }
-
-    /// Returns the branch that the law takes in a whitened direction of the velocity, as the limit of outcomes at velocities in
-    /// that direction. `signed` are the covectors of the ties, positive along the direction.
-    fn limit(
-        &self,
-        direction: &DVector<f64>,
-        signed: Vec<DVector<f64>>,
-        ties: &Ties,
-    ) -> Result<Walk, ImpactError> {
-        let frame = &self.frame;
-        let rate =
-            |row: Option<RowIndex>| row.map_or(0.0, |row| frame.given_row(row).dot(direction));
-        let step = Vector3::from(self.axes.map(rate));
-        let seen = self.seen(1.0);
-        let size = if seen > 0.0 { seen } else { 1.0 };
-        let at = |by: f64| -> Result<_, ImpactError> {
-            let near = self.velocity + step * (by * NEAR * size);
-            Ok(match self.vary(&near)? {
-                Some(varied) => (
-                    varied.impact.impulse,
-                    self.sliding(&varied).jacobians(frame),
-                ),
-                None => {
-                    let none = DMatrix::zeros(frame.n_rows(), frame.dim());
-                    (Vector3::zeros(), [frame.admissible(), none])
-                }
-            })
-        };
-        let (one, two) = (at(1.0)?, at(2.0)?);
-        let impulse = 2.0 * one.0 - two.0;
-        let ([velocity, impulses], [other, others]) = (one.1, two.1);
-        let mut end = frame.before.clone();
-        for (row, l) in self.axes.iter().zip(impulse.iter()) {
-            if let Some(row) = *row {
-                let push = frame.admit(&frame.given_row(row));
-                end.axpy(l * frame.problem.scale(), &push, 1.0);
-            }
-        }
-        // Friction may hold a contact that does not approach. Then the outcome jumps, by more than the error of a limit.
-        if frame.is_zero(&(&end - &self.after), JUMP) {
-            end.clone_from(&self.after);
-        }
-        let mut walk = Walk::at(frame, end, ties.margin, ties.least, signed);
-        walk.jacobian = 2.0 * velocity - other;
-        walk.impulses = 2.0 * impulses - others;
-        walk.map = Map::Limit;
-        Ok(walk)
     }
 }
