@@ -6,8 +6,8 @@ use super::frame::{Frame, Variation};
 use super::orientation::have_one_answer;
 use super::sides::{Around, Sides};
 use super::{
-    Answers, Branch, Derivative, Differentiability, DifferentiableLaw, Jacobians, Piece,
-    SAME_OUTCOME, SAME_WAY, Scope, Tie, Wrt,
+    Answers, Branch, Derivative, Differentiability, DifferentiableLaw, Jacobians, Piece, SAME_WAY,
+    Scope, Tie, Wrt,
 };
 use carom_contact::{ContactIndex, ImpactError, ImpactOutcome, ImpactStatus};
 use nalgebra::{DMatrix, DVector};
@@ -78,80 +78,52 @@ impl<'p> Derivative<'p> {
             own_jacobians: Jacobians::default(),
             frame: branch.frame,
         };
-        let Some(own) = branch.walk else {
+        let Some(mut own) = branch.walk else {
             return Ok(derivative);
         };
         derivative.work = own.work;
-        derivative.nearest = own.margin;
         let after = derivative.frame.of_velocity(&outcome.velocity_plus.0);
         let missed = &after - &own.velocity;
         let leads_there = derivative.frame.is_rounding(&missed, SAME_WAY);
-        if !own.is_tied() {
-            if !leads_there {
-                return Err(ImpactError::NotDifferentiated {
-                    reason: "its stages do not lead to the outcome",
-                });
-            }
-            if branch.is_homogeneous {
-                check_homogeneous(&derivative.frame, &own)?;
-            }
-            return Ok(derivative.smooth_on(own, outcome, wrt));
+        if !own.is_tied() && !leads_there {
+            return Err(ImpactError::NotDifferentiated {
+                reason: "its stages do not lead to the outcome",
+            });
         }
-        derivative.ties = ties_of(&derivative.frame, &own);
-        let sides = if is_member {
-            None
-        } else {
-            let mut own = own.clone();
-            own.is_pinched |= !leads_there;
-            let around = Around::new(law, &derivative.frame, outcome, &own, tolerance);
-            Some(around.sides(&own, wrt.pieces)?)
-        };
-        let Some(mut sides) = sides.filter(|sides| !sides.walks.is_empty()) else {
-            derivative.nearest = 0.0;
-            derivative.is_complete = false;
-            derivative.class = Some(Differentiability::Tied);
-            derivative.own = Some(own);
-            derivative.find_jacobians(wrt, false);
-            return Ok(derivative);
-        };
-        derivative.work += sides.work;
-        derivative.is_complete &= sides.is_complete;
-        let is_there = |walk: &Walk| {
-            let missed = &walk.velocity - &after;
-            derivative.frame.is_zero(&missed, SAME_OUTCOME)
-        };
-        let is_continuous = sides.walks.iter().all(is_there);
-        let is_one = sides.walks.len() == 1 && sides.is_known && !branch.is_kink;
-        if is_one && is_continuous && sides.is_complete {
+        let mut found = None;
+        if own.is_tied() {
+            derivative.ties = ties_of(&derivative.frame, &own);
+            if !is_member {
+                let mut own = own.clone();
+                own.is_pinched |= !leads_there;
+                let around = Around::new(law, &derivative.frame, outcome, &own, tolerance);
+                found = Some(around.sides(&own, wrt.pieces)?);
+            }
+            let is_smooth = |sides: &Sides| !branch.is_kink && sides.are_one();
+            let side = found.take_if(|sides| is_smooth(sides));
+            let Some(side) = side.and_then(|sides| sides.walks.into_iter().next()) else {
+                derivative.set_sides(own, found, wrt);
+                return Ok(derivative);
+            };
             derivative.ties.clear();
-            derivative.is_complete = true;
-            derivative.nearest = sides.margin;
-            let side = sides.walks.swap_remove(0);
-            return Ok(derivative.smooth_on(side, outcome, wrt));
+            own = side;
         }
-        derivative.nearest = 0.0;
-        derivative.class = Some(match is_continuous {
-            _ if !wrt.pieces || !sides.is_known => Differentiability::Tied,
-            true => Differentiability::Kink,
-            false => Differentiability::Jump,
-        });
-        derivative.is_complete &= wrt.pieces && !sides.is_round;
-        derivative.set_pieces(sides, wrt);
+        if branch.is_homogeneous {
+            check_homogeneous(&derivative.frame, &own)?;
+        }
+        derivative.class = Some(Differentiability::Smooth);
+        derivative.is_complete = true;
+        derivative.is_bounded = own.is_bounded;
+        derivative.nearest = own.margin;
+        let is_quiet = own.is_quiet();
+        derivative.own = Some(own);
+        derivative.find_jacobians(wrt, is_quiet && outcome.status != ImpactStatus::Resolved);
         Ok(derivative)
     }
 
-    /// Stores the only branch around the velocity before the impact.
-    fn smooth_on(mut self, walk: Walk, outcome: &ImpactOutcome, wrt: &Wrt) -> Self {
-        self.class = Some(Differentiability::Smooth);
-        self.is_bounded = walk.is_bounded;
-        let is_quiet = walk.is_quiet();
-        self.own = Some(walk);
-        self.find_jacobians(wrt, is_quiet && outcome.status != ImpactStatus::Resolved);
-        self
-    }
-
-    /// Stores the branches on the sides of ties as pieces, if they were asked for, and the Jacobians of the first.
-    fn set_pieces(&mut self, sides: Sides, wrt: &Wrt) {
+    /// Stores a tie of the branch `own`: its class, the branches on its `sides` as pieces if these were asked for, and the Jacobians
+    /// of the first. The law was not evaluated around the tie if `sides` is `None`.
+    fn set_sides(&mut self, own: Walk, sides: Option<Sides>, wrt: &Wrt) {
         let frame = &self.frame;
         let piece = |way: &Walk| Piece {
             velocity_plus: frame.velocity(&way.velocity),
@@ -165,11 +137,29 @@ impl<'p> Derivative<'p> {
                 |direction| frame.velocity(direction) * frame.problem.scale(),
             ),
         };
-        if wrt.pieces {
-            self.pieces = sides.walks.iter().map(piece).collect();
+        self.class = Some(Differentiability::Tied);
+        let mut walks = Vec::new();
+        match sides {
+            Some(sides) => {
+                self.work += sides.work;
+                self.is_complete &= wrt.pieces && sides.is_complete && !sides.is_round;
+                if wrt.pieces && sides.is_known {
+                    self.class = Some(if sides.are_continuous {
+                        Differentiability::Kink
+                    } else {
+                        Differentiability::Jump
+                    });
+                }
+                walks = sides.walks;
+            }
+            None => self.is_complete = false,
         }
-        self.own = sides.walks.into_iter().next();
-        let is_quiet = self.own.as_ref().is_some_and(Walk::is_quiet);
+        if wrt.pieces {
+            self.pieces = walks.iter().map(piece).collect();
+        }
+        let own = walks.into_iter().next().unwrap_or(own);
+        let is_quiet = own.is_quiet();
+        self.own = Some(own);
         self.find_jacobians(wrt, is_quiet);
     }
 

@@ -78,7 +78,7 @@ impl Test {
         let (row, kind) = match self {
             Self::Separates(row) | Self::Approaches(row) if is_first => (*row, TieKind::Touching),
             Self::Separates(row) | Self::Approaches(row) => (*row, TieKind::Closing),
-            Self::Exceeds(_, row) => (*row, TieKind::Order),
+            Self::Exceeds(row, other) => (RowIndex::max(*row, *other), TieKind::Order),
         };
         Decision::new(row, kind)
     }

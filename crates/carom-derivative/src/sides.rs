@@ -71,7 +71,7 @@ pub(super) struct Around<'a> {
 /// Branches on the sides of tied decisions.
 pub(super) struct Sides {
     /// Branches with different outcomes or Jacobians, as limits from their sides. That of the law itself is the first if some
-    /// velocity nearby takes it.
+    /// velocity nearby takes it; its margin is the smallest of all.
     pub(super) walks: Vec<Walk>,
     /// False if the law has no answer on some side, or none with a derivative that rounding leaves.
     pub(super) is_known: bool,
@@ -79,9 +79,16 @@ pub(super) struct Sides {
     pub(super) is_complete: bool,
     /// True if a decision about a round friction cone bounds a cell, so that the law may have infinitely many sides.
     pub(super) is_round: bool,
-    /// Smallest change of the velocity (kinetic norm) that changes a decision on one of the sides.
-    pub(super) margin: f64,
+    /// True if all sides that were found have the outcome at the velocity before the impact.
+    pub(super) are_continuous: bool,
     pub(super) work: u64,
+}
+
+impl Sides {
+    /// True if the law takes one branch all around the tie.
+    pub(super) fn are_one(&self) -> bool {
+        self.walks.len() == 1 && self.is_known && self.is_complete && self.are_continuous
+    }
 }
 
 /// Adds to `cells` those of the two parts of `cell` on both sides of the hyperplane `row` that are not empty; the whole cell if the
@@ -151,7 +158,7 @@ impl<'a> Around<'a> {
             is_known: true,
             is_complete: true,
             is_round: false,
-            margin: own.margin,
+            are_continuous: true,
             work: 0,
         };
         let mut open = VecDeque::from([Vec::new()]);
@@ -164,7 +171,7 @@ impl<'a> Around<'a> {
                 split(cell, &tie.row, &mut open)?;
             }
         }
-        let mut asked = 0;
+        let (mut asked, mut margin) = (0, own.margin);
         while let Some(cell) = open.pop_front() {
             if asked >= MAX_ASKED || found.work > MAX_WORK {
                 found.is_complete = false;
@@ -195,7 +202,9 @@ impl<'a> Around<'a> {
             if self.cut(&cell, &walk, &direction, &mut open)? {
                 continue;
             }
-            found.margin = found.margin.min(walk.margin);
+            let moved = &walk.velocity - &self.after;
+            found.are_continuous &= self.frame.is_zero(&moved, SAME_OUTCOME);
+            margin = margin.min(walk.margin);
             if !found.walks.iter().any(|other| self.are_same(other, &walk)) {
                 walk.towards = Some(direction);
                 found.walks.push(walk);
@@ -203,6 +212,9 @@ impl<'a> Around<'a> {
             if found.walks.len() > 1 && !wants_all {
                 break;
             }
+        }
+        if let Some(first) = found.walks.first_mut() {
+            first.margin = margin;
         }
         Ok(found)
     }

@@ -40,7 +40,7 @@ pub enum TieKind {
     Sticking,
     /// The contact slides in one or another direction of its friction polygon.
     Direction,
-    /// The contact is struck before another one or after it.
+    /// The contact is struck before another one, which comes earlier in the list of contacts, or after it.
     Order,
 }
 

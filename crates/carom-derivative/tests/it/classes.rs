@@ -282,3 +282,47 @@ fn a_slide_that_just_stops_in_a_long_sequence_is_a_kink() {
     let kink = (Some(Differentiability::Kink), TieKind::Sticking);
     assert_eq!(told.unwrap(), kink);
 }
+
+/// Unless pieces are asked for, a tie is told by the decisions at equality; a tie without consequence is none.
+#[test]
+fn a_tie_names_its_decisions() {
+    let contact = |normal: &[f64], tangent: &[f64]| Contact {
+        normal: Covector::from_slice(normal),
+        tangents: vec![Covector::from_slice(tangent)],
+        friction: 0.5,
+        restitution: 0.0,
+    };
+    let point = |velocity| Data {
+        mass: DMatrix::identity(2, 2),
+        velocity,
+        contacts: vec![contact(&[0.0, 1.0], &[1.0, 0.0])],
+        forms: Vec::new(),
+    };
+    let row = |entries: &[f64]| Contact::frictionless(Covector::from_slice(entries));
+    let balls = |middle: f64| Data {
+        mass: DMatrix::from_diagonal(&dvector![1.0, middle, 1.0]),
+        velocity: dvector![1.0, 0.0, -1.0],
+        contacts: vec![row(&[-1.0, 1.0, 0.0]), row(&[0.0, -1.0, 1.0])],
+        forms: Vec::new(),
+    };
+    let told = |law: Law, data: Data| {
+        let told = data.with(|problem| {
+            let (_, derivative) = differentiate(&law, problem, &Wrt::ALL, 1e-9).unwrap();
+            let ties = derivative.ties().iter();
+            let ties = ties.map(|tie| (tie.contact, tie.row, tie.kind));
+            assert!(derivative.pieces().is_empty());
+            (derivative.class().unwrap(), ties.collect::<Vec<_>>())
+        });
+        told.unwrap()
+    };
+    let tied = |tie| (Differentiability::Tied, vec![tie]);
+    let elastic = || Law::from(Propagative::default());
+    let at_once = || Law::from(AnitescuPotra::default());
+    assert_eq!(told(elastic(), balls(2.0)), tied((1, 0, TieKind::Order)));
+    let smooth = (Differentiability::Smooth, Vec::new());
+    assert_eq!(told(elastic(), balls(1.0)), smooth);
+    let slides = point(dvector![0.5, -1.0]);
+    assert_eq!(told(at_once(), slides), tied((0, 1, TieKind::Sticking)));
+    let rests = point(dvector![1.0, 0.0]);
+    assert_eq!(told(at_once(), rests), tied((0, 0, TieKind::Touching)));
+}
