@@ -138,22 +138,22 @@ impl Answer {
         let vector = |v: &Vec<f64>| DVector::from_column_slice(v);
         let ours: Vec<_> = self.velocities.iter().map(vector).collect();
         let others: Vec<_> = other.velocities.iter().map(|v| back(&vector(v))).collect();
-        let distance: Box<dyn Fn(&DVector<f64>, &DVector<f64>) -> f64> = match Scene::read(line) {
+        // Forms of bodies have no mass matrix: their velocities are compared as they are.
+        let ruler = match Scene::read(line) {
             Some(scene) => {
                 let after = ours.first().filter(|v| v.len() == scene.dim()).cloned();
                 let after = after.unwrap_or_else(|| scene.velocity.clone());
-                match Ruler::new(&scene, &after) {
-                    Some(ruler) => Box::new(move |a, b| ruler.distance(a, b)),
-                    None => return f64::INFINITY,
-                }
+                let Some(ruler) = Ruler::new(&scene, &after) else {
+                    return f64::INFINITY;
+                };
+                Some(ruler)
             }
-            None => Box::new(|a, b| {
-                if a.len() == b.len() {
-                    (a - b).norm() / a.norm().max(f64::MIN_POSITIVE)
-                } else {
-                    f64::INFINITY
-                }
-            }),
+            None => None,
+        };
+        let distance = |a: &DVector<f64>, b: &DVector<f64>| match &ruler {
+            Some(ruler) => ruler.distance(a, b),
+            None if a.len() == b.len() => (a - b).norm() / a.norm().max(f64::MIN_POSITIVE),
+            None => f64::INFINITY,
         };
         let from = |a: &[DVector<f64>], b: &[DVector<f64>]| {
             a.iter().fold(0.0f64, |far, v| {

@@ -5,6 +5,7 @@ use super::cases::AT_ONCE;
 use super::{Asked, MOVED};
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -12,12 +13,12 @@ use std::path::Path;
 /// Difference of two entries of a Jacobian, over the largest one or 1, above which it counts as another one.
 const OTHER_JACOBIAN: f64 = 1e-7;
 
-/// One answer with the text of its line, which tells another generator from another answer.
+/// One answer with its line, which tells another generator from another answer.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     corpus: String,
     command: String,
-    line: String,
+    line: Value,
     answer: Answer,
 }
 
@@ -42,7 +43,7 @@ pub(crate) fn save(path: &Path, asked: &[Asked], answers: &[&Answer]) -> anyhow:
         let kept = Kept {
             corpus: asked.corpus.name().to_owned(),
             command: asked.command.name().to_owned(),
-            line: asked.line.to_string(),
+            line: asked.line.clone(),
             answer: (*answer).clone(),
         };
         text.push_str(&serde_json::to_string(&kept)?);
@@ -67,7 +68,7 @@ pub(crate) fn compare(path: &Path, asked: &[Asked], answers: &[&Answer]) -> anyh
     let mut by_law: BTreeMap<(String, String, String), Changes> = BTreeMap::new();
     for ((kept, asked), answer) in kept.iter().zip(asked).zip(answers) {
         ensure!(
-            kept.line == asked.line.to_string(),
+            kept.line == asked.line,
             "another line was kept: give the {same}"
         );
         let is_at_once = AT_ONCE.contains(&asked.law());

@@ -304,16 +304,10 @@ mod tests {
     fn a_ball_rebounds_with_half_its_speed_and_not_against_two_walls() {
         let one = DMatrix::identity(1, 1);
         let floor = scene(one.clone(), dvector![-3.0], &[dvector![2.0]]);
-        assert_eq!(
-            truth(&floor, true),
-            Some(Truth::Velocity(dvector![1.5]))
-        );
+        assert_eq!(truth(&floor, true), Some(Truth::Velocity(dvector![1.5])));
         let between = scene(one, dvector![-3.0], &[dvector![1.0], dvector![-1.0]]);
         assert_eq!(truth(&between, true), Some(Truth::NoAnswer));
-        assert_eq!(
-            truth(&between, false),
-            Some(Truth::Velocity(dvector![0.0]))
-        );
+        assert_eq!(truth(&between, false), Some(Truth::Velocity(dvector![0.0])));
     }
 
     #[test]
