@@ -359,7 +359,7 @@ pub(crate) fn resolve_many<'py>(
         .map(|all| all.as_slice().map(<[f64]>::to_vec))
         .transpose()?;
     let table = interruptible(py, threads, move |is_stopped| {
-        let request = Request::new(&law, &options)?;
+        let request = Request::new(&law, &options)?.checked()?;
         let c = counts.len();
         let of_row = |all: &[f64], i: usize| {
             let first = if all.len() == c { 0 } else { i * c };

@@ -259,7 +259,7 @@ impl Impact {
         let widths = [n, contacts.n_rows(), contacts.constraint_forms().len()];
         let shared = Arc::clone(&self.shared);
         let table = interruptible(py, threads, move |is_stopped| {
-            let request = Request::new(&law, &options)?;
+            let request = Request::new(&law, &options)?.checked()?;
             let contacts = shared.borrow_dependent();
             let Some(asked) = asked else {
                 return batch::fill(rows.len(), widths, is_stopped, |i| {

@@ -340,3 +340,34 @@ def test_type_checkers_find_mistyped_keys(tmp_path: pathlib.Path) -> None:
     )
     out, _, status = api.run(["--strict", "--no-incremental", str(code)])
     assert status == 1 and 'has no attribute "velocity"' in out and out.count("error:") == 1, out
+
+
+@pytest.mark.parametrize(
+    ("law", "options", "message"),
+    [
+        ("propagative", {"sample": 3}, "did you mean `samples`"),
+        ("propagative", {"restitution": 1.5}, "1.5"),
+        (np.ones(2), {}, "law: "),
+    ],
+)
+def test_an_option_at_fault_is_no_fault_of_a_row(law: Any, options: dict[str, Any], message: str) -> None:
+    impact = carom.Impact(np.eye(3), carom.Contacts(np.eye(3)[:2]))
+    v = -np.ones((4, 3))
+    calls = [
+        lambda: impact.resolve(v[0], law, **options),
+        lambda: impact.resolve_batch(v, law, **options),
+        lambda: impact.resolve_batch(v[:0], law, **options),
+        lambda: impact.resolve_batch(v, law, derivative=True, **options),
+        lambda: carom.resolve_many(
+            np.tile(np.eye(3), (4, 1, 1)),
+            np.tile(np.eye(3)[:2], (4, 1, 1)),
+            v,
+            law,
+            rows_per_contact=1,
+            **options,
+        ),
+    ]
+    for call in calls:
+        with pytest.raises(carom.CaromError, match=re.escape(message)) as raised:
+            call()
+        assert raised.value.kind in ("invalid-input", "invalid-restitution")

@@ -117,6 +117,18 @@ impl Request {
         })
     }
 
+    /// Returns this request, or the error in its options, which [`solve`](Self::solve) reports after errors in the problem.
+    ///
+    /// # Errors
+    ///
+    /// A [`WireError`] that names the faulty option.
+    pub fn checked(self) -> Result<Self, WireError> {
+        match &self.asked {
+            Ok(_) => Ok(self),
+            Err(error) => Err(error.clone()),
+        }
+    }
+
     /// Requests derivatives of the outcome in every answer. `derivative` is the value of the key `derivative` of a JSON
     /// problem.
     ///

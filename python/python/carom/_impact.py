@@ -272,7 +272,7 @@ class Impact:
         # What is not finite is found again below, by the law's own check of its problem.
         v = floats(velocity, "velocity", (len(self._mass_matrix),), finite=False, copy=False)
         # Sets take long: on threads, so that Ctrl-C ends them.
-        threads = 0 if options or law == "set-valued" else None
+        threads = 0 if options or word(law, "law") == "set-valued" else None
         try:
             return Outcome(
                 self._native.resolve(v, word(law, "law"), options or None, derivative, threads)
