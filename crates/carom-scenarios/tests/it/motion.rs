@@ -295,7 +295,7 @@ angular_velocity = [3.0, -5.0, 1.0]
 /// A heap at rest presses on its pit with its weight, and a stack of boxes loses what their gaps were worth.
 #[test]
 fn heaps_come_to_rest_with_the_load_of_their_weight() {
-    let pit = run("ball-pit", &["runs=2", "seed=3"], "");
+    let pit = run("ball-pit", &["runs=1", "duration=2.0", "seed=3"], "");
     close(quantity(&pit, "load_over_weight"), 1.0, 1e-6);
     close(quantity(&pit, "energy_error_over_initial"), 0.0, 1e-13);
     close(quantity(&pit, "momentum_error_over_weight"), 0.0, 1e-13);
@@ -584,7 +584,7 @@ fn a_chain_over_an_edge_has_the_momentum_that_the_edge_gave() {
 #[test]
 fn the_first_impacts_of_a_chain_can_be_repeated() {
     let times = |height: f64| -> Vec<f64> {
-        let set = [format!("height={height}"), "duration=0.2".to_owned()];
+        let set = [format!("height={height}"), "duration=0.24".to_owned()];
         let set: Vec<&str> = set.iter().map(String::as_str).collect();
         let record = run("chain-over-edge", &set, "");
         record.tables[0].rows.iter().map(|row| row[0]).collect()

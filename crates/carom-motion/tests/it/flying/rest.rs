@@ -149,17 +149,12 @@ fn options_of_a_collider_are_checked() {
             .to_string()
     };
     for contact_tolerance in [f64::NAN, f64::INFINITY, -1.0, 0.0, 1.0] {
-        let text = refused(ColliderOptions {
-            contact_tolerance,
-            ..ColliderOptions::default()
-        });
+        let options = ColliderOptions::default().with_contact_tolerance(contact_tolerance);
+        let text = refused(options);
         let expected = format!("contact_tolerance is {contact_tolerance}: it must be in (0, 1)");
         assert_eq!(text, expected);
     }
-    let none = ColliderOptions {
-        max_impacts_per_step: 0,
-        ..ColliderOptions::default()
-    };
+    let none = ColliderOptions::default().with_max_impacts_per_step(0);
     assert_eq!(
         refused(none),
         "max_impacts_per_step is 0: it must be at least 1"
