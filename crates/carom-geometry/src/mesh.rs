@@ -237,7 +237,7 @@ impl Triangles {
     ///
     /// # Errors
     ///
-    /// Those of [`TriangleMesh::new`].
+    /// The errors of [`TriangleMesh::new`].
     pub fn close(self) -> Result<TriangleMesh, GeometryError> {
         TriangleMesh::new(self.vertices, self.triangles)
     }

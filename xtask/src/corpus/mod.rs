@@ -95,7 +95,7 @@ impl Corpus {
     }
 }
 
-/// What is asked about a problem.
+/// Question about a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Question {
     Resolve,

@@ -260,7 +260,7 @@ fn resolved(problem: &Value) -> Result<(), String> {
     }
 }
 
-/// True if every answer of a law is a member of the set of inelastic outcomes: outcomes with restitution are none.
+/// True if every answer of a law is a member of the set of inelastic outcomes: outcomes with restitution are not.
 fn makes_members(law: &LawInfo) -> bool {
     law.uses.friction && !law.uses.restitution && !law.may_gain_energy
 }

@@ -283,7 +283,7 @@ fn a_slide_that_just_stops_in_a_long_sequence_is_a_kink() {
     assert_eq!(told.unwrap(), kink);
 }
 
-/// Unless pieces are asked for, a tie is told by the decisions at equality; a tie without consequence is none.
+/// Unless pieces are asked for, a tie is told by the decisions at equality; one without consequence is not told.
 #[test]
 fn a_tie_names_its_decisions() {
     let contact = |normal: &[f64], tangent: &[f64]| Contact {

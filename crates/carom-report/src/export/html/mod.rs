@@ -106,7 +106,7 @@ fn law(record: &Record) -> String {
     format!(" \u{b7} law: {}", escape(&names.join(", ")))
 }
 
-/// Returns the HTML of the warnings in the results of a record; empty if there are none.
+/// Returns the HTML of the warnings in the results of a record; empty without warnings.
 fn warnings(record: &Record) -> String {
     let list = record.results.get("warnings").and_then(|w| w.as_array());
     let texts = list.into_iter().flatten().filter_map(|w| w.as_str());

@@ -277,7 +277,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns the convex hull of the vertices of a mesh file, or the reason for which there is none. Arguments as for
+    /// Returns the convex hull of the vertices of a mesh file, or the reason for which it has no hull. Arguments as for
     /// [`mesh`](Self::mesh).
     fn hull(
         &mut self,
