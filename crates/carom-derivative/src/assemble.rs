@@ -90,23 +90,18 @@ impl<'p> Derivative<'p> {
                 reason: "its stages do not lead to the outcome",
             });
         }
-        let mut found = None;
         if own.is_tied() {
             derivative.ties = ties_of(&derivative.frame, &own);
-            if !is_member {
-                let mut own = own.clone();
-                own.is_pinched |= !leads_there;
-                let around = Around::new(law, &derivative.frame, outcome, &own, tolerance);
-                found = Some(around.sides(&own, wrt.pieces)?);
-            }
-            let is_smooth = |sides: &Sides| !branch.is_kink && sides.are_one();
-            let side = found.take_if(|sides| is_smooth(sides));
-            let Some(side) = side.and_then(|sides| sides.walks.into_iter().next()) else {
-                derivative.set_sides(own, found, wrt);
+            own.is_pinched |= !leads_there;
+            let frame = &derivative.frame;
+            let around = Around::new(law, frame, outcome, is_member, &own, tolerance);
+            let mut sides = around.sides(&own, wrt.pieces)?;
+            if branch.is_kink || !sides.are_one() {
+                derivative.set_sides(own, sides, wrt);
                 return Ok(derivative);
-            };
+            }
             derivative.ties.clear();
-            own = side;
+            own = sides.walks.swap_remove(0);
         }
         if branch.is_homogeneous {
             check_homogeneous(&derivative.frame, &own)?;
@@ -122,8 +117,8 @@ impl<'p> Derivative<'p> {
     }
 
     /// Stores a tie of the branch `own`: its class, the branches on its `sides` as pieces if these were asked for, and the Jacobians
-    /// of the first. The law was not evaluated around the tie if `sides` is `None`.
-    fn set_sides(&mut self, own: Walk, sides: Option<Sides>, wrt: &Wrt) {
+    /// of the first.
+    fn set_sides(&mut self, own: Walk, sides: Sides, wrt: &Wrt) {
         let frame = &self.frame;
         let piece = |way: &Walk| Piece {
             velocity_plus: frame.velocity(&way.velocity),
@@ -137,27 +132,17 @@ impl<'p> Derivative<'p> {
                 |direction| frame.velocity(direction) * frame.problem.scale(),
             ),
         };
-        self.class = Some(Differentiability::Tied);
-        let mut walks = Vec::new();
-        match sides {
-            Some(sides) => {
-                self.work += sides.work;
-                self.is_complete &= wrt.pieces && sides.is_complete && !sides.is_round;
-                if wrt.pieces && sides.is_known {
-                    self.class = Some(if sides.are_continuous {
-                        Differentiability::Kink
-                    } else {
-                        Differentiability::Jump
-                    });
-                }
-                walks = sides.walks;
-            }
-            None => self.is_complete = false,
-        }
+        self.class = Some(match sides.are_continuous {
+            _ if !wrt.pieces || !sides.is_known => Differentiability::Tied,
+            true => Differentiability::Kink,
+            false => Differentiability::Jump,
+        });
+        self.work += sides.work;
+        self.is_complete &= wrt.pieces && sides.is_complete && !sides.is_round;
         if wrt.pieces {
-            self.pieces = walks.iter().map(piece).collect();
+            self.pieces = sides.walks.iter().map(piece).collect();
         }
-        let own = walks.into_iter().next().unwrap_or(own);
+        let own = sides.walks.into_iter().next().unwrap_or(own);
         let is_quiet = own.is_quiet();
         self.own = Some(own);
         self.find_jacobians(wrt, is_quiet);

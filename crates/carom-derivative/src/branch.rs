@@ -135,7 +135,7 @@ pub(super) struct Walk {
     pub(super) is_pinched: bool,
     /// False if the distance of some decision is not known.
     pub(super) is_bounded: bool,
-    /// True if the Jacobian changes with the velocity on this branch.
+    /// True if the Jacobian changes with the velocity on this branch, or with the end of a long chain of strikes.
     pub(super) is_curved: bool,
     /// Units of work; one unit is about one multiply-add.
     pub(super) work: u64,
@@ -316,7 +316,7 @@ impl Walk {
         } else if !stage.is_curved() && !stage.has_room(&self.jacobian) {
             self.pinch(&stage);
         }
-        self.is_curved |= stage.is_curved();
+        self.is_curved |= stage.is_curved() || self.stages.len() >= LONG;
         let (n, rows) = (frame.dim(), frame.n_rows());
         self.work += (n * n * rows + rows * rows * rows) as u64;
         if forms.is_empty() {

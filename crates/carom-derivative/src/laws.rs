@@ -342,6 +342,7 @@ impl DifferentiableLaw for SetValued {
         &self,
         problem: &ImpactProblem<'_>,
         outcome: &ImpactOutcome,
+        _is_member: bool,
         moved: &ImpactProblem<'_>,
     ) -> Result<ImpactOutcome, ImpactError> {
         let given = Sampler::new(problem, self)?;
@@ -505,9 +506,10 @@ impl DifferentiableLaw for Law {
         &self,
         problem: &ImpactProblem<'_>,
         outcome: &ImpactOutcome,
+        is_member: bool,
         moved: &ImpactProblem<'_>,
     ) -> Result<ImpactOutcome, ImpactError> {
-        of_variant(self).near(problem, outcome, moved)
+        of_variant(self).near(problem, outcome, is_member, moved)
     }
 
     fn has_event_restitution(&self) -> bool {

@@ -203,18 +203,26 @@ pub trait DifferentiableLaw: ImpactLaw {
     ) -> Result<Branch<'p>, ImpactError>;
 
     /// Resolves the impact `moved`, which differs from `problem` by a small change of the velocity, with the random numbers of
-    /// the `outcome` of `problem`. By default the law resolves `moved` as any other impact: it draws no random numbers.
+    /// the `outcome` of `problem`. By default the law resolves `moved` as any other impact: it draws no random numbers. If
+    /// `is_member` is true, `outcome` is a member of a set of outcomes.
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`resolve`](ImpactLaw::resolve).
+    /// Returns the errors of [`resolve`](ImpactLaw::resolve), and [`ImpactError::NotDifferentiated`] if it is not known which
+    /// outcome of `moved` belongs to a member.
     fn near(
         &self,
         problem: &ImpactProblem<'_>,
         outcome: &ImpactOutcome,
+        is_member: bool,
         moved: &ImpactProblem<'_>,
     ) -> Result<ImpactOutcome, ImpactError> {
         let _ = (problem, outcome);
+        if is_member {
+            return Err(ImpactError::NotDifferentiated {
+                reason: "a member of a set of outcomes is not followed to other velocities",
+            });
+        }
         self.resolve(moved)
     }
 

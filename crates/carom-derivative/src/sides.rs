@@ -60,6 +60,7 @@ pub(super) struct Around<'a> {
     law: &'a dyn DifferentiableLaw,
     frame: &'a Frame<'a>,
     outcome: &'a ImpactOutcome,
+    is_member: bool,
     /// Whitened velocity after the impact.
     after: DVector<f64>,
     /// Distance at which the law is evaluated (kinetic norm).
@@ -115,12 +116,13 @@ fn split(
 }
 
 impl<'a> Around<'a> {
-    /// Prepares the evaluation of a law around the velocity before an impact. `own` is the branch of its `outcome`, and `tolerance`
-    /// the relative tolerance of ties.
+    /// Prepares the evaluation of a law around the velocity before an impact. `own` is the branch of its `outcome`, a member of a set
+    /// of outcomes if `is_member` is true, and `tolerance` the relative tolerance of ties.
     pub(super) fn new(
         law: &'a dyn DifferentiableLaw,
         frame: &'a Frame<'a>,
         outcome: &'a ImpactOutcome,
+        is_member: bool,
         own: &Walk,
         tolerance: f64,
     ) -> Self {
@@ -144,6 +146,7 @@ impl<'a> Around<'a> {
             law,
             frame,
             outcome,
+            is_member,
             after: frame.of_velocity(&outcome.velocity_plus.0),
             step,
             tolerance: REACH * step / scales.least(&groups, 1.0).unwrap_or(0.0).max(step),
@@ -226,7 +229,10 @@ impl<'a> Around<'a> {
         let frame = self.frame;
         let velocity = frame.velocity(&(&frame.before + self.step * direction));
         let problem = ImpactProblem::new(frame.problem.contacts(), Tangent(velocity)).ok()?;
-        let mut outcome = self.law.near(frame.problem, self.outcome, &problem).ok()?;
+        let mut outcome = self
+            .law
+            .near(frame.problem, self.outcome, self.is_member, &problem)
+            .ok()?;
         let after = frame.of_velocity(&outcome.velocity_plus.0);
         let event = problem.event();
         outcome.velocity_plus.0 -= &problem.velocity_minus().0 - &event.velocity_minus().0;
