@@ -36,7 +36,7 @@
 //! Paths of the inclusion of Halm & Posa are limits of small steps. [`OuterBound::paths`] gives a bound over these paths
 //! if it is narrower.
 
-mod affine;
+mod barrier;
 mod bounded;
 mod budget;
 mod certificate;
@@ -522,7 +522,11 @@ impl OuterBounds {
             return [None, None];
         };
         let length = c.norm();
-        let found = MomentProgram::new(whitened).best(&(c / length), last, budget);
+        let Some(interior) = &self.interior else {
+            return [None, None];
+        };
+        let program = MomentProgram::new(whitened);
+        let found = program.best(&(c / length), last, interior, budget);
         found.map(|found| {
             let found = found?;
             (0..MAX_SHIFTS).find_map(|k| {
@@ -531,12 +535,7 @@ impl OuterBounds {
                 } else {
                     1e-13 * carom_numeric::power(8.0, k)
                 };
-                let shift = match (&self.interior, k) {
-                    (_, 0) => DVector::zeros(whitened.dim()),
-                    (Some(interior), _) => interior * size,
-                    (None, _) => return None,
-                };
-                let moment = found.on_rows(self, &shift, size, length)?;
+                let moment = found.on_rows(self, &(interior * size), size, length)?;
                 let certificate = BoundCertificate::Moment(Box::new(moment));
                 let bound = certificate.bound(&self.given, direction, found.set)?;
                 Some((bound, certificate))

@@ -1,27 +1,19 @@
 //! Theorem 2: bounds for planar contacts from a quadratic function that no step increases.
 
 use super::OuterBounds;
-use super::affine::Affine;
+use super::barrier::{AffineMatrix, Barrier};
 use super::bounded::{BoundedSet, is_signed, pushed};
 use super::budget::Budget;
 use super::given::{Definite, Given, GivenContact};
 use super::interval::{Interval, dot, exact, up};
-use super::program::{ConicProgram, Whitened, place, symmetric};
-use nalgebra::{DMatrix, DVector, SymmetricEigen};
+use super::program::{Whitened, place, symmetric};
+use nalgebra::{DMatrix, DVector};
 use std::ops::Add;
 
-/// Largest number of rounds in which cuts approximate the semidefinite constraint.
-const MAX_ROUNDS: usize = 40;
+/// The search is not started if the budget allows fewer Newton steps: the result would prove next to nothing.
+const FEWEST_STEPS: u64 = 40;
 
-/// A matrix counts as semidefinite if no eigenvalue is below minus this value; the remaining violation is added to the
-/// bound.
-const SEMIDEFINITE: f64 = 1e-7;
-
-/// Smallest eigenvalue of a matrix that must be positive definite, in whitened coordinates: far above the rounding of the
-/// check, far below values that would change a bound.
-const MARGIN: f64 = 1e-9;
-
-/// Largest absolute value of every unknown of the conic program.
+/// Largest absolute value of every unknown of the program.
 const LARGEST: f64 = 1e3;
 
 /// Proof of an upper bound of $c\cdot v^+$ for planar contacts, by a quadratic function of the velocity that no step
@@ -214,7 +206,7 @@ fn row(contact: &GivenContact, sigma: f64) -> Vec<Interval> {
         .collect()
 }
 
-/// Conic program for the best proof, in whitened coordinates.
+/// Program for the best proof, in whitened coordinates.
 pub(super) struct MomentProgram<'a> {
     whitened: &'a Whitened,
     n: usize,
@@ -259,62 +251,40 @@ impl<'a> MomentProgram<'a> {
         self.at_eta() + self.m * (self.m + 1) / 2
     }
 
-    /// Returns the work (about multiply-adds) of building the first conic program. The program has a 2 × 2 condition for
-    /// each pair of axes, and each condition consists of three linear forms in all unknowns.
-    fn setup(&self) -> u64 {
-        let (axes, unknowns) = (self.n as u64 + 1, self.at_tau() as u64 + 2);
-        let entries = axes.saturating_mul(axes);
-        entries.saturating_mul(entries.saturating_add(unknowns).saturating_mul(4))
+    /// Returns the number of unknowns of the program.
+    fn count(&self) -> usize {
+        self.at_tau() + 2
     }
 
-    /// Returns the work (about multiply-adds) of adding one round of cuts, conditions that exclude the last solution.
-    /// There are three linear forms for each eigenvector except the first.
-    fn cuts(&self) -> u64 {
-        let (axes, unknowns) = (self.n as u64 + 1, self.at_tau() as u64 + 2);
-        let entries = axes.saturating_mul(axes);
-        entries.saturating_mul(axes).saturating_mul(3 * unknowns)
-    }
-
-    fn zero(&self) -> Affine {
-        Affine {
-            terms: vec![0.0; self.at_tau() + 2],
-            constant: 0.0,
-        }
-    }
-
-    fn unknown(&self, k: usize) -> Affine {
-        let mut unknown = self.zero();
-        unknown.terms[k] = 1.0;
-        unknown
-    }
-
-    /// Builds the matrix $\begin{pmatrix} t & r^T \\\\ r & Q\end{pmatrix}$, each entry an affine function of the
-    /// unknowns of the program. If the matrix is positive semidefinite, $t$ is an upper bound of the term $r^TQ^{-1}r$
-    /// of the bound along `direction` (whitened, unit length).
-    fn matrix(&self, direction: &DVector<f64>) -> Vec<Vec<Affine>> {
+    /// Builds the matrix $\begin{pmatrix} t & r^T \\\\ r & Q\end{pmatrix}$. If it is positive definite, the unknown $t$ is
+    /// an upper bound of the term $r^TQ^{-1}r$ of the bound along `direction` (whitened, unit length).
+    fn matrix(&self, direction: &DVector<f64>) -> AffineMatrix {
+        let n = self.n;
         let normals = &self.whitened.normals;
-        let mut matrix = vec![vec![self.zero(); self.n + 1]; self.n + 1];
-        matrix[0][0] = self.unknown(self.at_tau() + 1);
-        for k in 0..self.n {
-            let mut r = self.zero();
-            r.constant = direction[k];
-            r.terms[self.at_a() + k] = -1.0;
+        let mut matrix = AffineMatrix::zeros(n + 1, self.count());
+        for (k, c) in direction.iter().enumerate() {
+            matrix.constant[(0, k + 1)] = *c;
+            matrix.constant[(k + 1, 0)] = *c;
+        }
+        let mut set = |unknown: usize, i: usize, j: usize, x: f64| {
+            let term = &mut matrix.terms[unknown];
+            term[(i, j)] = x;
+            term[(j, i)] = x;
+        };
+        set(self.at_tau() + 1, 0, 0, 1.0);
+        for k in 0..n {
+            set(self.at_a() + k, 0, k + 1, -1.0);
+            set(self.at_tau(), k + 1, k + 1, 1.0);
             for (i, normal) in normals.iter().enumerate() {
-                r.terms[self.at_nu() + i] = normal[k];
+                set(self.at_nu() + i, 0, k + 1, normal[k]);
             }
-            matrix[0][k + 1] = r.clone();
-            matrix[k + 1][0] = r;
-            for l in 0..self.n {
-                let q = &mut matrix[k + 1][l + 1];
-                q.terms[place(self.n, k, l)] = 1.0;
-                if k == l {
-                    q.terms[self.at_tau()] = 1.0;
-                }
+            for l in 0..=k {
+                set(place(n, k, l), k + 1, l + 1, 1.0);
                 for i in 0..self.m {
                     for j in i..self.m {
                         let (u, w) = (&normals[i], &normals[j]);
-                        q.terms[self.at_eta() + place(self.m, i, j)] =
-                            -0.5 * (u[k] * w[l] + w[k] * u[l]);
+                        let product = -0.5 * (u[k] * w[l] + w[k] * u[l]);
+                        set(self.at_eta() + place(self.m, i, j), k + 1, l + 1, product);
                     }
                 }
             }
@@ -322,63 +292,67 @@ impl<'a> MomentProgram<'a> {
         matrix
     }
 
-    /// Builds the conic program with the constraints of every round: signs, sizes, and no growth of the quadratic
-    /// function at any contact. Contact `last` pushes in the last step, so that its multipliers may have any sign.
-    fn constraints(&self, last: usize) -> ConicProgram {
-        let mut program = ConicProgram::default();
-        let Whitened {
-            normals, slides, ..
-        } = self.whitened;
-        for (i, (normal, slides)) in normals.iter().zip(slides).enumerate() {
+    /// Builds the matrix $P$ of the quadratic function $W(v) = \tfrac12v^TPv + a\cdot v$.
+    fn curvature(&self) -> AffineMatrix {
+        let mut matrix = AffineMatrix::zeros(self.n, self.count());
+        for k in 0..self.n {
+            for l in 0..=k {
+                let term = &mut matrix.terms[place(self.n, k, l)];
+                term[(k, l)] = 1.0;
+                term[(l, k)] = 1.0;
+            }
+        }
+        matrix
+    }
+
+    /// Builds the program for paths: signs, sizes, and no growth of the quadratic function at any contact. Contact `last`
+    /// pushes in the last step, so that its multipliers may have any sign.
+    fn program(&self, direction: &DVector<f64>, last: usize) -> Barrier {
+        let (n, m) = (self.n, self.m);
+        let mut cones = Vec::new();
+        let contacts = self.whitened.normals.iter().zip(&self.whitened.slides);
+        for (i, (normal, slides)) in contacts.enumerate() {
             let n_directions = if slides.is_empty() { 1 } else { 2 };
             for (s, sigma) in [1.0, -1.0].into_iter().enumerate().take(n_directions) {
                 let mut f = normal.clone();
                 for slide in slides {
                     f -= slide * sigma;
                 }
-                let mut head = self.zero();
-                for (k, f) in f.iter().enumerate() {
-                    head.terms[self.at_a() + k] = -f;
-                }
-                let mut rows = vec![head.row()];
-                for k in 0..self.n {
-                    let mut entry = self.zero();
-                    for (l, f) in f.iter().enumerate() {
-                        entry.terms[place(self.n, k, l)] += f;
+                let mut rows = DMatrix::zeros(n + 1, self.count());
+                for k in 0..n {
+                    rows[(0, self.at_a() + k)] = -f[k];
+                    for l in 0..n {
+                        rows[(k + 1, place(n, k, l))] += f[l];
                     }
-                    entry.terms[self.at_alpha() + 2 * i + s] = -normal[k];
+                    rows[(k + 1, self.at_alpha() + 2 * i + s)] = -normal[k];
                     for slide in slides {
-                        entry.terms[self.at_alpha() + 2 * self.m + 2 * i + s] = sigma * slide[k];
+                        rows[(k + 1, self.at_alpha() + 2 * m + 2 * i + s)] = sigma * slide[k];
                     }
-                    rows.push(entry.row());
                 }
-                program.norm_below(rows);
+                cones.push(rows);
             }
         }
-        for k in 0..4 * self.m {
-            program.nonnegative(vec![(self.at_alpha() + k, 1.0)], 0.0);
-        }
-        for i in 0..self.m {
-            if i != last {
-                program.nonnegative(vec![(self.at_nu() + i, 1.0)], 0.0);
-            }
-            for j in i..self.m {
-                if i != last && j != last {
-                    program.nonnegative(vec![(self.at_eta() + place(self.m, i, j), 1.0)], 0.0);
-                }
+        let mut floor = vec![-LARGEST; self.count()];
+        floor[self.at_alpha()..self.at_nu()].fill(0.0);
+        for i in (0..m).filter(|i| *i != last) {
+            floor[self.at_nu() + i] = 0.0;
+            for j in (i..m).filter(|j| *j != last) {
+                floor[self.at_eta() + place(m, i, j)] = 0.0;
             }
         }
-        program.nonnegative(vec![(self.at_tau(), 1.0)], 0.0);
-        for k in 0..self.at_tau() + 2 {
-            program.nonnegative(vec![(k, -1.0)], LARGEST);
-            program.nonnegative(vec![(k, 1.0)], LARGEST);
+        floor[self.at_tau()] = 0.0;
+        Barrier {
+            cost: self.cost(),
+            definite: vec![self.matrix(direction)],
+            cones,
+            floor,
+            largest: LARGEST,
         }
-        program
     }
 
-    fn cost(&self) -> Vec<f64> {
+    fn cost(&self) -> DVector<f64> {
         let p = &self.whitened.momentum;
-        let mut cost = vec![0.0; self.at_tau() + 2];
+        let mut cost = DVector::zeros(self.count());
         for k in 0..self.n {
             for l in 0..self.n {
                 cost[place(self.n, k, l)] += 0.5 * p[k] * p[l];
@@ -390,232 +364,60 @@ impl<'a> MomentProgram<'a> {
         cost
     }
 
-    /// Builds the matrix $P$ of the quadratic function $W(v) = \tfrac12v^TPv + a\cdot v$, each entry an affine function
-    /// of the unknowns of the program.
-    fn curvature(&self) -> Vec<Vec<Affine>> {
-        let entry = |k: usize, l: usize| self.unknown(place(self.n, k, l));
-        (0..self.n)
-            .map(|k| (0..self.n).map(|l| entry(k, l)).collect())
-            .collect()
+    /// Returns unknowns that satisfy all conditions strictly: with $P = 1$, $\alpha = \beta = 1$ no impulse changes
+    /// $\tfrac12v^TPv$ at the end of a step, and $a\cdot v$ falls along all of them. `interior` is a whitened velocity
+    /// along which every admissible impulse does positive work.
+    fn start(&self, interior: &DVector<f64>) -> DVector<f64> {
+        let mut x = DVector::zeros(self.count());
+        for k in 0..self.n {
+            x[place(self.n, k, k)] = 1.0;
+            x[self.at_a() + k] = -interior[k];
+        }
+        let small = 0.1 / (self.m * self.m) as f64;
+        x.rows_mut(self.at_alpha(), 4 * self.m).fill(1.0);
+        x.rows_mut(self.at_nu(), self.at_tau() - self.at_nu())
+            .fill(small);
+        x[self.at_tau()] = 1.0;
+        // Q is at least one, and |r| at most 1 + 1 + 0.1.
+        x[self.at_tau() + 1] = 10.0;
+        x
     }
 
-    /// Finds the best certified upper bounds of the velocity along `direction` (whitened, unit length) if contact
-    /// `last` pushes in the last step. Returns two proofs: for finite impulse steps, then for paths of infinitesimal
-    /// steps; `None` where no proof was found.
-    ///
-    /// The condition of a positive semidefinite matrix is replaced by conditions on 2 × 2 sections of this matrix. The
-    /// first sections lie along the axes, further ones along eigenvectors for which a solution violates the condition.
-    /// A larger multiplier $\tau$ of the kinetic energy repairs the remaining violation, so that the solution of every
-    /// round gives a proof. The program for paths has fewer constraints; its sections belong to the program for steps
-    /// as well.
+    /// Finds the best upper bounds of the velocity along `direction` (whitened, unit length) if contact `last` pushes in
+    /// the last step. Returns two proofs: for finite impulse steps, then for paths of infinitesimal steps; `None` where no
+    /// proof was found. `interior` is a whitened velocity along which every admissible impulse does positive work.
     ///
     /// When the budget is used up, the best proof so far is returned. The search for paths may take half of the budget.
     pub(super) fn best(
         &self,
         direction: &DVector<f64>,
         last: usize,
+        interior: &DVector<f64>,
         budget: &mut Budget,
     ) -> [Option<Found>; 2] {
-        if budget.times(self.setup(), 1).is_none() {
+        let mut program = self.program(direction, last);
+        if budget.times(program.work(), FEWEST_STEPS).is_none() {
             return [None, None];
         }
-        budget.spend(self.setup());
-        let matrix = self.matrix(direction);
-        let mut program = self.constraints(last);
-        self.add_sections(&mut program, &matrix);
-        let mut search = Search {
-            unknowns: self,
+        let found = |set: BoundedSet, x: DVector<f64>| Found {
+            set,
+            n: self.n,
+            m: self.m,
             last,
-            program,
-            best: [None, None],
+            tau: x[self.at_tau()],
+            x: x.as_slice().to_vec(),
         };
-        let is_convex = budget.share(1, |half| search.run(&[&matrix], &matrix, half));
-        if !is_convex {
-            let curvature = self.curvature();
-            self.add_sections(&mut search.program, &curvature);
-            search.run(&[&matrix, &curvature], &matrix, budget);
-        }
-        search.best.map(|found| found.map(|(_, found)| found))
-    }
-
-    /// Adds the conditions that all 2 × 2 sections of a matrix, one for each pair of axes, are positive semidefinite.
-    /// The entries of `form` are affine functions of the unknowns of the program.
-    fn add_sections(&self, program: &mut ConicProgram, form: &[Vec<Affine>]) {
-        let axes = DMatrix::identity(form.len(), form.len());
-        for k in 1..form.len() {
-            for l in 0..k {
-                let (u, w) = (axes.column(k).into_owned(), axes.column(l).into_owned());
-                section(program, self, form, &u, &w);
-            }
-        }
-    }
-
-    /// Adds conditions (cuts) that exclude the solution `x` if the symmetric matrix `form` is not positive
-    /// semidefinite there. The entries of `form` are affine functions of the unknowns of the program. Returns true if
-    /// cuts were added.
-    fn cut(&self, program: &mut ConicProgram, form: &[Vec<Affine>], x: &[f64]) -> bool {
-        let size = form.len();
-        let eigen = SymmetricEigen::new(DMatrix::from_fn(size, size, |i, j| form[i][j].at(x)));
-        let mut order: Vec<usize> = (0..size).collect();
-        order.sort_by(|i, j| eigen.eigenvalues[*i].total_cmp(&eigen.eigenvalues[*j]));
-        if eigen.eigenvalues[order[0]] >= -SEMIDEFINITE {
-            return false;
-        }
-        let vector = |k: usize| eigen.eigenvectors.column(order[k]).into_owned();
-        for k in 1..size {
-            section(program, self, form, &vector(0), &vector(k));
-        }
-        // A 1 × 1 matrix has no 2 × 2 sections.
-        if size == 1 {
-            program.nonnegative(form[0][0].row().0, form[0][0].constant);
-        }
-        true
-    }
-
-    /// Returns the smallest eigenvalue of the matrix $P$ of the quadratic function at the solution `x` of the program.
-    fn least_curvature(&self, x: &[f64]) -> f64 {
-        symmetric(self.n, x).symmetric_eigenvalues().min()
-    }
-
-    /// Computes the smallest bound that a solution `x` of the program gives if only the multiplier $\tau$ of the kinetic
-    /// energy may change. Returns the bound and $\tau$. `matrix` is the matrix that must be positive semidefinite, with
-    /// affine functions of the unknowns as entries. `set` tells if finite steps or paths are bounded.
-    fn repaired(&self, matrix: &[Vec<Affine>], x: &[f64], set: BoundedSet) -> Option<(f64, f64)> {
-        let given = x[self.at_tau()];
-        let q = DMatrix::from_fn(self.n, self.n, |i, j| matrix[i + 1][j + 1].at(x));
-        let r = DVector::from_fn(self.n, |i, _| matrix[0][i + 1].at(x));
-        let eigen = SymmetricEigen::new(q);
-        let parts = eigen.eigenvectors.tr_mul(&r);
-        // Eigenvalues of Q without the term τ M.
-        let rest: Vec<f64> = eigen.eigenvalues.iter().map(|q| q - given).collect();
-        let mut least = rest.iter().fold(0.0, |a, q| f64::max(a, -q)) + MARGIN;
-        if set == BoundedSet::Steps {
-            least = least.max(MARGIN - self.least_curvature(x));
-        }
-        let slope = |tau: f64| -> f64 {
-            let terms = rest.iter().zip(parts.iter());
-            1.0 - terms
-                .map(|(q, r)| carom_numeric::power(r / (q + tau), 2))
-                .sum::<f64>()
+        let start = self.start(interior);
+        let paths = budget.share(1, |half| program.minimize(start.clone(), half));
+        let is_convex = symmetric(self.n, paths.as_slice()).cholesky().is_some();
+        let steps = if is_convex {
+            paths.clone()
+        } else {
+            program.definite.push(self.curvature());
+            program.minimize(start, budget)
         };
-        let (mut low, mut high) = (least, least + parts.norm() + 1.0);
-        for _ in 0..200 {
-            let middle = 0.5 * (low + high);
-            if slope(middle) < 0.0 {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        let tau = high;
-        let inverse: f64 = rest
-            .iter()
-            .zip(parts.iter())
-            .map(|(q, r)| r * r / (q + tau))
-            .sum();
-        let cost = self.cost();
-        let linear: f64 = cost[..self.at_alpha()]
-            .iter()
-            .zip(x)
-            .map(|(c, x)| c * x)
-            .sum();
-        let value = linear + 0.5 * tau + 0.5 * inverse;
-        value.is_finite().then_some((value, tau))
+        [(BoundedSet::Steps, steps), (BoundedSet::Paths, paths)].map(|(set, x)| Some(found(set, x)))
     }
-}
-
-/// Rounds of cuts for one direction and one last contact.
-struct Search<'s, 'a> {
-    unknowns: &'s MomentProgram<'a>,
-    last: usize,
-    program: ConicProgram,
-    /// Best bounds with their proofs, for steps and for paths.
-    best: [Option<(f64, Found)>; 2],
-}
-
-impl Search<'_, '_> {
-    /// Solves the program, adds cuts (conditions that exclude the last solution), and repeats this until all matrices in
-    /// `definite` are positive semidefinite or the budget ends. Stores the best proofs. Returns true if the last solution
-    /// proves one bound for both steps and paths, because its matrix $P$ is positive semidefinite. `matrix` is the matrix
-    /// whose semidefiniteness proves the bound. The entries of all matrices are affine functions of the unknowns.
-    fn run(
-        &mut self,
-        definite: &[&Vec<Vec<Affine>>],
-        matrix: &[Vec<Affine>],
-        budget: &mut Budget,
-    ) -> bool {
-        let unknowns = self.unknowns;
-        let cost = unknowns.cost();
-        let mut is_convex = false;
-        for _ in 0..MAX_ROUNDS {
-            let Some(x) = self.program.minimize(&cost, budget) else {
-                break;
-            };
-            self.offer(matrix, &x);
-            is_convex = unknowns.least_curvature(&x) >= -SEMIDEFINITE;
-            let mut is_cut = false;
-            budget.spend(unknowns.cuts().saturating_mul(definite.len() as u64));
-            for form in definite {
-                is_cut |= unknowns.cut(&mut self.program, form, &x);
-            }
-            if !is_cut {
-                break;
-            }
-        }
-        is_convex
-    }
-
-    /// Stores the proof that the solution `x` of the program gives if its bound is smaller than the best one so far,
-    /// separately for finite steps and for paths. `matrix` is the matrix whose semidefiniteness proves the bound, with
-    /// affine functions of the unknowns as entries.
-    fn offer(&mut self, matrix: &[Vec<Affine>], x: &[f64]) {
-        for (set, best) in [BoundedSet::Steps, BoundedSet::Paths]
-            .into_iter()
-            .zip(&mut self.best)
-        {
-            if let Some((value, tau)) = self.unknowns.repaired(matrix, x, set)
-                && best.as_ref().is_none_or(|(b, _)| value < *b)
-            {
-                let found = Found {
-                    set,
-                    n: self.unknowns.n,
-                    m: self.unknowns.m,
-                    last: self.last,
-                    x: x.to_vec(),
-                    tau,
-                };
-                *best = Some((value, found));
-            }
-        }
-    }
-}
-
-/// Adds the condition that a symmetric matrix is positive semidefinite in the plane of two vectors `u` and `w`. The
-/// entries of `matrix` are affine functions of the unknowns of the program.
-fn section(
-    program: &mut ConicProgram,
-    unknowns: &MomentProgram<'_>,
-    matrix: &[Vec<Affine>],
-    u: &DVector<f64>,
-    w: &DVector<f64>,
-) {
-    let form = |a: &DVector<f64>, b: &DVector<f64>| {
-        let mut sum = unknowns.zero();
-        for (row, a) in matrix.iter().zip(a.iter()) {
-            for (entry, b) in row.iter().zip(b.iter()) {
-                if a * b != 0.0 {
-                    sum.add(entry, a * b);
-                }
-            }
-        }
-        sum
-    };
-    let (uu, uw, ww) = (form(u, u), form(u, w), form(w, w));
-    let (mut sum, mut difference, mut cross) = (uu.clone(), uu, unknowns.zero());
-    sum.add(&ww, 1.0);
-    difference.add(&ww, -1.0);
-    cross.add(&uw, 2.0);
-    program.norm_below(vec![sum.row(), difference.row(), cross.row()]);
 }
 
 impl Found {

@@ -1,0 +1,190 @@
+//! Interior-point method for matrices, cones and bounds together: the unknowns of Theorem 2.
+
+use super::budget::Budget;
+use nalgebra::{DMatrix, DVector};
+
+/// Distance from the optimum, in units of the speed before the impact, at which the search ends. It is what a bound of
+/// Theorem 2 may be too wide.
+const GAP: f64 = 1e-6;
+
+/// Ratio of successive weights of the cost.
+const WEIGHT_STEP: f64 = 10.0;
+
+/// Largest number of Newton steps for one weight; a few suffice.
+const MAX_STEPS: usize = 30;
+
+/// Square of the Newton decrement below which the next weight is tried.
+const CENTERED: f64 = 0.1;
+
+/// Shortest part of a Newton step that is tried.
+const SHORTEST: f64 = 1e-9;
+
+/// Symmetric matrix whose entries are affine functions of the unknowns.
+pub(super) struct AffineMatrix {
+    pub(super) constant: DMatrix<f64>,
+    /// Derivative by each unknown.
+    pub(super) terms: Vec<DMatrix<f64>>,
+}
+
+impl AffineMatrix {
+    /// Creates the zero matrix of `size` rows, a function of `unknowns` unknowns.
+    pub(super) fn zeros(size: usize, unknowns: usize) -> Self {
+        Self {
+            constant: DMatrix::zeros(size, size),
+            terms: vec![DMatrix::zeros(size, size); unknowns],
+        }
+    }
+
+    fn at(&self, x: &DVector<f64>) -> DMatrix<f64> {
+        let terms = self.terms.iter().zip(x.iter());
+        terms.fold(self.constant.clone(), |sum, (term, x)| sum + term * *x)
+    }
+}
+
+/// Convex program: minimizes a linear cost of the unknowns.
+pub(super) struct Barrier {
+    pub(super) cost: DVector<f64>,
+    /// Matrices that must be positive definite.
+    pub(super) definite: Vec<AffineMatrix>,
+    /// Linear functions of the unknowns, one per row: the first must exceed the norm of the others.
+    pub(super) cones: Vec<DMatrix<f64>>,
+    /// Lower bound of each unknown.
+    pub(super) floor: Vec<f64>,
+    /// Largest size of each unknown.
+    pub(super) largest: f64,
+}
+
+/// Second-order model of the weighted cost and the logarithms of all conditions.
+struct Model {
+    value: f64,
+    gradient: DVector<f64>,
+    hessian: DMatrix<f64>,
+}
+
+impl Barrier {
+    /// Returns the work (about multiply-adds) of one Newton step.
+    pub(super) fn work(&self) -> u64 {
+        let n = self.cost.len() as u64;
+        let definite = self.definite.iter().map(|form| {
+            let size = form.constant.nrows() as u64;
+            (n + 2 * size).saturating_mul(n).saturating_mul(size * size)
+        });
+        let cones = self.cones.iter().map(|rows| rows.nrows() as u64 * n * n);
+        definite
+            .chain(cones)
+            .fold(n * n * n / 3, u64::saturating_add)
+    }
+
+    /// Number of logarithms: the cost at the center of a weight is within this number over the weight of the least.
+    fn order(&self) -> f64 {
+        let definite = self.definite.iter().map(|form| form.constant.nrows());
+        (definite.sum::<usize>() + 2 * self.cones.len() + 2 * self.cost.len()) as f64
+    }
+
+    /// Minimizes the cost from a point that satisfies all conditions strictly. Every point on the way does, so that the
+    /// point where the budget ends is an answer, too.
+    pub(super) fn minimize(&self, start: DVector<f64>, budget: &mut Budget) -> DVector<f64> {
+        let (mut x, mut weight) = (start, 1.0);
+        let enough = self.order() / GAP;
+        while weight < WEIGHT_STEP * enough {
+            for _ in 0..MAX_STEPS {
+                if budget.times(self.work(), 1).is_none() {
+                    return x;
+                }
+                budget.spend(self.work());
+                let Some(Model {
+                    value,
+                    gradient,
+                    hessian,
+                }) = self.model(&x, weight, true)
+                else {
+                    return x;
+                };
+                let Some(factor) = hessian.cholesky() else {
+                    return x;
+                };
+                let step = -factor.solve(&gradient);
+                let decrement = -gradient.dot(&step);
+                // This form also catches NaN.
+                if !(decrement > CENTERED) {
+                    break;
+                }
+                let mut part = 1.0;
+                let next = loop {
+                    let next = &x + &step * part;
+                    let model = self.model(&next, weight, false);
+                    if model.is_some_and(|model| model.value <= value - 0.1 * part * decrement) {
+                        break Some(next);
+                    }
+                    part *= 0.5;
+                    if part < SHORTEST {
+                        break None;
+                    }
+                };
+                match next {
+                    Some(next) => x = next,
+                    None => break,
+                }
+            }
+            weight *= WEIGHT_STEP;
+        }
+        x
+    }
+
+    /// Evaluates the weighted cost minus the logarithms of all conditions, with its derivatives if `is_whole`; `None`
+    /// unless all conditions hold strictly.
+    fn model(&self, x: &DVector<f64>, weight: f64, is_whole: bool) -> Option<Model> {
+        let n = x.len();
+        let mut model = Model {
+            value: weight * self.cost.dot(x),
+            gradient: &self.cost * weight,
+            hessian: DMatrix::zeros(n, n),
+        };
+        for (k, (x, floor)) in x.iter().zip(&self.floor).enumerate() {
+            for (room, sign) in [(x - floor, 1.0), (self.largest - x, -1.0)] {
+                if !(room > 0.0) {
+                    return None;
+                }
+                model.value -= libm::log(room);
+                model.gradient[k] -= sign / room;
+                model.hessian[(k, k)] += 1.0 / (room * room);
+            }
+        }
+        for rows in &self.cones {
+            let y = rows * x;
+            let mut dual = -&y;
+            dual[0] = y[0];
+            let room = dual.dot(&y);
+            if !(y[0] > 0.0 && room > 0.0) {
+                return None;
+            }
+            model.value -= libm::log(room);
+            if is_whole {
+                let normal = rows.tr_mul(&dual) * (2.0 / room);
+                model.gradient -= &normal;
+                model.hessian.ger(1.0, &normal, &normal, 1.0);
+                let mut signed = rows * (2.0 / room);
+                signed.row_mut(0).neg_mut();
+                model.hessian.gemm_tr(1.0, rows, &signed, 1.0);
+            }
+        }
+        for form in &self.definite {
+            let factor = form.at(x).cholesky()?;
+            let lower = factor.l_dirty();
+            let logarithms = lower.diagonal().map(libm::log);
+            model.value -= 2.0 * logarithms.sum();
+            if is_whole {
+                let size = lower.nrows();
+                let mut scaled = DMatrix::zeros(size * size, n);
+                for (k, term) in form.terms.iter().enumerate() {
+                    let half = lower.solve_lower_triangular(term)?;
+                    let both = lower.solve_lower_triangular(&half.transpose())?;
+                    model.gradient[k] -= both.trace();
+                    scaled.column_mut(k).copy_from_slice(both.as_slice());
+                }
+                model.hessian.gemm_tr(1.0, &scaled, &scaled, 1.0);
+            }
+        }
+        model.value.is_finite().then_some(model)
+    }
+}
