@@ -2,7 +2,7 @@
 
 use super::chain::{CLOSED, Edges};
 use super::least_squares::{LEAST_DAMPING, LeastSquares};
-use super::round_chain::{Closings, Path, RoundChain, WIDTH};
+use super::round_chain::{Path, RoundChain, WIDTH};
 use carom_lcp::cone::{ConeMode, ConeWorkspace};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
@@ -31,12 +31,6 @@ const COMPLIANCE: f64 = 1e-10;
 /// the effects of unit changes.
 pub(super) const FIRST_DAMPING: f64 = 1e-2;
 
-/// Fraction of the missed velocity that may remain after a step without another correction of the nonlinear part.
-const SHORT: f64 = 0.1;
-
-/// Largest number of trials of a step, each corrected for the nonlinear part of the previous one.
-const N_CORRECTIONS: usize = 4;
-
 /// A chain with the first-order effects of changes of its normal impulses.
 pub(super) struct Linearization<'a> {
     edges: &'a Edges,
@@ -48,8 +42,6 @@ pub(super) struct Linearization<'a> {
     room: Vec<f64>,
     /// Changes of the slot velocities after each step by unit changes, slots × unknowns.
     effects: Vec<DMatrix<f64>>,
-    /// Slot velocities after each step at zero change, extrapolated linearly.
-    base: Vec<Vec<f64>>,
 }
 
 /// A chain changed by one Newton step.
@@ -66,14 +58,12 @@ pub(super) struct NewtonStep {
 impl<'a> Linearization<'a> {
     /// Computes to first order the effect of changes of the normal impulses on the velocities along a chain of impulse
     /// steps. `edges`: friction cones of the contacts, with the velocities before the impact and in the judged outcome.
-    /// `path`: impulses and velocities of the chain. `closings`: treatment of contacts that close. The number of
-    /// multiply-adds is added to `work`. Returns `None` if no normal impulse of the chain may change, if more than
+    /// `path`: impulses and velocities of the chain. The number of multiply-adds is added to `work`. Returns `None` if no normal impulse of the chain may change, if more than
     /// [`MAX_UNKNOWNS`] may change, or if the effects cannot be computed.
     pub(super) fn new(
         edges: &'a Edges,
         chain: &'a RoundChain,
         path: &'a Path,
-        closings: Closings,
         work: &mut u64,
     ) -> Option<Self> {
         let mut steering = Self {
@@ -83,9 +73,8 @@ impl<'a> Linearization<'a> {
             unknowns: Vec::new(),
             room: Vec::new(),
             effects: Vec::new(),
-            base: path.after.clone(),
         };
-        steering.add_unknowns(closings);
+        steering.add_unknowns();
         if steering.unknowns.is_empty() || steering.unknowns.len() > MAX_UNKNOWNS {
             return None;
         }
@@ -98,9 +87,8 @@ impl<'a> Linearization<'a> {
     }
 
     /// Collects the normal impulses that may change. Before the last step, these are the impulses of contacts that
-    /// push, and also those of contacts that approach if `closings` is `Free`. In the last step, the impulses that may
-    /// change are those of contacts that are closed at the judged velocity.
-    fn add_unknowns(&mut self, closings: Closings) {
+    /// push or approach. In the last step, they are those of contacts that are closed at the judged velocity.
+    fn add_unknowns(&mut self) {
         let zero = CLOSED * self.edges.norm;
         let steps = self.chain.normals.iter().zip(&self.path.after);
         for (step, (normals, velocity)) in steps.enumerate() {
@@ -109,7 +97,7 @@ impl<'a> Linearization<'a> {
                 let may_change = if step == self.last() {
                     self.edges.target[slot] <= zero
                 } else {
-                    *l > 0.0 || (closings == Closings::Free && velocity[slot] < 0.0)
+                    *l > 0.0 || velocity[slot] < 0.0
                 };
                 if may_change {
                     self.unknowns.push((step, contact));
@@ -250,21 +238,7 @@ impl<'a> Linearization<'a> {
     fn condition(&self, step: usize, slot: usize, wanted: f64) -> (f64, impl Iterator<Item = f64>) {
         let row = self.effects[step].row(slot);
         let changes = (0..self.room.len()).map(move |j| row[j] * self.room[j]);
-        (wanted - self.base[step][slot], changes)
-    }
-
-    /// Iterates over the velocities that changes of the normal impulses must reach: the judged velocity along all contact
-    /// rows at the end, and zero normal velocity of contacts that close. Each entry is the step, the index of the contact
-    /// row, and the velocity.
-    fn targets(&self) -> impl Iterator<Item = (usize, usize, f64)> {
-        let last = self.last();
-        let end = self.edges.target.iter().enumerate();
-        let closings = self
-            .unknowns
-            .iter()
-            .filter(move |(step, contact)| *step < last && self.chain.closes[*step][*contact]);
-        end.map(move |(slot, target)| (last, slot, *target))
-            .chain(closings.map(|(step, contact)| (*step, contact * WIDTH, 0.0)))
+        (wanted - self.path.after[step][slot], changes)
     }
 
     /// Iterates over the contacts that push before the last step and therefore must not open. Each entry is the step of
@@ -288,9 +262,10 @@ impl<'a> Linearization<'a> {
         let n = self.unknowns.len();
         let mut entries: Vec<f64> = Vec::new();
         let mut lacking: Vec<f64> = Vec::new();
+        let targets = self.edges.target.iter().enumerate();
+        let targets = targets.map(|(slot, target)| (self.last(), slot, *target));
         let pushing = self.pushing().map(|(step, slot)| (step, slot, 0.0));
-        let n_targets = self.targets().count();
-        for (step, slot, wanted) in self.targets().chain(pushing) {
+        for (step, slot, wanted) in targets.chain(pushing) {
             let (lacks, changes) = self.condition(step, slot, wanted);
             entries.extend(changes);
             lacking.push(lacks);
@@ -298,55 +273,32 @@ impl<'a> Linearization<'a> {
         let rows = DMatrix::from_vec(n, lacking.len(), entries);
         *work += (n * lacking.len()) as u64;
         let floor = self.less().map(|less| -less).collect();
-        LeastSquares::new(rows, n_targets, lacking, floor)
+        LeastSquares::new(rows, self.edges.target.len(), lacking, floor)
     }
 
     /// Takes one Newton step: changes the normal impulses so that the chain ends as near to the judged velocity as
-    /// possible. No change exceeds `reach`, or twice `reach` after corrections. `damping` is the damping of the previous
-    /// step on entry, and that of this step on return. `cone` is the workspace of the friction solver; `work` counts
-    /// multiply-adds. `None` if no step is found.
+    /// possible. No change exceeds `reach`. `damping` is the damping of the previous step on entry, and that of this step
+    /// on return. `cone` is the workspace of the friction solver; `work` counts multiply-adds. `None` if no step is found.
     pub(super) fn step(
-        &mut self,
+        &self,
         reach: f64,
         damping: &mut f64,
         cone: &mut ConeWorkspace,
         work: &mut u64,
     ) -> Option<NewtonStep> {
-        let (found, mut changes, mut promised) =
-            self.least_squares(work).within(reach, *damping, work)?;
+        let mut least_squares = self.least_squares(work);
+        let (found, changes, promised) = least_squares.within(reach, *damping, work)?;
         if found > LEAST_DAMPING {
             *damping = found;
         }
-        let mut best: Option<NewtonStep> = None;
-        for _ in 0..N_CORRECTIONS {
-            let chain = self.changed(&changes);
-            let path = chain.follow(self.edges, Some(self.path), cone, work);
-            if let Some(path) = &path {
-                self.update_base(path, &changes);
-            }
-            let step = NewtonStep {
-                chain,
-                path,
-                promised,
-                size: changes.amax(),
-            };
-            let missed = step.missed();
-            if best.as_ref().is_some_and(|best| missed >= best.missed()) {
-                break;
-            }
-            best = Some(step);
-            if missed <= 2.0 * promised + SHORT * self.path.missed {
-                break;
-            }
-            // The new path gives a better estimate of the nonlinear part.
-            match self.least_squares(work).minimized(found, work) {
-                Some((corrected, misses)) if corrected.amax() <= 2.0 * reach => {
-                    (changes, promised) = (corrected, misses);
-                }
-                _ => break,
-            }
-        }
-        best
+        let chain = self.changed(&changes);
+        let path = chain.follow(self.edges, Some(self.path), cone, work);
+        Some(NewtonStep {
+            chain,
+            path,
+            promised,
+            size: changes.amax(),
+        })
     }
 
     fn changed(&self, changes: &DVector<f64>) -> RoundChain {
@@ -362,25 +314,6 @@ impl<'a> Linearization<'a> {
             };
         }
         chain
-    }
-
-    /// Extrapolates the exact velocities of a changed chain (`path`) linearly back to zero change of the normal impulses.
-    /// The next correction of the Newton step starts from the result, which contains the nonlinear part of the change.
-    fn update_base(&mut self, path: &Path, changes: &DVector<f64>) {
-        let steps = self.base.iter_mut().zip(&path.after).zip(&self.effects);
-        for ((base, after), effects) in steps {
-            base.copy_from_slice(after);
-            let changes = changes.iter().zip(&self.room);
-            for (effect, (change, room)) in effects.column_iter().zip(changes) {
-                kernel::add_scaled(base, -change * room, effect.as_slice());
-            }
-        }
-    }
-}
-
-impl NewtonStep {
-    fn missed(&self) -> f64 {
-        self.path.as_ref().map_or(f64::INFINITY, |path| path.missed)
     }
 }
 

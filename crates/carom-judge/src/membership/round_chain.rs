@@ -1,6 +1,6 @@
 //! Chains in round friction cones, given by their normal impulses; the friction impulses of each step are computed.
 
-use super::chain::Edges;
+use super::chain::{Chain, Edges};
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{ConeMode, ConeProblem, ConeSelection, ConeWorkspace};
 use carom_metric::kernel;
@@ -8,28 +8,10 @@ use carom_metric::kernel;
 /// Number of rows of a contact.
 pub(super) const WIDTH: usize = 3;
 
-/// Normal impulses below this, relative to the norm of the motion, get their friction again from their own sliding. The
-/// solution for all contacts is accurate only relative to the largest impulse.
-const SMALL: f64 = 1e-4;
-
-/// Number of times that the friction of small impulses is computed again.
-const N_POLISHES: usize = 2;
-
-/// Treatment of contacts that close in a step of a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Closings {
-    /// These contacts close in the chain as well; contacts that do not push stay inactive.
-    Kept,
-    /// These contacts may push less; contacts that approach may begin to push.
-    Free,
-}
-
 /// Chain given by the scaled normal impulses, one per contact in each step.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct RoundChain {
     pub(super) normals: Vec<Vec<f64>>,
-    /// True if a contact that pushes in a step is closed after it.
-    pub(super) closes: Vec<Vec<bool>>,
 }
 
 /// Impulses and velocities along a chain.
@@ -56,36 +38,7 @@ impl RoundChain {
         let mut normals: Vec<Vec<f64>> = steps.iter().map(normals).collect();
         normals.retain(|step| step.iter().any(|l| *l > 0.0));
         normals.push(vec![0.0; edges.n_contacts()]);
-        let closes = vec![vec![false; edges.n_contacts()]; normals.len()];
-        Self { normals, closes }
-    }
-
-    /// Copies the chain, and inserts a step without impulses after each impulse step except the last, so that Newton's
-    /// method can divide the impulses among more steps.
-    pub(super) fn refined(&self) -> Self {
-        let mut refined = Self::default();
-        let last = self.normals.len().saturating_sub(1);
-        for (step, (normals, closes)) in self.normals.iter().zip(&self.closes).enumerate() {
-            refined.normals.push(normals.clone());
-            refined.closes.push(closes.clone());
-            if step < last {
-                refined.normals.push(vec![0.0; normals.len()]);
-                refined.closes.push(vec![false; closes.len()]);
-            }
-        }
-        refined
-    }
-
-    /// Marks contacts that must be closed after a step: those that push in the step and whose normal velocity after it is
-    /// at most `hardly` in size. `path` holds the velocities of the chain.
-    pub(super) fn close(&mut self, path: &Path, hardly: f64) {
-        let steps = self.closes.iter_mut().zip(&self.normals).zip(&path.after);
-        for ((closes, normals), velocity) in steps {
-            let normal_velocities = velocity.iter().step_by(WIDTH);
-            for ((closes, l), b) in closes.iter_mut().zip(normals).zip(normal_velocities) {
-                *closes |= *l > 0.0 && b.abs() <= hardly;
-            }
-        }
+        Self { normals }
     }
 
     /// Computes the friction impulses and the velocities of every step of the chain from the normal impulses. The
@@ -141,11 +94,7 @@ impl RoundChain {
                     l.fill(0.0);
                 }
             }
-            let mut after = edges.after(&velocity, &impulse);
-            for _ in 0..N_POLISHES {
-                polish(edges, cone.modes(), &after, &mut impulse);
-                after = edges.after(&velocity, &impulse);
-            }
+            let after = edges.after(&velocity, &impulse);
             velocity.clone_from(&after);
             path.impulses.push(impulse);
             path.modes.push(cone.modes().to_vec());
@@ -158,12 +107,10 @@ impl RoundChain {
     fn missed(&self, edges: &Edges, path: &Path) -> f64 {
         let mut worst = 0.0;
         let mut miss = |x: f64| worst = kernel::larger(worst, x);
-        let steps = self.normals.iter().zip(&self.closes).zip(&path.after);
-        for ((normals, closes), velocity) in steps {
-            let contacts = normals.iter().zip(closes);
-            for ((l, closes), b) in contacts.zip(velocity.iter().step_by(WIDTH)) {
+        for (normals, velocity) in self.normals.iter().zip(&path.after) {
+            for (l, b) in normals.iter().zip(velocity.iter().step_by(WIDTH)) {
                 if *l > 0.0 {
-                    miss(if *closes { b.abs() } else { *b });
+                    miss(*b);
                 }
             }
         }
@@ -175,24 +122,14 @@ impl RoundChain {
     }
 }
 
-/// Recomputes the friction of small impulses: the new friction impulse is opposite to the sliding velocity of the
-/// contact, and its size is the friction coefficient times the normal impulse. `edges` holds the friction cones of the
-/// problem. `impulse` and `after` have the impulses of a step and the velocities after it, along all contact rows;
-/// `modes` has the mode (open, sticking or sliding) of each contact.
-fn polish(edges: &Edges, modes: &[ConeMode], after: &[f64], impulse: &mut [f64]) {
-    let small = SMALL * edges.norm;
-    let contacts = impulse
-        .chunks_exact_mut(WIDTH)
-        .zip(after.chunks_exact(WIDTH));
-    for ((l, u), (mode, friction)) in contacts.zip(modes.iter().zip(&edges.space.friction)) {
-        let (&mut [normal, ref mut x, ref mut y], &[_, ux, uy]) = (l, u) else {
-            continue;
-        };
-        let speed = kernel::norm(&[ux, uy]);
-        if *mode == ConeMode::Slide && normal < small && speed > small {
-            let friction = friction * normal / speed;
-            *x = -friction * ux;
-            *y = -friction * uy;
+impl Path {
+    /// Converts the path to a chain without the steps in which no contact pushes.
+    pub(super) fn into_chain(self) -> Chain {
+        let mut steps = self.impulses;
+        steps.retain(|step| step.iter().any(|l| *l != 0.0));
+        Chain {
+            steps,
+            value: self.missed,
         }
     }
 }

@@ -2,10 +2,9 @@
 
 use super::chain::{Attempt, Chain, Edges, Precision};
 use super::modes::ModeSequence;
-use super::newton::Led;
 use super::ordered::Ordered;
 use super::orders::{Chains, MAX_LISTED, in_some_order};
-use super::round_chain::{Closings, RoundChain};
+use super::round_chain::RoundChain;
 use super::sampled::{Sampled, one_sample, samplers};
 use super::witness::{Witness, WitnessCone};
 use super::{Known, Membership, Nearest, Origin, SAME, SetVerdict};
@@ -19,9 +18,6 @@ use std::collections::{HashMap, HashSet};
 
 /// Number of samples in round cones that are moved to the velocity in parallel.
 const AT_ONCE: usize = 3;
-
-/// Number of chains in round cones that are refined after each batch.
-const REFINED: usize = 2;
 
 /// Number of sequences from which the local search starts.
 const STARTS: usize = 4;
@@ -38,13 +34,14 @@ const LEAST_WORK: u64 = 20_000_000;
 /// Divisor of the remaining budget: one chain in round cones may use this part of it.
 const BUDGET_PARTS: u64 = 4;
 
+/// Number of samples that are tried after each batch, the nearest first.
+const TRIED: usize = 6;
+
 /// Numbers that control how many samples are drawn and tried.
 struct Pace {
     /// Number of samples in a batch, and in one parallel task of the batch.
     batch: u64,
     task: u64,
-    /// Number of samples that are tried after each batch, the nearest first.
-    tried: usize,
     /// Number of samples with equal modes that are tried.
     alike: usize,
     /// Largest number of pivots of all samples, relative to that of equally many default samples. Random branches, small
@@ -58,10 +55,9 @@ struct Pace {
 const LINEAR: Pace = Pace {
     batch: 64,
     task: 8,
-    tried: 6,
     alike: 1,
-    pivot_share: 0.8,
-    work_per_sample: 100_000,
+    pivot_share: 0.5,
+    work_per_sample: 30_000,
 };
 
 /// Numbers for round cones, where Newton's method moves samples to the velocity. Few samples suffice; samples with equal
@@ -69,10 +65,9 @@ const LINEAR: Pace = Pace {
 const ROUND: Pace = Pace {
     batch: 16,
     task: 2,
-    tried: 3,
     alike: 2,
     pivot_share: 0.3,
-    work_per_sample: 400_000,
+    work_per_sample: 300_000,
 };
 
 /// Sequence of modes, with the distance at which its best chain ends (scaled).
@@ -477,71 +472,36 @@ impl Search<'_, '_> {
         steps.iter().map(rows).collect()
     }
 
-    /// Moves samples of the outcome set in round friction cones to the judged velocity by Newton's method. Then divides
-    /// the steps of the nearest chains into more steps and continues with these chains. Returns the first chain that
-    /// leads to the judged velocity as a witness. `led` collects the chains that come near.
-    fn attempt_round(&mut self, samples: &[Sampled], led: &mut Vec<Led>) -> Option<Witness> {
+    /// Moves samples of the outcome set in round friction cones to the judged velocity by Newton's method. Contacts that are
+    /// closed within the tolerance are closed at the target. Returns the first chain that leads to the judged velocity as
+    /// a witness.
+    fn attempt_round(&mut self, samples: &[Sampled]) -> Option<Witness> {
         if self.edges.cone != WitnessCone::Round {
             return None;
         }
-        let targets: Vec<&Edges> = match (self.precision, self.snapped) {
-            (Precision::Approaching, Some(snapped)) => vec![snapped],
-            (_, snapped) => std::iter::once(self.edges).chain(snapped).collect(),
-        };
-        let ways = 2 * targets.len();
+        let edges = self.snapped.unwrap_or(self.edges);
         // The nearest sample is tried alone, because it often suffices.
         let (first, others) = samples.split_at(samples.len().min(1));
         for some in std::iter::once(first).chain(others.chunks(AT_ONCE)) {
-            let budget = self.round_budget()?;
-            let chains = map(ways * some.len(), |i| {
+            let left = self.budget.checked_sub(self.work)?;
+            let chains = map(some.len(), |i| {
                 let mut work = 0;
-                let closings = [Closings::Free, Closings::Kept][i % 2];
-                let target = i % ways / 2;
-                let edges = targets[target];
-                let chain = some.get(i / ways).and_then(|sampled| {
-                    let start = RoundChain::new(edges, &sampled.steps);
-                    start.lead(edges, closings, budget, &mut work)
-                });
-                (chain.map(|led| led.to(target)), work)
+                let start = some
+                    .get(i)
+                    .map(|sampled| RoundChain::new(edges, &sampled.steps));
+                let chain =
+                    start.and_then(|start| start.lead(edges, left / BUDGET_PARTS, &mut work));
+                (chain, work)
             });
-            if let Some(witness) = self.keep(chains, led) {
-                return Some(witness);
+            for (chain, work) in chains {
+                self.work += work;
+                if let Some(witness) = chain.and_then(|chain| self.look_at(&chain)) {
+                    return Some(witness);
+                }
             }
             if self.is_settled() {
                 return None;
             }
-        }
-        led.retain(|led| led.is_near(self.edges));
-        led.sort_by(|a, b| a.missed().total_cmp(&b.missed()));
-        led.truncate(4 * REFINED);
-        let budget = self.round_budget()?;
-        let nearest: Vec<Led> = led.drain(..led.len().min(REFINED)).collect();
-        let chains = map(nearest.len(), |i| {
-            let mut work = 0;
-            let led = nearest.get(i);
-            let chain = led.and_then(|led| led.refine(targets[led.target()], budget, &mut work));
-            (chain, work)
-        });
-        self.keep(chains, led)
-    }
-
-    /// Returns the number of multiply-adds that one chain in round friction cones may use; `None` if the work budget is
-    /// used up.
-    fn round_budget(&self) -> Option<u64> {
-        let left = self.budget.checked_sub(self.work)?;
-        (left > 0).then_some(left / BUDGET_PARTS)
-    }
-
-    /// Examines the chains found by Newton's method, each given with the number of multiply-adds it took. Returns the
-    /// first chain that leads to the judged velocity as a witness, and adds the chains before it to `led`.
-    fn keep(&mut self, chains: Vec<(Option<Led>, u64)>, led: &mut Vec<Led>) -> Option<Witness> {
-        for (chain, work) in chains {
-            self.work += work;
-            let Some(chain) = chain else { continue };
-            if let Some(witness) = self.look_at(&chain.found()) {
-                return Some(witness);
-            }
-            led.push(chain);
         }
         None
     }
@@ -552,7 +512,6 @@ impl Search<'_, '_> {
         let samplers = samplers(self.case)?;
         let total = self.case.options.samples;
         let mut met: HashMap<(ModeSequence, usize), usize> = HashMap::new();
-        let mut led = Vec::new();
         let mut drawn: Vec<Sampled> = Vec::new();
         let mut first = 0;
         let (mut pivots, mut plain, mut n_plain) = (0.0, 0.0, 0.0f64);
@@ -596,9 +555,9 @@ impl Search<'_, '_> {
                 let nearer = a.distance.total_cmp(&b.distance);
                 nearer.then(a.sample.cmp(&b.sample))
             });
-            let rest = drawn.split_off(drawn.len().min(pace.tried));
+            let rest = drawn.split_off(drawn.len().min(TRIED));
             let nearest = std::mem::replace(&mut drawn, rest);
-            if let Some(witness) = self.attempt_round(&nearest, &mut led) {
+            if let Some(witness) = self.attempt_round(&nearest) {
                 return Ok(Some(witness));
             }
             let sequences = nearest.into_iter().map(|sampled| sampled.sequence);
@@ -609,7 +568,7 @@ impl Search<'_, '_> {
             if self.is_settled() {
                 return Ok(None);
             }
-            drawn.truncate(8 * pace.tried);
+            drawn.truncate(8 * TRIED);
             first = end;
         }
         Ok(None)
