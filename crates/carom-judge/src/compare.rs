@@ -7,6 +7,7 @@ use super::explain::Explanation;
 use super::inelastic::Inelastic;
 use super::membership::{Membership, SAME, SetVerdict, Witness};
 use super::moreau_newton::moreau_newton;
+use super::parts::seen_by;
 use crate::tolerances::NO_RESTITUTION;
 use carom_contact::{ContactSet, Diagnostics, GateRule, ImpactError, ImpactLaw, SetValuedLaw};
 use carom_impact::{
@@ -16,6 +17,10 @@ use carom_impact::{
 use carom_metric::Tangent;
 use carom_two_body::{ImpactOptions, RestitutionLaw};
 use nalgebra::DVector;
+
+/// Largest number of states visited by the propagative law if no order of impacts can give the judged velocity. It changes
+/// the reported distance of the nearest order, not the verdict.
+const NODES_OF_NEAREST: usize = 1000;
 
 /// Verdict about one impact law: tells if one of the velocities after the impact that the law allows equals the judged
 /// velocity.
@@ -213,9 +218,18 @@ fn two_tangents(contacts: &ContactSet<'_>) -> bool {
 
 /// Finds the answer of the propagative law that comes nearest to the judged velocity. The candidates lie on the
 /// segments from plastic outcomes (restitution 0) to the elastic outcomes of all orders of impacts.
+///
+/// No such velocity differs from that before along any direction but the normals and the constraints. If the judged one
+/// does, no order matches, and few orders are followed to find one that comes near.
 fn propagative(case: &Case<'_>) -> Answer {
+    let is_refuted = unmade_by_normals(case) > case.options.tolerance;
+    let max_nodes = case.options.max_nodes;
     let law = Propagative {
-        max_nodes: case.options.max_nodes,
+        max_nodes: if is_refuted {
+            max_nodes.min(NODES_OF_NEAREST)
+        } else {
+            max_nodes
+        },
         ..Propagative::default()
     };
     let set = law.resolve_all(case.problem)?;
@@ -246,13 +260,24 @@ fn propagative(case: &Case<'_>) -> Answer {
         let elastic = case.whitened(&outcome.velocity_plus);
         for (plastic, rule) in &plastic {
             let next = Candidate {
-                is_all: is_complete,
+                is_all: is_complete || is_refuted,
                 ..on_segment(case, plastic, &elastic, (&order, rule))
             };
             best = Some(case.better(best, Ok(next)));
         }
     }
     best.unwrap_or_else(|| case.fixed(&law, String::new()))
+}
+
+/// Returns the part of the momentum change, relative to the motion, that no impulses along normals and constraints make.
+fn unmade_by_normals(case: &Case<'_>) -> f64 {
+    let contacts = case.problem.contacts();
+    let change = &case.after - case.before();
+    let normals = contacts
+        .indices()
+        .map(|i| contacts.unit_row(contacts.row(i)));
+    let made = seen_by(contacts, normals, change.as_slice());
+    case.relative(&(change - made))
 }
 
 fn order_of(sequence: Option<&[usize]>, impacts: u64) -> String {

@@ -336,8 +336,20 @@ impl Parts {
 /// Projects a whitened momentum (n entries) onto the span of the contact and constraint rows: the part of the motion
 /// that contacts and constraints can change.
 pub(super) fn seen(contacts: &ContactSet<'_>, momentum: &[f64]) -> DVector<f64> {
+    seen_by(
+        contacts,
+        contacts.all_rows().map(|row| contacts.unit_row(row)),
+        momentum,
+    )
+}
+
+/// Projects a whitened momentum (n entries) onto the span of these contact rows (whitened) and of all constraints.
+pub(super) fn seen_by<'r>(
+    contacts: &'r ContactSet<'_>,
+    rows: impl Iterator<Item = &'r [f64]> + Clone,
+    momentum: &[f64],
+) -> DVector<f64> {
     // Contact rows have no part along the constraints.
-    let rows = contacts.all_rows().map(|row| contacts.unit_row(row));
     let forms = contacts.constraint_basis();
     let n = momentum.len();
     let forms = forms.map_or(&[][..], |basis| basis.as_slice());
