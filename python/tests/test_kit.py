@@ -236,7 +236,7 @@ def test_the_command_line_runs_records_and_refuses(tmp_path: pathlib.Path) -> No
     assert run_command("run", "exact_engine:Exact").returncode == 0
     assert run_command("run", "exact_engine:Exact", "--set", "fault=twist").returncode == 1
     recorded = run_command("run", "exact_engine:Exact", "--set", "fault=twist", "--record", str(file))
-    assert recorded.returncode == 0 and "1 expected-failure" in recorded.stdout
+    assert recorded.returncode == 0 and "2 expected-failure" in recorded.stdout
     again = run_command("run", "exact_engine:Exact", "--set", "fault=twist", "--expected", str(file), "--json")
     assert again.returncode == 0 and json.loads(again.stdout)["ok"] is True
     assert run_command("run", "exact_engine:Exact", "--expected", str(file)).returncode == 1
@@ -268,12 +268,15 @@ def test_the_pytest_plugin_counts_as_the_report(tmp_path: pathlib.Path) -> None:
         return done.stdout + done.stderr
 
     assert "no tests ran" in pytest_run()
-    assert "1 failed, 100 passed" in pytest_run("--carom-kit", "exact_engine:Exact", "--carom-set", "fault=twist")
+    assert "2 failed, 99 passed" in pytest_run("--carom-kit", "exact_engine:Exact", "--carom-set", "fault=twist")
     file = tmp_path / "kit.toml"
-    file.write_text('[[expected]]\ncase = "ball-twist/spin"\nreason = "x"\nerror = 3.0\n')
+    file.write_text(
+        '[[expected]]\ncase = "ball-twist/spin"\nreason = "x"\nerror = 3.0\n'
+        '[[expected]]\ncase = "ball-twist/rebound"\nreason = "x"\nerror = 0.3\n'
+    )
     known = ("--carom-kit", "exact_engine:Exact", "--carom-expected", str(file))
-    assert "100 passed, 1 xfailed" in pytest_run(*known, "--carom-set", "fault=twist")
-    assert "1 failed, 100 passed" in pytest_run(*known), "an expected failure that passes is strict"
+    assert "99 passed, 2 xfailed" in pytest_run(*known, "--carom-set", "fault=twist")
+    assert "2 failed, 99 passed" in pytest_run(*known), "an expected failure that passes is strict"
     assert "no engine 'nosuch'" in pytest_run("--carom-kit", "nosuch")
 
 
