@@ -12,7 +12,7 @@ use crate::solved::{Single, Solved, one};
 use crate::zeros::drop_signs_of_zeros;
 use crate::{Answer, Progress, bodies, simultaneous};
 use carom_contact::{ContactSet, ImpactLaw, ImpactProblem};
-use carom_impact::Law;
+use carom_impact::{EnergeticRestitution, Law};
 use serde_json::{Map, Value, json};
 
 /// Answer to an impact [`Problem`]: the outcome or the set of outcomes, as JSON fields.
@@ -123,10 +123,11 @@ impl Request {
     ///
     /// A [`WireError`] that names the faulty option.
     pub fn checked(self) -> Result<Self, WireError> {
-        match &self.asked {
-            Ok(_) => Ok(self),
-            Err(error) => Err(error.clone()),
+        if let Law::Propagative(law) = &self.asked()?.law {
+            EnergeticRestitution::new(law.restitution.value())
+                .map_err(|error| WireError::at("options.restitution", &error))?;
         }
+        Ok(self)
     }
 
     /// Requests derivatives of the outcome in every answer. `derivative` is the value of the key `derivative` of a JSON
