@@ -6,7 +6,7 @@
 //! machines; the digests include the records of worlds and mechanisms, for which equal bits between machines are not promised, so
 //! the file says where it was written and is compared there alone.
 
-use crate::fuzz;
+use crate::{corpus, fuzz};
 use anyhow::{Context, ensure};
 use carom_scenarios::{Overrides, scenario};
 use carom_wire::{Command, answer_line};
@@ -54,6 +54,9 @@ struct Digests {
     input: String,
     answers: String,
 }
+
+/// Lines that ask for all outcomes of a law.
+const OUTCOMES: usize = 1200;
 
 /// Rounds of the other families for one line that asks for bounds.
 const BOUNDED_EVERY: usize = 4;
@@ -224,24 +227,39 @@ fn families() -> anyhow::Result<Vec<Family>> {
         input: input.iter().map(Value::to_string).collect(),
         answer,
     };
-    let outcomes: Vec<Value> = fuzz::inputs("resolve", SEED + 1, 4000)?
+    // Laws with several outcomes, all of them.
+    let outcomes: Vec<Value> = fuzz::inputs("tame", SEED + 1, 6 * OUTCOMES)?
         .into_iter()
-        .map(|line| with(line, "outcomes", json!("all")))
+        .filter(has_outcomes)
+        .map(|line| {
+            let mut options = line["options"].clone();
+            options["outcomes"] = json!("all");
+            with(line, "options", options)
+        })
+        .take(OUTCOMES)
         .collect();
-    let lcp = fuzz::inputs("lcp", SEED, 4500)?.into_iter().enumerate();
+    let lcp = fuzz::inputs("lcp", SEED, 3000)?.into_iter().enumerate();
     let lcp = lcp.map(|(k, line)| {
         let method = ["lemke", "auto", "enumerate"][k % 3];
         with(line, "method", json!(method))
     });
     let text = |value: Value| value.as_str().unwrap_or_default().replace('\n', " ");
+    let resolve: fn(&str) -> String = |line| answer_line(Command::Resolve, 1, line).text;
+    let resolved = |name, input: &str, count| -> anyhow::Result<Family> {
+        Ok(family(name, fuzz::inputs(input, SEED, count)?, resolve))
+    };
+    let cotangents = fuzz::inputs("tame-cotangent", SEED, 1500)?;
     Ok(vec![
-        family("resolve", fuzz::inputs("resolve", SEED, 8000)?, |line| {
-            answer_line(Command::Resolve, 1, line).text
+        resolved("resolve", "tame", 6000)?,
+        resolved("derivative", "tame-derivative", 2500)?,
+        family("cotangent", cotangents, |line| {
+            let line: Value = serde_json::from_str(line).unwrap_or_default();
+            corpus::pulled_back(&line).to_string()
         }),
-        family("outcomes", outcomes, |line| {
-            answer_line(Command::Resolve, 1, line).text
-        }),
-        family("judge", fuzz::inputs("judge", SEED, 500)?, judged),
+        family("outcomes", outcomes, resolve),
+        resolved("hostile", "hostile", 1500)?,
+        resolved("wild", "resolve", 800)?,
+        family("judge", fuzz::inputs("tame", SEED + 2, 500)?, judged),
         family("lcp", lcp.collect(), |line| {
             answer_line(Command::Lcp, 1, line).text
         }),
@@ -252,7 +270,7 @@ fn families() -> anyhow::Result<Vec<Family>> {
                 .into_iter()
                 .map(text)
                 .collect(),
-            answer: |line| answer_line(Command::Resolve, 1, line).text,
+            answer: resolve,
         },
         family("world", (0..100).map(world).collect(), |line| {
             run("world", line)
@@ -355,27 +373,30 @@ fn with(mut line: Value, key: &str, value: Value) -> Value {
     line
 }
 
+/// True if the law of a line can list several outcomes of its problem.
+fn has_outcomes(line: &Value) -> bool {
+    let is_planar = || {
+        let contacts = line["contacts"].as_array().map(Vec::as_slice);
+        let contacts = contacts.unwrap_or_default();
+        let mut tangents = contacts
+            .iter()
+            .map(|c| c["tangents"].as_array().map_or(0, Vec::len));
+        contacts.len() <= 4 && tangents.all(|count| count == 1)
+    };
+    match line["law"].as_str() {
+        Some("propagative" | "set-valued") => true,
+        Some("anitescu-potra") => is_planar(),
+        _ => false,
+    }
+}
+
 /// Resolves the impact problem in a line, and judges three claimed velocities after the impact: 1, 0.8 and 1.2 times the
-/// computed one. Returns the three verdicts.
+/// computed one, the last one of several. Returns the three verdicts.
 fn judged(line: &str) -> String {
-    let Ok(Value::Object(mut problem)) = serde_json::from_str(line) else {
-        return "no problem".to_owned();
-    };
-    problem.remove("seed");
-    let asked = Value::Object(problem.clone());
-    let answer = answer_line(Command::Resolve, 1, &asked.to_string()).text;
-    let answer: Value = serde_json::from_str(&answer).unwrap_or_default();
-    let Some(velocity) = answer.get("velocity_plus").and_then(Value::as_array) else {
-        return answer.to_string();
-    };
-    problem.remove("law");
-    problem.insert("options".to_owned(), json!({"samples": 8}));
-    let judge = |factor: f64| {
-        let scaled = velocity.iter().filter_map(Value::as_f64);
-        let scaled: Vec<f64> = scaled.map(|v| factor * v).collect();
-        let mut line = problem.clone();
-        line.insert("velocity_plus".to_owned(), json!(scaled));
-        answer_line(Command::Judge, 1, &Value::Object(line).to_string()).text
+    let line: Value = serde_json::from_str(line).unwrap_or_default();
+    let judge = |factor: f64| match corpus::claimed(&line, factor) {
+        Some(claim) => answer_line(Command::Judge, 1, &claim.to_string()).text,
+        None => "no answer".to_owned(),
     };
     [1.0, 0.8, 1.2].map(judge).join(" ")
 }

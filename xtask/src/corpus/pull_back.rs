@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 /// Relative change of the velocity at which a decision counts as tied.
 const TIED: f64 = 1e-9;
 
-/// Difference of a cotangent from the product with the Jacobian, over the terms of that product.
+/// Difference of a cotangent from the product with the Jacobian, over the terms of that product and the cotangent itself: the
+/// Jacobian of a body that is brought to rest is rounding.
 const SAME: f64 = 1e-9;
 
 /// Adds a cotangent of the velocity after the impact (key `cotangent`) to random lines in generalized velocities.
@@ -86,7 +87,9 @@ pub(crate) fn check(line: &Value) -> Result<(), String> {
     }
     let (velocity, product) = (numbers(&found["velocity"]), numbers(&jacobian["product"]));
     let sizes = numbers(&jacobian["sizes"]);
-    let largest = sizes.iter().copied().fold(0.0, f64::max);
+    let given = numbers(&line["cotangent"]);
+    let terms = sizes.iter().chain(&given);
+    let largest = terms.fold(0.0f64, |largest, x| largest.max(x.abs()));
     let is_near = |k: usize| (velocity[k] - product[k]).abs() <= SAME * largest;
     if velocity.len() == product.len() && (0..product.len()).all(is_near) {
         Ok(())

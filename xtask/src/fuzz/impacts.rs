@@ -51,7 +51,7 @@ pub(super) fn hostile() -> Target {
     Target {
         name: "hostile",
         input: corpus::hostile,
-        check: Box::new(resolved),
+        check: Box::new(resolved_with_digits),
     }
 }
 
@@ -60,7 +60,7 @@ pub(super) fn hostile_derivatives() -> Target {
     Target {
         name: "hostile-derivative",
         input: || corpus::differentiated(corpus::hostile()),
-        check: Box::new(resolved),
+        check: Box::new(resolved_with_digits),
     }
 }
 
@@ -223,19 +223,46 @@ pub(crate) fn excuses(problem: &Value) -> Excuses {
     }
 }
 
+/// Checks that a line is answered twice alike, and the rules of a success; a refusal is honest.
 fn resolved(problem: &Value) -> Result<(), String> {
+    match answer(problem)? {
+        Some(answer) => fulfills_rules(problem, &answer),
+        None => Ok(()),
+    }
+}
+
+/// Checks a line as [`resolved`] does, but asks the rules of a success only of answers with at least six digits: others are
+/// marked.
+fn resolved_with_digits(problem: &Value) -> Result<(), String> {
+    match answer(problem)? {
+        Some(answer) if answer["audit"]["digits"].as_f64() >= Some(6.0) => {
+            fulfills_rules(problem, &answer)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the answer to a line, or `None` for an honest refusal.
+fn answer(problem: &Value) -> Result<Option<Value>, String> {
     let text = problem.to_string();
     let line = answer_line(Command::Resolve, 1, &text);
     if line != answer_line(Command::Resolve, 1, &text) {
         return Err("the second answer differs".to_owned());
     }
     let answer: Value = serde_json::from_str(&line.text).map_err(|e| e.to_string())?;
-    if let Some(error) = answer.get("error") {
-        // A refusal is honest.
-        return match error["kind"].as_str() {
+    match answer.get("error") {
+        None => Ok(Some(answer)),
+        Some(error) => match error["kind"].as_str() {
             None | Some("internal" | "invalid-json" | "unknown-law") => Err(error.to_string()),
-            Some(_) => Ok(()),
-        };
+            Some(_) => Ok(None),
+        },
+    }
+}
+
+fn fulfills_rules(problem: &Value, answer: &Value) -> Result<(), String> {
+    if problem.get("mass_matrix").is_none() {
+        // A form of bodies, which the library itself turns into rows.
+        return Ok(());
     }
     let Some(given) = Given::new(problem) else {
         return Ok(());
@@ -247,7 +274,7 @@ fn resolved(problem: &Value) -> Result<(), String> {
         }
         Some("separating") => Ok(()),
         Some("resolved") => {
-            given.broken_rule(&answer, excuses)?;
+            given.broken_rule(answer, excuses)?;
             let outcomes = answer["outcomes"].as_array().map(Vec::as_slice);
             for outcome in outcomes.unwrap_or_default() {
                 given
