@@ -149,8 +149,7 @@ impl StepProblem {
         let mut best = f64::INFINITY;
         let mut status = LcpStatus::Inaccurate;
         let mut compliant = Vec::new();
-        for (attempt, max_attempts) in attempts() {
-            workspace.lemke.options.max_attempts = max_attempts;
+        for attempt in 0..=MAX_ATTEMPTS {
             if attempt == MAX_ATTEMPTS {
                 workspace.set_cover(0, None);
                 compliant = self.compliant_matrix();
@@ -224,7 +223,9 @@ impl StepProblem {
                 }
                 return Ok(());
             }
-            best = best.min(residual);
+            if is_answer {
+                best = best.min(residual);
+            }
         }
         Err(ImpactError::Complementarity {
             status,
@@ -440,14 +441,6 @@ impl StepProblem {
     }
 }
 
-/// Returns the attempts to solve a step: the number of the covering vector, and the largest number of attempts of Lemke's
-/// method with it. The answer of the first path is judged before Lemke's method tries others: a row of the step whose terms
-/// are rounding errors has no solution, and another path may end at another solution of the other rows.
-fn attempts() -> impl Iterator<Item = (u64, usize)> {
-    let all = (0..=MAX_ATTEMPTS).map(|attempt| (attempt, usize::MAX));
-    std::iter::once((0, 1)).chain(all)
-}
-
 /// Units of work of an attempt in addition to its pivots.
 const ATTEMPT_WORK: u64 = 1000;
 
@@ -493,7 +486,9 @@ impl StepWorkspace {
         Self {
             lemke: Lemke {
                 options: LemkeOptions {
-                    // Impulses and velocities are judged in `StepProblem::solve`.
+                    // Impulses and velocities are judged in `StepProblem::solve`, which chooses the covering vectors: one path
+                    // for each.
+                    max_attempts: 1,
                     proofs: false,
                     ..LemkeOptions::default()
                 },
