@@ -130,31 +130,6 @@ pub struct MoreauNewton {
 }
 
 impl MoreauNewton {
-    /// Resolves a time step whose restitution refers to the velocity $\hat v$ at the start of the step (`approach`, n
-    /// entries): $0 \le b_n^+ - e\max(-\hat b_n, 0) \perp \lambda_n \ge 0$ for every contact with the normal impulse
-    /// $\lambda_n$, the normal velocity $b_n^+$ after the step, the coefficient of restitution $e$ and the row velocities
-    /// $\hat b = J\hat v$ at the start.
-    ///
-    /// A time step applies external impulses and impacts together. The velocity of the problem is then the one
-    /// at the end of the step without contact forces, but restitution refers to the velocity at the start.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`resolve`](ImpactLaw::resolve), and [`ImpactError::Metric`] for `approach`.
-    pub fn resolve_from(
-        &self,
-        problem: &ImpactProblem<'_>,
-        approach: &Tangent,
-    ) -> Result<ImpactOutcome, ImpactError> {
-        let problem = problem.event();
-        let contacts = problem.contacts();
-        let entries = approach.0.as_slice();
-        contacts
-            .metric()
-            .check_vector("velocity of approach", entries)?;
-        self.resolve_step(problem, approach, &Cell::default())
-    }
-
     /// Resolves a time step, in which the velocity `approach` decides how fast each contact rebounds. Adds the units of
     /// work used to `work`.
     fn resolve_step(
@@ -187,8 +162,17 @@ impl MoreauNewton {
         self.resolve_with(problem, closing, work)
     }
 
-    /// Resolves an impact or, if `approach` is given, a time step that started with the velocity `approach` (n entries), to
-    /// which restitution then refers. Adds the units of work used (about a multiply-add each) to `work`.
+    /// Resolves an impact or, if `approach` is given, a time step that started with the velocity $\hat v$ (`approach`, n
+    /// entries), to which restitution then refers: $0 \le b_n^+ - e\max(-\hat b_n, 0) \perp \lambda_n \ge 0$ for every contact
+    /// with the normal impulse $\lambda_n$, the normal velocity $b_n^+$ after the step, the coefficient of restitution $e$ and
+    /// the row velocities $\hat b = J\hat v$ at the start. Adds the units of work used (about a multiply-add each) to `work`.
+    ///
+    /// A time step applies external impulses and impacts together. The velocity of the problem is then the one at the end
+    /// of the step without contact forces.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`resolve`](ImpactLaw::resolve), and [`ImpactError::Metric`] for `approach`.
     pub fn resolve_counted(
         &self,
         problem: &ImpactProblem<'_>,
@@ -197,7 +181,11 @@ impl MoreauNewton {
     ) -> Result<ImpactOutcome, ImpactError> {
         let problem = problem.event();
         match approach {
-            Some(approach) => self.resolve_step(problem, approach, work),
+            Some(approach) => {
+                let metric = problem.contacts().metric();
+                metric.check_vector("velocity of approach", approach.0.as_slice())?;
+                self.resolve_step(problem, approach, work)
+            }
             None => self.resolve_impact(problem, work),
         }
     }

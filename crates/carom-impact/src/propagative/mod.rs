@@ -8,7 +8,6 @@
 //! whole set of outcomes and its diameter, the indeterminacy $\xi$.
 
 mod chain;
-mod collapse;
 mod minimal;
 mod random_orders;
 mod selection;
@@ -16,7 +15,6 @@ mod spread;
 mod tree;
 mod unfold;
 
-pub use collapse::collapse_restitution;
 pub use minimal::{MINIMALITY_LIMIT, is_minimal};
 pub use random_orders::{MAX_ORDERS, OrderSample};
 pub use selection::Selection;

@@ -5,7 +5,7 @@ use crate::support::common::*;
 use carom_contact::{
     Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, ImpactStatus, SetValuedLaw,
 };
-use carom_impact::propagative::{MINIMALITY_LIMIT, TwoContacts, collapse_restitution, is_minimal};
+use carom_impact::propagative::{MINIMALITY_LIMIT, TwoContacts, is_minimal};
 use carom_impact::{EnergeticRestitution, Propagative, Selection, SequenceFilter, uniqueness};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector, dmatrix};
@@ -234,34 +234,6 @@ fn equal_balls_sort_their_velocities_with_one_impact_per_inversion() {
             assert_all_close(plus(&outcome), &sorted, 1e-12, "velocity");
             assert_eq!(details(&outcome).impacts, impacts);
             assert_elastic(&outcome);
-        }
-    }
-}
-
-#[test]
-fn three_equal_balls_collapse_up_to_seven_less_four_roots_of_three() {
-    assert_close(
-        collapse_restitution(-0.5),
-        7.0 - 4.0 * 3f64.sqrt(),
-        1e-10,
-        "e*",
-    );
-    assert_eq!(collapse_restitution(0.3), 0.0);
-    assert_close(collapse_restitution(-1.0), 1.0, 1e-15, "parallel walls");
-    assert!(collapse_restitution(1.5).is_nan() && collapse_restitution(-1.5).is_nan());
-}
-
-/// The eigenvalues of one round of two inelastic impacts decide, computed here directly.
-#[test]
-fn collapse_begins_where_the_round_of_two_impacts_has_real_eigenvalues() {
-    for c in [-0.3, -0.5, -0.8, -0.95] {
-        let critical = collapse_restitution(c);
-        for (e, real) in [(critical * 0.999, true), (critical * 1.001, false)] {
-            let u = dmatrix![-e, 0.0; -(1.0 + e) * c, 1.0];
-            let v = dmatrix![1.0, -(1.0 + e) * c; 0.0, -e];
-            let round: DMatrix<f64> = v * u;
-            let discriminant = round.trace().powi(2) - 4.0 * round.determinant();
-            assert_eq!(discriminant >= 0.0, real, "c = {c}, e = {e}");
         }
     }
 }
