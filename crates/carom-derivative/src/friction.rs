@@ -192,23 +192,17 @@ impl<'f> Contacts<'f> {
             let own = |reading: &Reading<'_>| self.own(reading);
             let mut grips: Vec<Grip> = readings.iter().map(own).collect();
             let (mut stage, mut forms) = self.stage(event, &readings, &grips);
+            if self.close_idle(&readings, &stage, &walk.jacobian, &mut grips) {
+                (stage, forms) = self.stage(event, &readings, &grips);
+            }
+            if stage.is_loose() {
+                return None;
+            }
             let mut one_answer = || {
                 let has_caps = !event.caps.is_empty();
                 have_one_answer(self.frame, &self.members, self.cones, has_caps)
             };
-            let mut shares = stage.is_dependent;
-            let mut is_loose = stage.is_loose();
-            if self.close_idle(&readings, &stage, &walk.jacobian, &mut grips) {
-                let closed = self.stage(event, &readings, &grips);
-                (shares, is_loose) = (true, closed.0.is_loose());
-                if !is_loose && *is_unique.get_or_insert_with(&mut one_answer) {
-                    (stage, forms) = closed;
-                }
-            }
-            if is_loose {
-                return None;
-            }
-            shares = shares && *is_unique.get_or_insert_with(&mut one_answer);
+            let shares = stage.is_dependent && *is_unique.get_or_insert_with(&mut one_answer);
             walk.advance(self.frame, stage, &forms, shares, tolerance);
         }
         Some(walk)

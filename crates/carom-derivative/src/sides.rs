@@ -34,9 +34,9 @@ const THROUGH: f64 = 1e-3;
 /// Difference of an extrapolated outcome from the outcome at the velocity itself, in steps, that counts as zero.
 const MATCH: f64 = 1e-2;
 
-/// Difference up to which Jacobians count as equal on sides where friction in round cones turns with the velocity, relative to
-/// the largest entry or to one.
-const TURNED: f64 = 1e-3;
+/// Difference up to which Jacobians count as equal on sides where they change with the velocity or with the end of a long chain of
+/// strikes, relative to the largest entry or to one.
+const TURNED: f64 = 1e-4;
 
 /// Largest number of ties that are taken both ways.
 const MAX_TIES: usize = 6;
