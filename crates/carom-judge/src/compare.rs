@@ -18,9 +18,10 @@ use carom_metric::Tangent;
 use carom_two_body::{ImpactOptions, RestitutionLaw};
 use nalgebra::DVector;
 
-/// Largest number of states visited by the propagative law if no order of impacts can give the judged velocity. It changes
-/// the reported distance of the nearest order, not the verdict.
+/// Largest numbers of states visited and of random orders drawn by the propagative law if no order of impacts can give the
+/// judged velocity. They change the reported distance of the nearest order, not the verdict.
 const NODES_OF_NEAREST: usize = 1000;
+const ORDERS_OF_NEAREST: u64 = 16;
 
 /// Verdict about one impact law: tells if one of the velocities after the impact that the law allows equals the judged
 /// velocity.
@@ -223,15 +224,14 @@ fn two_tangents(contacts: &ContactSet<'_>) -> bool {
 /// does, no order matches, and few orders are followed to find one that comes near.
 fn propagative(case: &Case<'_>) -> Answer {
     let is_refuted = unmade_by_normals(case) > case.options.tolerance;
-    let max_nodes = case.options.max_nodes;
-    let law = Propagative {
-        max_nodes: if is_refuted {
-            max_nodes.min(NODES_OF_NEAREST)
-        } else {
-            max_nodes
-        },
+    let mut law = Propagative {
+        max_nodes: case.options.max_nodes,
         ..Propagative::default()
     };
+    if is_refuted {
+        law.max_nodes = law.max_nodes.min(NODES_OF_NEAREST);
+        law.samples = ORDERS_OF_NEAREST;
+    }
     let set = law.resolve_all(case.problem)?;
     let (outcomes, is_complete) = (set.outcomes, set.complete);
     let rules = [
