@@ -13,7 +13,7 @@
 #[path = "../../crates/carom-lcp/tests/it/common/mod.rs"]
 mod common;
 
-use carom_lcp::{ContactLcp, Lcp, LcpRef, Lemke, LemkeWorkspace, principal_pivoting};
+use carom_lcp::{ContactLcp, Lcp, LcpRef, Lemke, LemkeWorkspace};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 
@@ -73,55 +73,5 @@ fn lemke(c: &mut Criterion) {
     });
 }
 
-fn principal(c: &mut Criterion) {
-    let mut group = c.benchmark_group("lcp/principal-pivoting");
-    for n in [8, 64] {
-        let set = pd_skew(n);
-        group.throughput(Throughput::Elements(set.len() as u64));
-        group.bench_function(BenchmarkId::new("pd-skew", n), |b| {
-            b.iter(|| {
-                for lcp in &set {
-                    black_box(principal_pivoting(black_box(lcp), None));
-                }
-            });
-        });
-    }
-}
-
-/// Plates on each other, without friction: four contacts a plate, one of which depends on the others.
-fn symmetric(c: &mut Criterion) {
-    let mut group = c.benchmark_group("lcp/plates");
-    for plates in [4, 6, 16] {
-        let set: Vec<Lcp> = (0..20)
-            .map(|seed| {
-                let pile = common::pile(seed, plates, 1.0, 1.0);
-                ContactLcp::frictionless(&pile.rows())
-                    .unwrap()
-                    .lcp()
-                    .clone()
-            })
-            .collect();
-        let solver = Lemke::default();
-        let mut workspace = LemkeWorkspace::new();
-        group.throughput(Throughput::Elements(set.len() as u64));
-        group.bench_function(BenchmarkId::new("lemke", 4 * plates), |b| {
-            b.iter(|| {
-                for lcp in &set {
-                    let problem = black_box(lcp.view());
-                    black_box(solver.solve_into(problem, &mut workspace).unwrap());
-                }
-            });
-        });
-        group.bench_function(BenchmarkId::new("symmetric", 4 * plates), |b| {
-            b.iter(|| {
-                for lcp in &set {
-                    let problem = black_box(lcp.view());
-                    black_box(solver.solve_symmetric(problem, &mut workspace).unwrap());
-                }
-            });
-        });
-    }
-}
-
-criterion_group!(benches, lemke, principal, symmetric);
+criterion_group!(benches, lemke);
 criterion_main!(benches);

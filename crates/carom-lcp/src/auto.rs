@@ -3,7 +3,6 @@
 use crate::work::Work;
 use crate::{
     Enumerate, Lcp, LcpError, LcpSolution, LcpStatus, Lemke, LemkeOptions, MAX_ENUMERATE_DIM,
-    pivoting,
 };
 
 /// Method that [`auto`] chose for a linear complementarity problem: its name, and the reason for the choice in words.
@@ -19,9 +18,8 @@ pub struct AutoChoice {
 /// of the method and the reason for the choice.
 ///
 /// Lemke's method is tried first, because it solves the problems of impact laws. Each answer is checked. If that of
-/// Lemke's method fails the check, principal pivoting is tried, which cannot end on a secondary ray. If principal
-/// pivoting fails too and the problem is small, all complementary bases are tried. The budgets of the options limit
-/// the total work of all methods.
+/// Lemke's method fails the check and the problem is small, all complementary bases are tried. The budgets of the
+/// options limit the total work of both methods.
 ///
 /// # Errors
 ///
@@ -49,14 +47,11 @@ pub fn auto(problem: &Lcp, options: LemkeOptions) -> Result<(LcpSolution, AutoCh
         return Ok((solution, choice("lemke", &reason)));
     }
     let ended = format!("lemke ended with {}", solution.status);
-    let other = pivoting::solve(problem.view(), &mut work);
-    if other.status == LcpStatus::Solved {
-        return Ok((other, choice("principal-pivoting", &ended)));
-    }
-    solution.n_pivots = work.n_pivots;
     if problem.dim() > MAX_ENUMERATE_DIM {
-        let reason = format!("principal pivoting ended with {}", other.status);
-        return Ok((solution, choice("lemke", &reason)));
+        return Ok((
+            solution,
+            choice("lemke", "the problem is too large to be enumerated"),
+        ));
     }
     let first = Enumerate {
         max_solutions: 1,

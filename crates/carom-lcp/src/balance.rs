@@ -28,11 +28,11 @@ pub(crate) struct Balance {
     column_means: Vec<f64>,
     /// Forest of the blocks of the matrix: node i is row i, node n + j is column j. Rows and columns connected
     /// by nonzero entries have the same root.
-    pub(crate) parent: Vec<usize>,
+    parent: Vec<usize>,
     /// Row and exponent of every nonzero entry, column after column. `ends` holds the end of each column.
     entries: Vec<(u32, i32)>,
     ends: Vec<usize>,
-    pub(crate) sizes: Vec<(f64, f64)>,
+    sizes: Vec<(f64, f64)>,
 }
 
 impl Balance {
@@ -172,7 +172,7 @@ impl Balance {
 
 /// Returns the root of the tree that contains node `i` in a forest (union-find). `parent` holds the parent of each
 /// node, and a root is its own parent. The path to the root is shortened on the way (path halving).
-pub(crate) fn root(parent: &mut [usize], mut i: usize) -> usize {
+fn root(parent: &mut [usize], mut i: usize) -> usize {
     while parent[i] != i {
         parent[i] = parent[parent[i]];
         i = parent[i];
@@ -192,7 +192,7 @@ pub(crate) fn is_surely_light(terms: &[f64], vector: &[f64]) -> bool {
 }
 
 /// An answer below this multiple of the vector in one scaling is not heavy in the balanced one either.
-pub(crate) const LIGHT: f64 = 0.1 * HEAVY;
+const LIGHT: f64 = 0.1 * HEAVY;
 
 /// True if the answer `z` is not very large compared with the vector $q$ (not heavy), after a simple scaling of the
 /// problem. First the largest entry of every row of the matrix becomes one, then that of every column. The answer

@@ -51,23 +51,6 @@ pub enum LcpError {
         /// Value of the entry.
         value: f64,
     },
-    /// A lower bound exceeds its upper bound.
-    #[error("bounds of variable {index} are empty: {lower} > {upper}")]
-    EmptyBounds {
-        /// Index of the variable.
-        index: usize,
-        /// Lower bound of the variable.
-        lower: f64,
-        /// Upper bound of the variable.
-        upper: f64,
-    },
-    /// The matrix block of the variables without bounds is singular, so that these variables cannot be eliminated.
-    /// Bounds on these variables avoid this error.
-    #[error("the block of the {n_free} free variables is singular")]
-    SingularFreeBlock {
-        /// Number of free variables.
-        n_free: usize,
-    },
     /// A diagonal entry of the matrix, by which the method divides, is not positive.
     #[error("diagonal entry {index} is {value}: it must be positive")]
     NonPositiveDiagonal {
@@ -98,8 +81,6 @@ impl LcpError {
             Self::DimensionMismatch { .. } => "dimension-mismatch",
             Self::NonFinite { .. } => "non-finite",
             Self::InvalidCover { .. } => "invalid-cover",
-            Self::EmptyBounds { .. } => "empty-bounds",
-            Self::SingularFreeBlock { .. } => "singular-free-block",
             Self::NonPositiveDiagonal { .. } => "non-positive-diagonal",
             Self::OutOfRange { .. } => "out-of-range",
         }

@@ -4,7 +4,7 @@ use crate::backward::{SOLVED_ERROR, backward_error};
 use crate::balance::Balance;
 use crate::certificate::{Certificate, assess, certify};
 use crate::enclosure::{Enclosed, enclose, refutes};
-use crate::exact::{DECISIVE_DIM, Decision, Integers, Support, decide, solve_support};
+use crate::exact::{DECISIVE_DIM, Integers, Support, solve_support};
 use crate::small_enclosure::enclose_small;
 use crate::work::Work;
 use crate::{LcpRef, LcpSolution, LcpStatus, Limit, Proof};
@@ -158,33 +158,6 @@ pub(crate) fn proven(problem: LcpRef<'_>, z: Vec<f64>, n_pivots: u64) -> LcpSolu
         n_pivots,
         ..certified(problem, DVector::from_vec(z), LcpStatus::Solved)
     }
-}
-
-/// Decides in rational arithmetic a problem with at most eight rows that another method has not solved. `found` is
-/// the best answer of that method. This answer is returned unchanged if the budget `work` was already exhausted.
-pub(crate) fn decided(problem: LcpRef<'_>, mut found: LcpSolution, work: &mut Work) -> LcpSolution {
-    let is_solved = found.status == LcpStatus::Solved;
-    if is_solved || problem.dim() > DECISIVE_DIM || work.limit().is_some() {
-        return found;
-    }
-    let accept = |z: &[f64]| backward_error(problem, z) <= SOLVED_ERROR;
-    let decision = decide(problem, &Integers::new(problem), accept, work);
-    found.n_pivots = work.n_pivots;
-    found.limit = None;
-    (found.status, found.proof) = match decision {
-        Decision::Solved(z) => return proven(problem, z, work.n_pivots),
-        Decision::Farkas(u) => {
-            found.farkas = u;
-            (LcpStatus::Infeasible, Some(Proof::Farkas))
-        }
-        Decision::Bases => (LcpStatus::Infeasible, Some(Proof::Bases)),
-        Decision::OutOfRange => (LcpStatus::Inaccurate, None),
-        Decision::Undecided => {
-            found.limit = Some(work.limit().unwrap_or(Limit::Work));
-            (LcpStatus::IterationLimit, None)
-        }
-    };
-    found
 }
 
 /// Sets `z` to zero and returns the residuals of this answer, for problems for which no method has an answer. Writes

@@ -62,12 +62,8 @@
 //! | --- | --- |
 //! | [`Lcp`], [`LcpRef`] | validated problem, owned or borrowed |
 //! | [`Lemke`] | Lemke's method, the usual choice; with a [`LemkeWorkspace`] it does not allocate |
-//! | [`Lemke::solve_symmetric`] | principal pivoting for symmetric positive semidefinite matrices (frictionless contacts) |
-//! | [`principal_pivoting`] | method of Cottle, Dantzig and Keller for P and positive semidefinite matrices |
-//! | [`GaussSeidel`] | projected Gauss-Seidel: cheap sweeps of low accuracy |
 //! | [`enumerate`](fn@enumerate), [`Enumerate`] | all basic solutions of a small problem |
 //! | [`auto`] | tries the methods in turn and reports the reason for the choice |
-//! | [`BoxedLcp`] | mixed problems: variables with two bounds, or without bounds |
 //! | [`ContactLcp`] | problems of frictional contact with polygonal cones |
 //! | [`cone`] | contacts with circular friction cones: a few, or heaps of thousands |
 //! | [`MatrixClass`] | classes of matrices and the theorems on them |
@@ -77,7 +73,6 @@
 mod auto;
 mod backward;
 mod balance;
-mod boxed;
 mod certificate;
 mod class;
 pub mod cone;
@@ -88,9 +83,7 @@ mod error;
 mod exact;
 mod farkas;
 mod gate;
-mod gauss_seidel;
 mod lemke;
-mod pivoting;
 mod problem;
 mod scalar;
 mod size;
@@ -101,15 +94,12 @@ mod work;
 
 pub use auto::{AutoChoice, auto};
 pub use backward::SOLVED_ERROR;
-pub use boxed::{BoxedLcp, BoxedSolution};
 pub use certificate::Certificate;
 pub use class::{MAX_CLASS_DIM, MatrixClass, Verdict};
 pub use contact::{ContactLcp, ContactRows, friction_directions};
 pub use enumerate::{Enumerate, Enumeration, MAX_ENUMERATE_DIM, enumerate};
 pub use error::LcpError;
-pub use gauss_seidel::GaussSeidel;
 pub use lemke::{Attempt, Lemke, LemkeOptions, LemkeReport, LemkeWorkspace};
-pub use pivoting::principal_pivoting;
 pub use problem::{Lcp, LcpRef, LcpSolution, MAX_DIM};
 pub use status::{LcpStatus, Proof};
 pub use work::{DEFAULT_MAX_WORK, Limit};

@@ -118,13 +118,6 @@ impl StepProblem {
         self.unknowns.len()
     }
 
-    /// True if all unknowns are impulses, without multipliers. This is the frictionless problem, whose matrix is symmetric.
-    fn is_symmetric(&self) -> bool {
-        self.unknowns
-            .iter()
-            .all(|unknown| !unknown.slots.is_empty())
-    }
-
     /// Solves the impulse step: finds the impulses on the normalized contact rows (slots) from their velocities before the
     /// step. `caps` are upper bounds of the normal impulses, one per contact, or empty if the problem has no bounds.
     /// Impulses and velocities after the step are left in the workspace.
@@ -176,11 +169,7 @@ impl StepProblem {
             };
             let problem = LcpRef::new(matrix, vector)?;
             // Another covering vector makes Lemke's method take another path.
-            let report = if self.is_symmetric() && attempt % MAX_ATTEMPTS == 0 {
-                lemke.solve_symmetric(problem, memory)?
-            } else {
-                lemke.solve_into(problem, memory)?
-            };
+            let report = lemke.solve_into(problem, memory)?;
             *n_pivots += report.n_pivots as usize;
             let n = self.dim() as u64;
             *work += ATTEMPT_WORK + (report.n_pivots + n) * n * n;

@@ -9,7 +9,6 @@ mod room;
 mod scales;
 mod search;
 mod small;
-mod symmetric;
 mod tableau;
 
 use crate::balance::Balance;
@@ -19,7 +18,6 @@ use crate::work::{DEFAULT_MAX_WORK, Work};
 use crate::{Lcp, LcpError, LcpRef, LcpSolution, LcpStatus, Limit, Proof};
 use nalgebra::DVector;
 use search::Search;
-use symmetric::Symmetric;
 use tableau::Tableau;
 
 pub(crate) use search::{basic_solution, signed_solution};
@@ -87,8 +85,6 @@ impl Default for LemkeOptions {
 pub enum Attempt {
     /// No pivot was needed: $q \ge 0$, or the basis from which the solve started is that of the solution.
     Immediate,
-    /// Principal pivoting, if the caller declared the matrix symmetric.
-    PrincipalPivoting,
     /// The problem as given, scaled by one power of two.
     First,
     /// The problem with rows and columns scaled by powers of two.
@@ -114,7 +110,6 @@ impl Attempt {
     pub fn name(self) -> &'static str {
         match self {
             Self::Immediate => "immediate",
-            Self::PrincipalPivoting => "principal-pivoting",
             Self::First => "first",
             Self::Equilibrated => "equilibrated",
             Self::OtherCover => "other-cover",
@@ -158,7 +153,6 @@ pub struct LemkeWorkspace {
     tableau: Tableau<f64>,
     /// Tableau of the attempt in twice the precision; empty until it is needed.
     double: Option<Box<Tableau<Double>>>,
-    symmetric: Symmetric,
     answers: Answers,
 }
 
@@ -191,7 +185,6 @@ impl LemkeWorkspace {
             room: 0,
             tableau: Tableau::new(),
             double: None,
-            symmetric: Symmetric::default(),
             answers: Answers {
                 z: Vec::new(),
                 w: Vec::new(),
@@ -374,43 +367,6 @@ impl Lemke {
         self.check_cover(problem.dim())?;
         let mut work = Work::new(self.options.max_work, self.options.max_pivots);
         Ok(self.search(problem, Some(basis), workspace, &mut work))
-    }
-
-    /// Solves a linear complementarity problem with a symmetric positive semidefinite matrix, such as that of frictionless
-    /// contacts, by principal pivoting (Cottle, Pang & Stone 1992, Section 4.1). In each pivot the pair ($w_i$, $z_i$) with
-    /// the most negative basic variable, relative to the scale of its row, exchanges its basic and its nonbasic variable.
-    /// The pivots end if no variable is negative. Lemke's method is used instead for small problems (n up to 10), for
-    /// matrices of another class, and if the pivots do not come to an end.
-    ///
-    /// The matrix may be singular. Then $w$ is unique, and $z$ is one of several solutions, determined by
-    /// independent rows.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`solve`](Self::solve).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use carom_lcp::{LcpRef, Lemke, LemkeWorkspace};
-    /// // Three equal balls in a row: both contacts approach.
-    /// let matrix = [2.0, -1.0, -1.0, 2.0];
-    /// let problem = LcpRef::new(&matrix, &[-1.0, -0.5])?;
-    /// let mut workspace = LemkeWorkspace::new();
-    /// Lemke::default().solve_symmetric(problem, &mut workspace)?;
-    /// assert!((workspace.z()[0] - 2.5 / 3.0).abs() < 1e-15);
-    /// # Ok::<(), carom_lcp::LcpError>(())
-    /// ```
-    pub fn solve_symmetric(
-        &self,
-        problem: LcpRef<'_>,
-        workspace: &mut LemkeWorkspace,
-    ) -> Result<LemkeReport, LcpError> {
-        self.check_cover(problem.dim())?;
-        let mut work = Work::new(self.options.max_work, self.options.max_pivots);
-        workspace.resize(problem.dim());
-        workspace.answers.farkas.clear();
-        Ok(Search::new(&self.options, problem, &mut work).run_symmetric(workspace))
     }
 
     /// Returns an error if an option is out of range, or if the covering vector does not fit a problem of `n` rows.

@@ -2,7 +2,6 @@
 
 use super::scales::Scaling;
 use super::small::{SMALL_DIM, Small};
-use super::symmetric::{Symmetric, is_light};
 use super::tableau::{PathEnd, Tableau, Thresholds};
 use super::{Answers, Attempt, LemkeOptions, LemkeReport, LemkeWorkspace};
 use crate::backward::{SOLVED_ERROR, backward_error};
@@ -170,68 +169,6 @@ impl<'a> Search<'a> {
             self.again(workspace);
         }
         self.report()
-    }
-
-    /// Solves a problem with a symmetric matrix: by principal pivoting first, and if that fails by the attempts of
-    /// [`run`](Self::run).
-    pub(super) fn run_symmetric(mut self, workspace: &mut LemkeWorkspace) -> LemkeReport {
-        let LemkeWorkspace {
-            symmetric, answers, ..
-        } = workspace;
-        // For small problems the general method is faster.
-        if self.problem.dim() > SMALL_DIM && self.symmetric(symmetric, answers) {
-            return self.report();
-        }
-        self.run(None, workspace)
-    }
-
-    /// Solves the problem by principal pivoting for symmetric matrices, and writes the answer. Returns false if no
-    /// answer was found, or if the answer fails the final check.
-    fn symmetric(&mut self, symmetric: &mut Symmetric, answers: &mut Answers) -> bool {
-        let n = self.problem.dim();
-        let each = (n * n) as u64;
-        let is_found = symmetric.solve(self.problem, self.work.pivots(each));
-        self.work.spend_pivots(symmetric.n_pivots, each);
-        if !is_found {
-            return false;
-        }
-        let Answers {
-            z,
-            w,
-            terms,
-            basis,
-            balance,
-            ..
-        } = answers;
-        symmetric.write(z, basis);
-        let most = self.options.refine_above;
-        let mut found = assess(self.problem, z, w, terms);
-        if !(found.holds_by_rows && most > 0.0 && found.certificate.residual <= most) {
-            symmetric.correct(w, z);
-            found = assess(self.problem, z, w, terms);
-        }
-        let is_good = found.holds_by_rows && found.certificate.residual <= GOOD_RESIDUAL;
-        let mut is_light = || {
-            !self.options.proofs
-                || is_surely_light(terms, self.problem.vector())
-                || is_light(self.problem, z, balance)
-        };
-        if !is_good || !is_light() {
-            return false;
-        }
-        if self.options.proofs
-            && is_doubtful(basis, w, terms)
-            && is_refuted(self.problem, basis, z, self.work)
-        {
-            return false;
-        }
-        self.certificate = found.certificate;
-        self.attempt = match symmetric.n_pivots {
-            0 => Attempt::Immediate,
-            _ => Attempt::PrincipalPivoting,
-        };
-        self.proof = Some(Proof::Residual);
-        true
     }
 
     /// Solves a small problem by the fast version of Lemke's method, and writes the answer. Returns false if the

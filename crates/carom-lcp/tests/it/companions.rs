@@ -1,63 +1,8 @@
-//! The other methods, bounds, classes and contacts, each against something independent.
+//! Enumeration, classes and contacts, each against something independent.
 
 use crate::common::*;
 use carom_lcp::*;
 use nalgebra::{DMatrix, DVector, dmatrix, dvector};
-
-/// The solution for a P matrix is unique, so two methods must agree.
-#[test]
-fn principal_pivoting_agrees_with_lemke_on_p_matrices() {
-    for seed in 0..200 {
-        let n = 1 + (seed % 20) as usize;
-        for lcp in [pd_skew(seed, n), p_matrix(seed, n)] {
-            let one = Lemke::default().solve(&lcp).unwrap();
-            let two = principal_pivoting(&lcp, None);
-            assert_eq!(two.status, LcpStatus::Solved, "seed {seed}");
-            let size = 1.0 + one.z.amax();
-            assert!((&one.z - &two.z).amax() <= 1e-9 * size, "seed {seed}");
-        }
-    }
-}
-
-#[test]
-fn principal_pivoting_solves_semidefinite_problems_or_proves_that_there_is_no_solution() {
-    for seed in 0..200 {
-        let lcp = integer_psd(seed, 8, 4);
-        let solution = principal_pivoting(&lcp, None);
-        assert_eq!(solution.status, LcpStatus::Solved, "seed {seed}");
-    }
-    // Skew: every diagonal entry is zero, only block pivots move.
-    let skew = Lcp::new(dmatrix![0.0, 1.0; -1.0, 0.0], dvector![-1.0, 2.0]).unwrap();
-    let solution = principal_pivoting(&skew, None);
-    assert_eq!(solution.status, LcpStatus::Solved);
-    assert_eq!(solution.z.as_slice(), [2.0, 1.0]);
-    // Up to eight rows a ray is followed by a decision.
-    for n in 1..=12 {
-        let infeasible = Lcp::new(DMatrix::zeros(n, n), DVector::from_element(n, -1.0)).unwrap();
-        let expected = if n <= 8 {
-            LcpStatus::Infeasible
-        } else {
-            LcpStatus::Ray
-        };
-        assert_eq!(principal_pivoting(&infeasible, None).status, expected);
-    }
-}
-
-#[test]
-fn sweeps_approach_the_solution() {
-    for seed in 0..20 {
-        let lcp = delassus_chain(seed, 12);
-        let exact = Lemke::default().solve(&lcp).unwrap();
-        let sweeps = GaussSeidel::default().solve(&lcp, None).unwrap();
-        assert_eq!(sweeps.status, LcpStatus::Solved);
-        assert!((&exact.z - &sweeps.z).amax() <= 1e-6 * exact.z.amax().max(1.0));
-        let again = GaussSeidel::default().solve(&lcp, Some(&sweeps.z)).unwrap();
-        assert_eq!(again.n_pivots, 0);
-    }
-    let zero = Lcp::new(dmatrix![0.0], dvector![1.0]).unwrap();
-    let error = GaussSeidel::default().solve(&zero, None).unwrap_err();
-    assert_eq!(error.kind(), "non-positive-diagonal");
-}
 
 /// Painlevé's rod: two solutions, not connected.
 #[test]
@@ -85,49 +30,6 @@ fn enumeration_tells_isolated_solutions_from_continua() {
         enumerate(pd_skew(1, 17).view()).unwrap_err().kind(),
         "too-large"
     );
-}
-
-#[test]
-fn bounds_hold_and_unbounded_variables_solve_their_equations() {
-    let infinity = f64::INFINITY;
-    for seed in 0..100 {
-        let n = 6;
-        let lcp = pd_skew(seed, n);
-        let (m, q) = (lcp.matrix().clone(), lcp.vector().clone());
-        let lower = dvector![0.0, -infinity, -0.3, -infinity, 0.1, 0.0];
-        let upper = dvector![infinity, infinity, 0.3, 0.2, 0.1, infinity];
-        let boxed = BoxedLcp::new(m, q, lower.clone(), upper.clone()).unwrap();
-        let solution = boxed.solve(&Lemke::default()).unwrap();
-        assert_eq!(solution.status, LcpStatus::Solved, "seed {seed}");
-        for i in 0..n {
-            let (z, w) = (solution.z[i], solution.w[i]);
-            assert!(z >= lower[i] && z <= upper[i]);
-            // The projection form of the conditions, with the unit step.
-            let projected = (z - w).clamp(lower[i], upper[i]);
-            assert!((z - projected).abs() <= 1e-12, "seed {seed}, {i}: {z} {w}");
-        }
-    }
-    let plain = pd_skew(3, 8);
-    let (zero, none) = (DVector::zeros(8), DVector::from_element(8, infinity));
-    let boxed = BoxedLcp::new(plain.matrix().clone(), plain.vector().clone(), zero, none).unwrap();
-    let z = Lemke::default().solve(&plain).unwrap().z;
-    assert_eq!(boxed.solve(&Lemke::default()).unwrap().z, z);
-}
-
-#[test]
-fn faults_of_bounds_are_named() {
-    let (m, q) = (dmatrix![1.0], dvector![-1.0]);
-    let kind = |l: f64, u: f64| {
-        let error = BoxedLcp::new(m.clone(), q.clone(), dvector![l], dvector![u]).unwrap_err();
-        error.kind()
-    };
-    assert_eq!(kind(1.0, 0.0), "empty-bounds");
-    assert_eq!(kind(f64::NAN, 0.0), "non-finite");
-    assert_eq!(kind(f64::INFINITY, f64::INFINITY), "non-finite");
-    let free = dvector![f64::NEG_INFINITY];
-    let boxed = BoxedLcp::new(dmatrix![0.0], q, free.clone(), -free).unwrap();
-    let error = boxed.solve(&Lemke::default()).unwrap_err();
-    assert_eq!(error, LcpError::SingularFreeBlock { n_free: 1 });
 }
 
 /// Members and non-members from Cottle, Pang & Stone 1992, and by construction.

@@ -161,23 +161,12 @@ fn answers(lcp: &Lcp) -> Vec<Answer> {
         Answer::of("lemke", lemke.solve(lcp).unwrap()),
         Answer::of("precise", Lemke { options: precise() }.solve(lcp).unwrap()),
         Answer::of("auto", auto(lcp, precise()).unwrap().0),
-        Answer::of("pivoting", principal_pivoting(lcp, None)),
     ];
     let report = lemke.solve_into(lcp.view(), &mut workspace);
     all.push(Answer::in_workspace("into", report, &workspace));
-    let report = lemke.solve_symmetric(lcp.view(), &mut workspace);
-    all.push(Answer::in_workspace("symmetric", report, &workspace));
     for basis in [vec![true; n], workspace.basis().to_vec()] {
         let report = lemke.solve_from(lcp.view(), &basis, &mut workspace);
         all.push(Answer::in_workspace("from", report, &workspace));
-    }
-    if let Ok(solution) = (GaussSeidel {
-        max_sweeps: 64,
-        ..GaussSeidel::default()
-    })
-    .solve(lcp, None)
-    {
-        all.push(Answer::of("sweeps", solution));
     }
     let listed = enumerate(lcp.view()).unwrap();
     assert!(listed.is_complete && listed.limit.is_none());
