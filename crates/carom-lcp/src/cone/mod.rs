@@ -42,7 +42,7 @@
 //! shared among the contacts, and the rigid-body model does not determine that. [`ConeSelection::Even`] returns
 //! the limit of equally compliant contacts, $G + \epsilon D$ with $\epsilon \to 0$ and $D$ the mean diagonal of
 //! each contact's block. It is the end of the branch that begins with soft contacts, $\epsilon = 1$, whose
-//! solution is unique. Where the branch turns back, it is followed around the fold by its length. This limit does not depend on the order of the contacts. [`ConeAnswer::family`] is the
+//! solution is unique. This limit does not depend on the order of the contacts; where the branch turns back, none is found. [`ConeAnswer::family`] is the
 //! dimension of the continuum.
 
 mod another;
@@ -60,7 +60,6 @@ mod single;
 mod solution_branch;
 mod sparse;
 mod subsets;
-mod turning;
 mod weak;
 mod workspace;
 

@@ -2,15 +2,13 @@
 //!
 //! The *solution branch* is the curve of solutions for equally compliant contacts, with the matrix
 //! $G + \epsilon D$ of [`ConeSelection::Even`](super::ConeSelection::Even), as a function of the compliance
-//! $\epsilon$. It is followed from soft contacts, $\epsilon = 1$, to stiffer ones, and around the compliances at which it
-//! turns back.
+//! $\epsilon$. It is followed from soft contacts, $\epsilon = 1$, to stiffer ones, and lost where it turns back.
 
 use super::answer::ConeMode;
 use super::gauss_seidel::Sweeps;
 use super::least_norm::LeastNorm;
 use super::newton::{MAX_STEPS, Newton, Scaled, largest, magnitude};
 use super::problem::WIDTH;
-use super::turning::Turning;
 use carom_numeric::kernel::{larger, norm};
 
 /// A contact touches if its normal velocity after the impact is below this fraction of the velocity scale. A
@@ -45,8 +43,8 @@ const SOFT: f64 = 1.0;
 /// solution that is not on the branch, and rounding decides at which one.
 const BRANCH_STEPS: usize = 15;
 
-/// If Newton's method fails even with a factor above this between two compliances, the solution branch may turn back. It is then
-/// followed by its length.
+/// If Newton's method fails even with a factor above this between two compliances, the solution branch is lost: it may turn
+/// back.
 const SHORTEST: f64 = 0.95;
 
 /// Two estimates of the limit of the solution branch agree if their velocities differ by less than this
@@ -97,10 +95,8 @@ pub(super) struct SolutionBranch {
     levels: [Vec<f64>; DEEP],
     limit: Vec<f64>,
     start: Vec<f64>,
-    /// Impulses before sweeps, and at the first of the compliances between which the branch is followed.
+    /// Impulses before sweeps.
     swept: Vec<f64>,
-    first: Vec<f64>,
-    turning: Turning,
     /// State at the last compliance: velocities computed without compliance, contact modes, distance from the
     /// limit.
     soft: Vec<f64>,
@@ -316,9 +312,8 @@ impl SolutionBranch {
     }
 
     /// Follows the solutions for equally compliant contacts from the compliance `from` to the smaller compliance
-    /// `to`. Steps between compliances are shortened if Newton's method fails. If even short steps fail, the
-    /// solutions are followed again from `from`, around the compliances at which their branch turns back. `n_steps` is
-    /// increased by the Newton steps made. Returns false if the branch is lost.
+    /// `to`. Steps between compliances are shortened if Newton's method fails. `n_steps` is increased by the Newton steps
+    /// made. Returns false if the branch is lost.
     fn trace(
         &mut self,
         [from, to]: [f64; 2],
@@ -327,7 +322,6 @@ impl SolutionBranch {
         n_steps: &mut usize,
     ) -> bool {
         let (mut compliance, mut factor) = (from, STIFFER);
-        self.first.clone_from(&self.start);
         while compliance > to {
             let next = f64::max(compliance * factor, to);
             system.soften(next);
@@ -335,11 +329,7 @@ impl SolutionBranch {
                 compliance = next;
                 factor = f64::max(factor * factor, STIFFER);
             } else if factor > SHORTEST {
-                std::mem::swap(&mut self.start, &mut self.first);
-                let range = [from, to];
-                return self
-                    .turning
-                    .follow(&mut self.start, range, system, newton, n_steps);
+                return false;
             } else {
                 factor = factor.sqrt();
             }
@@ -493,11 +483,7 @@ impl SolutionBranch {
             if level > 0 {
                 let next = compliance * carom_numeric::power(0.5f64, level as i32);
                 system.soften(next);
-                is_found = self.advance(system, newton, n_steps) || {
-                    let range = [2.0 * next, next];
-                    let start = &mut self.start;
-                    self.turning.follow(start, range, system, newton, n_steps)
-                };
+                is_found = self.advance(system, newton, n_steps);
             }
             if !is_found {
                 break;
