@@ -41,14 +41,6 @@ impl Another {
         }
     }
 
-    /// Keeps the accurate solution with the scaled impulses `scaled` in place of an earlier one.
-    pub(super) fn replace(&mut self, system: &Scaled, scaled: &[f64]) {
-        system.after(scaled, &mut self.after);
-        let rows = self.after.iter_mut().zip(&system.factors);
-        rows.for_each(|(u, factor)| *u /= factor);
-        self.is_rough = false;
-    }
-
     /// True if a solution was met whose velocities differ from those of the answer, `kept`. Tangential velocities are
     /// compared by their length, which does not depend on the tangent axes.
     pub(super) fn differs(&self, kept: &[f64], system: &Scaled) -> bool {

@@ -64,8 +64,6 @@ pub enum ConeStart {
     Zero,
     /// Solutions for compliant contacts whose compliance is reduced step by step.
     Compliant,
-    /// Solution of some of the contacts that leaves no other contact approaching.
-    Subset,
     /// Impulses after a few Gauss-Seidel sweeps.
     GaussSeidel,
     /// Solution of the solver for sparse problems with many contacts (interior-point, then proximal-point method).

@@ -59,7 +59,6 @@ mod scale;
 mod single;
 mod solution_branch;
 mod sparse;
-mod subsets;
 mod weak;
 mod workspace;
 

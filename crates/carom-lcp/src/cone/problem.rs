@@ -100,9 +100,8 @@ impl<'a> ConeProblem<'a> {
 
     /// Requires impulses of at most `largest` times the velocities before the impact, each on the scale of its row: larger
     /// ones do not count as a solution. Contacts that press against each other may have no solution; impulses that grow
-    /// without end then satisfy the conditions up to rounding. With this bound the starting point
-    /// [`ConeStart::Subset`](super::ConeStart::Subset), which is left out otherwise, is the last one: a solution of some of
-    /// at most six contacts. That search takes milliseconds.
+    /// without end then satisfy the conditions up to rounding. With this bound the starting
+    /// points after compliant contacts are left out.
     ///
     /// # Errors
     ///

@@ -183,9 +183,7 @@ impl ConeWorkspace {
         self.start.clear();
         self.start.resize(n, 0.0);
         let _ = self.attempt(problem, ConeStart::Zero, &mut answer)
-            || self.try_limits_of_some(problem, selection, &mut answer)?
             || self.try_compliant(problem, &mut answer)
-            || self.try_subsets(problem, &mut answer)?
             || problem.largest().is_finite()
             || self.try_sweeps(problem, &mut answer)
             || problem.has_slips()
