@@ -68,15 +68,10 @@ pub enum ConeStart {
     GaussSeidel,
     /// Solution of the solver for sparse problems with many contacts (interior-point, then proximal-point method).
     Sparse,
-    /// Solution with an octagonal friction pyramid (eight directions) in place of each cone.
-    Polygon,
-    /// Solution with polygonal friction pyramids turned so that a vertex opposes the sliding direction found
-    /// before.
-    TurnedPolygon,
-    /// Solutions with friction polygons that repeatedly get another vertex opposite to the sliding direction.
-    /// Each polygonal problem has a solution, and these solutions converge to a solution with circular cones
+    /// Solutions with friction polygons in place of the cones, which repeatedly get another vertex opposite to the sliding
+    /// direction. Each polygonal problem has a solution, and these solutions converge to a solution with circular cones
     /// even for ill-conditioned matrices.
-    SubdividedPolygon,
+    Polygon,
 }
 
 /// Report of [`ConeWorkspace`](super::ConeWorkspace) about the solution of a contact problem with circular friction

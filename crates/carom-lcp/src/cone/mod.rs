@@ -21,9 +21,9 @@
 //! (Alart & Curnier 1991). The steps have minimum norm, because $G$ is singular if contacts depend on each
 //! other. Several starting points are tried (see [`ConeStart`]): zero impulses, compliant contacts that become
 //! stiffer, a few Gauss-Seidel sweeps of exact one-contact solutions, the result of the method for many
-//! contacts (below), and the solution of the linear complementarity problem with polygons in place of the
-//! cones. The polygons are turned until a vertex opposes the sliding velocity. A problem with a single contact
-//! is solved in closed form ([`single_contact`]).
+//! contacts (below), and solutions of linear complementarity problems with polygons in place of the cones. The
+//! polygons get vertices opposite to the sliding velocities. A problem with a single contact is solved in closed form
+//! ([`single_contact`]).
 //!
 //! An answer is accepted by its [`contact_residual`] alone, which is computed from the problem and the impulses
 //! and measures every contact in its own scale.

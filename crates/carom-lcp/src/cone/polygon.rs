@@ -6,7 +6,7 @@ use crate::{LcpError, LcpRef, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
 use std::f64::consts::TAU;
 
 /// Number of directions of each polygon at first.
-pub(super) const DIRECTIONS: usize = 8;
+const DIRECTIONS: usize = 8;
 
 /// Largest number of directions of a polygon.
 const MAX_DIRECTIONS: usize = 24;
@@ -35,8 +35,6 @@ pub(super) struct PolygonReport {
 #[derive(Clone, Debug)]
 pub(super) struct Polygons {
     lemke: Lemke,
-    /// Lemke's method with the full number of attempts; `lemke` makes a single attempt.
-    sure: Lemke,
     memory: LemkeWorkspace,
     matrix: Vec<f64>,
     vector: Vec<f64>,
@@ -49,18 +47,12 @@ pub(super) struct Polygons {
 impl Default for Polygons {
     fn default() -> Self {
         let options = LemkeOptions {
-            max_attempts: 1,
             // The result is only a starting point, which the caller checks.
             proofs: false,
             ..LemkeOptions::default()
         };
-        let sure = LemkeOptions {
-            max_attempts: LemkeOptions::default().max_attempts,
-            ..options.clone()
-        };
         Self {
             lemke: Lemke { options },
-            sure: Lemke { options: sure },
             memory: LemkeWorkspace::new(),
             matrix: Vec::new(),
             vector: Vec::new(),
@@ -71,12 +63,11 @@ impl Default for Polygons {
 }
 
 impl Polygons {
-    /// Gives every contact a regular friction polygon with `directions` vertices. The first vertex is in the direction
-    /// of the first tangent.
-    pub(super) fn align(&mut self, n_contacts: usize, directions: usize) {
+    /// Gives every contact a regular friction polygon. The first vertex is in the direction of the first tangent.
+    pub(super) fn align(&mut self, n_contacts: usize) {
         self.vertices.resize_with(n_contacts, Vec::new);
         for vertices in &mut self.vertices {
-            place_evenly(vertices, directions, 0.0);
+            place_evenly(vertices, DIRECTIONS, 0.0);
         }
     }
 
@@ -125,12 +116,10 @@ impl Polygons {
     }
 
     /// Solves the contact problem with friction polygons in place of the cones by Lemke's method, and writes three
-    /// impulses per contact: normal and two tangents. If `is_sure` is false, only one attempt of Lemke's method is
-    /// made.
+    /// impulses per contact: normal and two tangents.
     pub(super) fn solve(
         &mut self,
         system: &Scaled,
-        is_sure: bool,
         impulse: &mut [f64],
     ) -> Result<PolygonReport, LcpError> {
         let m = system.n_contacts();
@@ -183,8 +172,7 @@ impl Polygons {
             }
         }
         let problem = LcpRef::new(&self.matrix, &self.vector)?;
-        let lemke = if is_sure { &self.sure } else { &self.lemke };
-        let report = lemke.solve_into(problem, &mut self.memory)?;
+        let report = self.lemke.solve_into(problem, &mut self.memory)?;
         impulse.fill(0.0);
         let z = self.memory.z().iter().skip(n_caps);
         for ((i, generator), z) in self.generators.iter().zip(z) {

@@ -5,7 +5,7 @@ use super::another::Another;
 use super::answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
 use super::gauss_seidel::Sweeps;
 use super::newton::{MAX_STEPS, Newton, Scaled, largest};
-use super::polygon::{DIRECTIONS, Polygons};
+use super::polygon::Polygons;
 use super::problem::{ConeProblem, WIDTH};
 use super::residual::{CONE_RESIDUAL, onto_disc, own_residual_of};
 use super::scale::scale;
@@ -25,20 +25,11 @@ const EASY_STEPS: usize = 8;
 /// Numbers of Gauss-Seidel sweeps after which Newton's method is tried.
 const SWEEPS: [usize; 2] = [3, 15];
 
-/// Largest number of rotations of the polygons.
-const MAX_TURNS: usize = 8;
-
 /// Largest number of subdivisions of the polygons. Each one halves the largest error of a direction.
 const MAX_SUBDIVISIONS: usize = 48;
 
 /// Multiply-adds of Lemke's method, roughly, after which polygons are not subdivided further: seconds of work.
 const MAX_SUBDIVISION_WORK: u64 = 2_000_000_000;
-
-/// Numbers of polygon directions that are tried if polygons of eight directions fail.
-const FINER: [usize; 2] = [16, 32];
-
-/// Largest number of directions of all contacts together, for the finer polygons.
-const MAX_FINER: usize = 512;
 
 /// Number of successive polygon problems without a solution after which the search ends.
 const MAX_UNSOLVED: usize = 2;
@@ -51,15 +42,6 @@ const STIFF: f64 = 16.0;
 /// Velocity units of the repeated runs, as powers of the ratio of impulses to velocities, in the order of the
 /// runs.
 const BALANCES: [f64; 6] = [1.0, 0.5, 0.0, 1.0, 0.5, 0.0];
-
-/// Outcome of the polygons as a starting point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Polygonal {
-    Found,
-    NotFound,
-    /// The polygon problems themselves have no solution.
-    Unsolved,
-}
 
 /// Solver for dense contact problems with circular friction cones, which stores the impulses and velocities of the
 /// last solve. The solver reuses its memory from one problem to the next.
@@ -188,9 +170,8 @@ impl ConeWorkspace {
             || self.try_sweeps(problem, &mut answer)
             || problem.has_slips()
             || self.try_sparse(problem, &mut answer)?
-            || self.try_polygons(problem, &mut answer)?
             || answer.residual <= CONE_RESIDUAL
-            || self.try_subdivisions(problem, &mut answer)?;
+            || self.try_polygons(problem, &mut answer)?;
         Ok(self.finish_first(answer))
     }
 
@@ -447,77 +428,24 @@ impl ConeWorkspace {
         false
     }
 
+    /// Tries the solutions of problems with friction polygons in place of the cones. The polygons first have a vertex opposite
+    /// to the sliding velocity before the impact, so that they do not depend on the choice of tangent axes; then each gets
+    /// vertices opposite to the sliding velocities found. This is the only start for capped impulses whose contacts jam.
     fn try_polygons(
         &mut self,
         problem: &ConeProblem<'_>,
         answer: &mut ConeAnswer,
     ) -> Result<bool, LcpError> {
-        for directions in [DIRECTIONS].into_iter().chain(FINER) {
-            let is_finer = directions > DIRECTIONS;
-            let is_enough = answer.residual <= CONE_RESIDUAL;
-            if is_finer && (is_enough || directions * problem.n_contacts() > MAX_FINER) {
-                break;
-            }
-            let turns = MAX_TURNS * DIRECTIONS / directions;
-            match self.turn_polygons(problem, directions, turns, answer)? {
-                Polygonal::Found => return Ok(true),
-                Polygonal::Unsolved => break,
-                Polygonal::NotFound => {}
-            }
-        }
-        Ok(false)
-    }
-
-    /// Gives every contact a friction polygon with `directions` vertices, one of which is opposite to the sliding
-    /// velocity before the impact. The polygons then do not depend on the choice of tangent axes.
-    fn align_polygons(&mut self, problem: &ConeProblem<'_>, directions: usize) {
-        self.polygons.align(problem.n_contacts(), directions);
+        self.polygons.align(problem.n_contacts());
         self.polygons.turn(&self.system.velocity);
-    }
-
-    fn turn_polygons(
-        &mut self,
-        problem: &ConeProblem<'_>,
-        directions: usize,
-        turns: usize,
-        answer: &mut ConeAnswer,
-    ) -> Result<Polygonal, LcpError> {
-        self.align_polygons(problem, directions);
-        let mut unsolved = 0;
-        for turn in 0..=turns {
-            let report = self.polygons.solve(&self.system, false, &mut self.start)?;
-            self.n_pivots += report.n_pivots;
-            let start = match turn {
-                0 => ConeStart::Polygon,
-                _ => ConeStart::TurnedPolygon,
-            };
-            if self.attempt(problem, start, answer) {
-                return Ok(Polygonal::Found);
-            }
-            unsolved = if report.is_solved { 0 } else { unsolved + 1 };
-            if unsolved == MAX_UNSOLVED {
-                return Ok(Polygonal::Unsolved);
-            }
-            self.system.after(&self.start, &mut self.trial);
-            self.polygons.turn(&self.trial);
-        }
-        Ok(Polygonal::NotFound)
-    }
-
-    fn try_subdivisions(
-        &mut self,
-        problem: &ConeProblem<'_>,
-        answer: &mut ConeAnswer,
-    ) -> Result<bool, LcpError> {
-        self.align_polygons(problem, DIRECTIONS);
         let (mut unsolved, mut work) = (0, 0);
         for _ in 0..=MAX_SUBDIVISIONS {
-            let report = self.polygons.solve(&self.system, true, &mut self.start)?;
+            let report = self.polygons.solve(&self.system, &mut self.start)?;
             self.n_pivots += report.n_pivots;
             work += report.work;
             self.newton.run(&self.system, &self.start, GOOD_RESIDUAL, 0);
-            if self.accept(problem, ConeStart::SubdividedPolygon, answer).1
-                || self.attempt(problem, ConeStart::SubdividedPolygon, answer)
+            if self.accept(problem, ConeStart::Polygon, answer).1
+                || self.attempt(problem, ConeStart::Polygon, answer)
             {
                 return Ok(true);
             }
