@@ -20,8 +20,7 @@
 //!
 //! (Alart & Curnier 1991). The steps have minimum norm, because $G$ is singular if contacts depend on each
 //! other. Several starting points are tried (see [`ConeStart`]): zero impulses, compliant contacts that become
-//! stiffer, a few Gauss-Seidel sweeps of exact one-contact solutions, the result of the method for many
-//! contacts (below), and solutions of linear complementarity problems with polygons in place of the cones. The
+//! stiffer, the result of the method for many contacts (below), and solutions of linear complementarity problems with polygons in place of the cones. The
 //! polygons get vertices opposite to the sliding velocities. A problem with a single contact is solved in closed form
 //! ([`single_contact`]).
 //!

@@ -22,9 +22,6 @@ pub(super) const GOOD_RESIDUAL: f64 = 1e-12;
 /// at the solution that does not depend on tangent axes and order of contacts.
 const EASY_STEPS: usize = 8;
 
-/// Numbers of Gauss-Seidel sweeps after which Newton's method is tried.
-const SWEEPS: [usize; 2] = [3, 15];
-
 /// Largest number of subdivisions of the polygons. Each one halves the largest error of a direction.
 const MAX_SUBDIVISIONS: usize = 48;
 
@@ -167,7 +164,6 @@ impl ConeWorkspace {
         let _ = self.attempt(problem, ConeStart::Zero, &mut answer)
             || self.try_compliant(problem, &mut answer)
             || problem.largest().is_finite()
-            || self.try_sweeps(problem, &mut answer)
             || problem.has_slips()
             || self.try_sparse(problem, &mut answer)?
             || answer.residual <= CONE_RESIDUAL
@@ -407,25 +403,6 @@ impl ConeWorkspace {
     pub(super) fn residual(&mut self, problem: &ConeProblem<'_>) -> f64 {
         problem.velocity_and_terms(&self.impulse, &mut self.after, &mut self.terms);
         own_residual_of(problem, &self.impulse, &self.after, &self.terms)
-    }
-
-    pub(super) fn try_sweeps(
-        &mut self,
-        problem: &ConeProblem<'_>,
-        answer: &mut ConeAnswer,
-    ) -> bool {
-        self.sweeps.prepare(&self.system);
-        self.start.fill(0.0);
-        let mut done = 0;
-        for n_sweeps in SWEEPS {
-            self.sweeps
-                .run(&self.system, &mut self.start, n_sweeps - done);
-            done = n_sweeps;
-            if self.attempt(problem, ConeStart::GaussSeidel, answer) {
-                return true;
-            }
-        }
-        false
     }
 
     /// Tries the solutions of problems with friction polygons in place of the cones. The polygons first have a vertex opposite
