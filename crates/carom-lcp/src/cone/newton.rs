@@ -82,18 +82,6 @@ impl Scaled {
         }
     }
 
-    /// Multiplies the velocities, the matrix and the compliance by `factor` (a power of two), as if velocities were
-    /// measured in another unit. The impulses that solve the problem stay the same.
-    pub(super) fn stretch(&mut self, factor: f64) {
-        let velocities = self.matrix.iter_mut().chain(&mut self.velocity);
-        for x in velocities
-            .chain(&mut self.rigid)
-            .chain(&mut self.compliance)
-        {
-            *x *= factor;
-        }
-    }
-
     /// Computes the velocities after the impulses: $b + G\lambda$, with the scaled velocities $b$ before the
     /// impact, the scaled Delassus matrix $G$ and $\lambda$ = `impulse`.
     pub(super) fn after(&self, impulse: &[f64], out: &mut Vec<f64>) {

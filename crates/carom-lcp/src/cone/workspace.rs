@@ -31,15 +31,6 @@ const MAX_SUBDIVISION_WORK: u64 = 2_000_000_000;
 /// Number of successive polygon problems without a solution after which the search ends.
 const MAX_UNSOLVED: usize = 2;
 
-/// If the impulses exceed this multiple of the velocities, the velocities are rescaled and Newton's method runs
-/// again. (In the units used here a contact alone has equal impulse and velocity.) Such impulses act on a light
-/// body between heavy ones. In the projections of $\lambda - u$ the velocities are then hardly visible.
-const STIFF: f64 = 16.0;
-
-/// Velocity units of the repeated runs, as powers of the ratio of impulses to velocities, in the order of the
-/// runs.
-const BALANCES: [f64; 6] = [1.0, 0.5, 0.0, 1.0, 0.5, 0.0];
-
 /// Solver for dense contact problems with circular friction cones, which stores the impulses and velocities of the
 /// last solve. The solver reuses its memory from one problem to the next.
 ///
@@ -81,7 +72,6 @@ pub struct ConeWorkspace {
     /// Compliance reached on the solution branch whose limit is the answer. `None` if the answer was found in
     /// another way.
     pub(super) reached: Option<f64>,
-    near: Vec<f64>,
     pub(super) system: Scaled,
     pub(super) newton: Newton,
     pub(super) sweeps: Sweeps,
@@ -276,61 +266,18 @@ impl ConeWorkspace {
             .newton
             .run(&self.system, &self.start, GOOD_RESIDUAL, max_steps);
         self.n_newton_steps += steps;
-        self.accept(problem, start, answer).1 || self.balanced(problem, start, answer)
-    }
-
-    /// Applies Newton's method from `self.start` several times, each time with another unit of velocity, so that the
-    /// numbers of impulses and velocities have similar size. Every run after the first starts from the best impulses
-    /// so far. `start` names the kind of starting point. Returns true if an accurate answer was found. Returns false
-    /// also if the impulses are not much larger than the velocities, because the units then make no difference.
-    fn balanced(
-        &mut self,
-        problem: &ConeProblem<'_>,
-        start: ConeStart,
-        answer: &mut ConeAnswer,
-    ) -> bool {
-        let ratio = largest(&self.start) / largest(&self.system.velocity);
-        let is_stiff = ratio > STIFF && ratio.is_finite();
-        if !is_stiff {
-            return false;
-        }
-        self.near.clear();
-        self.near.extend_from_slice(&self.start);
-        let mut least = f64::INFINITY;
-        for power in BALANCES {
-            let unit = libm::exp2((libm::log2(ratio) * power).round());
-            self.system.stretch(unit);
-            let (_, steps) = self
-                .newton
-                .run(&self.system, &self.near, GOOD_RESIDUAL, MAX_STEPS);
-            self.system.stretch(1.0 / unit);
-            self.n_newton_steps += steps;
-            if self.newton.impulse().iter().any(|l| !l.is_finite()) {
-                continue;
-            }
-            let (residual, is_good) = self.accept(problem, start, answer);
-            if is_good {
-                return true;
-            }
-            if residual < least {
-                least = residual;
-                self.near.clear();
-                self.near.extend_from_slice(self.newton.impulse());
-            }
-        }
-        false
+        self.accept(problem, start, answer)
     }
 
     /// Keeps the last result of Newton's method if its residual is smaller than that of the best answer so far. Impulses that
     /// are too large do not count.
-    /// `start` names the kind of starting point. Returns two values: the residual of this result, and true if the best
-    /// answer is accurate enough.
+    /// `start` names the kind of starting point. Returns true if the best answer is accurate enough.
     pub(super) fn accept(
         &mut self,
         problem: &ConeProblem<'_>,
         start: ConeStart,
         answer: &mut ConeAnswer,
-    ) -> (f64, bool) {
+    ) -> bool {
         let mut residual = self.judge(problem);
         if largest(self.newton.impulse()) > problem.largest() * self.system.speed() {
             residual = f64::INFINITY;
@@ -342,7 +289,7 @@ impl ConeWorkspace {
             answer.residual = residual;
             answer.start = start;
         }
-        (residual, answer.residual <= GOOD_RESIDUAL)
+        answer.residual <= GOOD_RESIDUAL
     }
 
     /// Computes the residual of the last result of Newton's method in the problem without scaling, and leaves the
@@ -421,7 +368,7 @@ impl ConeWorkspace {
             self.n_pivots += report.n_pivots;
             work += report.work;
             self.newton.run(&self.system, &self.start, GOOD_RESIDUAL, 0);
-            if self.accept(problem, ConeStart::Polygon, answer).1
+            if self.accept(problem, ConeStart::Polygon, answer)
                 || self.attempt(problem, ConeStart::Polygon, answer)
             {
                 return Ok(true);
@@ -551,7 +498,7 @@ impl ConeWorkspace {
         self.newton
             .run(&self.system, &self.beside_branch, GOOD_RESIDUAL, 0);
         answer.residual = f64::INFINITY;
-        self.accept(problem, ConeStart::Compliant, answer).1
+        self.accept(problem, ConeStart::Compliant, answer)
     }
 
     /// Returns the answer with zero impulses, from which further attempts start, in place of `answer`, which was not
