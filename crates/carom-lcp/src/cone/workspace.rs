@@ -66,9 +66,6 @@ pub struct ConeWorkspace {
     pub(super) terms: Vec<f64>,
     /// Another solution found on the way.
     pub(super) another: Another,
-    /// Scaled impulses of the first solution that is not the limit of the solution branch of compliant
-    /// contacts; empty if there was none.
-    beside_branch: Vec<f64>,
     /// Compliance reached on the solution branch whose limit is the answer. `None` if the answer was found in
     /// another way.
     pub(super) reached: Option<f64>,
@@ -144,9 +141,6 @@ impl ConeWorkspace {
                 return Ok(self.counted(answer));
             }
             answer = self.begin_again(problem, answer);
-            if self.take_beside_branch(problem, &mut answer) {
-                return Ok(self.finish(answer));
-            }
         }
         let n = self.system.n;
         self.start.clear();
@@ -166,9 +160,8 @@ impl ConeWorkspace {
     /// `None` if all methods fail.
     ///
     /// If `selection` is [`ConeSelection::Even`], the limit of the solutions for equally compliant contacts is
-    /// computed first. If this limit cannot be determined, the first solution that was found near these compliant
-    /// solutions is taken. The last methods, for either selection, are Newton's method from zero impulses and from
-    /// compliant contacts.
+    /// computed first. The last methods, for either selection, are Newton's method from zero impulses and from compliant
+    /// contacts.
     ///
     /// # Errors
     ///
@@ -184,9 +177,6 @@ impl ConeWorkspace {
                 return Ok(Some(self.counted(answer)));
             }
             answer = self.begin_again(problem, answer);
-            if self.take_beside_branch(problem, &mut answer) {
-                return Ok(Some(self.finish(answer)));
-            }
         }
         answer.residual = f64::INFINITY;
         self.start.clear();
@@ -230,7 +220,6 @@ impl ConeWorkspace {
         self.n_newton_steps = 0;
         self.n_pivots = 0;
         self.another.clear();
-        self.beside_branch.clear();
         self.reached = None;
         self.impulse.clear();
         self.impulse.resize(problem.dim(), 0.0);
@@ -466,9 +455,6 @@ impl ConeWorkspace {
             if answer.family == 0 {
                 self.another.meet(&self.after, answer.residual);
             }
-            if self.beside_branch.is_empty() {
-                self.beside_branch.clone_from(&self.start);
-            }
         }
         false
     }
@@ -485,20 +471,6 @@ impl ConeWorkspace {
         answer.status = LcpStatus::Solved;
         answer.selection = ConeSelection::Even;
         self.reached = Some(compliance);
-    }
-
-    /// Restores a solution for rigid contacts that [`try_branch`](Self::try_branch) has stored: the first one that was
-    /// found from a solution for compliant contacts but is not the limit of these solutions. Unlike the results of
-    /// other searches, this solution does not depend on axes, units and order of contacts. Returns false if there is
-    /// no such solution, or if it is not accurate enough.
-    fn take_beside_branch(&mut self, problem: &ConeProblem<'_>, answer: &mut ConeAnswer) -> bool {
-        if self.beside_branch.is_empty() {
-            return false;
-        }
-        self.newton
-            .run(&self.system, &self.beside_branch, GOOD_RESIDUAL, 0);
-        answer.residual = f64::INFINITY;
-        self.accept(problem, ConeStart::Compliant, answer)
     }
 
     /// Returns the answer with zero impulses, from which further attempts start, in place of `answer`, which was not
