@@ -51,8 +51,7 @@
 //!
 //! Otherwise further steps follow. Basic variables within rounding error of zero are set to zero, and the
 //! solution is corrected in twice the precision. Then come the further attempts ([`Attempt`]): equilibration,
-//! other covering vectors, the whole path in twice the precision, and rational arithmetic, which decides every
-//! problem of up to eight rows. The status [`Infeasible`](LcpStatus::Infeasible) always has a [`Proof`]: a
+//! the whole path in twice the precision, and rational arithmetic, which decides every problem of up to eight rows. The status [`Infeasible`](LcpStatus::Infeasible) always has a [`Proof`]: a
 //! Farkas certificate whose signs are exact, or the exact examination of all complementary cones. A budget of
 //! counted operations ([`LemkeOptions::max_work`]) covers all attempts.
 //!

@@ -89,8 +89,6 @@ pub enum Attempt {
     First,
     /// The problem with rows and columns scaled by powers of two.
     Equilibrated,
-    /// Another covering vector, with frequent factorizations.
-    OtherCover,
     /// Arithmetic with twice the precision, with a new factorization.
     DoublePrecision,
     /// Rational arithmetic: all complementary cones (n up to 8), or feasibility and Lemke's path (n up to 40).
@@ -112,7 +110,6 @@ impl Attempt {
             Self::Immediate => "immediate",
             Self::First => "first",
             Self::Equilibrated => "equilibrated",
-            Self::OtherCover => "other-cover",
             Self::DoublePrecision => "double-precision",
             Self::Exact => "exact",
         }

@@ -16,7 +16,6 @@ use crate::scalar::{Scalar, larger};
 use crate::small_enclosure::enclose_small;
 use crate::work::{DOUBLE_COST, Work};
 use crate::{LcpRef, LcpStatus, Limit, Proof};
-use carom_numeric::random::generic;
 
 /// Largest residual with which an answer is accepted without further corrections.
 const GOOD_RESIDUAL: f64 = 1e-12;
@@ -25,59 +24,27 @@ const GOOD_RESIDUAL: f64 = 1e-12;
 struct Plan {
     attempt: Attempt,
     scaling: Scaling,
-    /// Seed of the covering vector; 0 means a vector of ones.
-    cover: u64,
     pivot: f64,
-    refactor: usize,
 }
 
 const FIRST: Plan = Plan {
     attempt: Attempt::First,
     scaling: Scaling::Uniform,
-    cover: 0,
     pivot: 1e-12,
-    refactor: 0,
 };
 
-/// Attempts after the first, before the attempt in twice the precision.
-const PLANS: [Plan; 4] = [
-    Plan {
-        attempt: Attempt::Equilibrated,
-        scaling: Scaling::Equilibrated,
-        cover: 0,
-        pivot: 1e-13,
-        refactor: 0,
-    },
-    Plan {
-        attempt: Attempt::OtherCover,
-        scaling: Scaling::Equilibrated,
-        cover: 1,
-        pivot: 1e-11,
-        refactor: 0,
-    },
-    Plan {
-        attempt: Attempt::OtherCover,
-        scaling: Scaling::Equilibrated,
-        cover: 2,
-        pivot: 1e-9,
-        refactor: 4,
-    },
-    Plan {
-        attempt: Attempt::OtherCover,
-        scaling: Scaling::Uniform,
-        cover: 3,
-        pivot: 1e-12,
-        refactor: 1,
-    },
-];
+/// Parameters of the second attempt.
+const EQUILIBRATED: Plan = Plan {
+    attempt: Attempt::Equilibrated,
+    scaling: Scaling::Equilibrated,
+    pivot: 1e-13,
+};
 
 /// Parameters of the attempt in twice the precision, the last one in floating point.
 const DOUBLE: Plan = Plan {
     attempt: Attempt::DoublePrecision,
     scaling: Scaling::Equilibrated,
-    cover: 0,
     pivot: 1e-12,
-    refactor: 0,
 };
 
 /// Returns the accurate solution of a complementary basis (n entries), computed with a new factorization and iterative
@@ -251,16 +218,13 @@ impl<'a> Search<'a> {
         self.finish(end, attempt, 1, tableau, &mut workspace.answers)
     }
 
-    /// Makes further attempts to solve the problem by Lemke's method, until one of them decides the problem. The first
-    /// attempts have other scalings and covering vectors, later ones twice the precision. The last attempt uses exact
-    /// arithmetic.
+    /// Makes further attempts to solve the problem by Lemke's method, until one of them decides the problem: equilibrated, in
+    /// twice the precision, and in exact arithmetic.
     fn again(&mut self, workspace: &mut LemkeWorkspace) {
-        for plan in PLANS.iter().take(self.options.max_attempts - 1) {
-            if self.attempt(plan, 1, &mut workspace.tableau, &mut workspace.answers) {
-                return;
-            }
-        }
-        if self.options.max_attempts <= PLANS.len() + 1 {
+        let LemkeWorkspace {
+            tableau, answers, ..
+        } = workspace;
+        if self.attempt(&EQUILIBRATED, 1, tableau, answers) || self.options.max_attempts <= 2 {
             return;
         }
         // A path that is too long stays too long with higher precision.
@@ -277,7 +241,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Makes one attempt to solve the problem by Lemke's method with the scaling, covering vector and thresholds of
+    /// Makes one attempt to solve the problem by Lemke's method with the scaling and thresholds of
     /// `plan`. An operation of type `T` costs `cost` times one in double precision. `tableau` and `answers` are work
     /// buffers; `answers` receives the best answer. Returns true if no further attempt is needed.
     fn attempt<T: Scalar>(
@@ -289,12 +253,7 @@ impl<'a> Search<'a> {
     ) -> bool {
         let n = self.problem.dim();
         tableau.pose(self.problem, plan.scaling);
-        if plan.cover == 0 {
-            tableau.set_cover(None);
-        } else {
-            spread(plan.cover, n, &mut answers.cover);
-            tableau.set_cover(Some(&answers.cover));
-        }
+        tableau.set_cover(None);
         let limit = self.attempt_limit(cost * (n * n) as u64);
         let end = tableau.follow(self.problem, thresholds::<T>(plan, n), limit);
         self.finish(end, plan.attempt, cost, tableau, answers)
@@ -542,14 +501,5 @@ fn thresholds<T: Scalar>(plan: &Plan, n: usize) -> Thresholds {
     Thresholds {
         pivot: plan.pivot * digits,
         tie: 8.0 * T::ROUNDOFF * (n + 8) as f64,
-        refactor: plan.refactor,
     }
-}
-
-/// Fills a covering vector of Lemke's method with `n` pseudo-random entries in \[1, 2), which depend only on the seed
-/// and the position. Different seeds lead to different paths of pivots. With such a vector no two rows tie at the
-/// start.
-fn spread(seed: u64, n: usize, cover: &mut Vec<f64>) {
-    cover.clear();
-    cover.extend((0..n).map(|i| generic(seed, i as u64)));
 }

@@ -40,9 +40,6 @@ pub(super) struct Thresholds {
     pub pivot: f64,
     /// Basic variables below this fraction of the largest count as zero, so that their rows tie.
     pub tie: f64,
-    /// Number of pivots between factorizations of the original problem. With 0, a factorization follows when
-    /// the list is long.
-    pub refactor: usize,
 }
 
 /// Basis, inverse of the basis and right-hand side.
@@ -290,10 +287,7 @@ impl<T: Scalar> Tableau<T> {
             return PathEnd::Breakdown;
         };
         let mut left = self.pivot(row);
-        let refactor = match thresholds.refactor {
-            0 => refactor_after(self.n),
-            every => every,
-        };
+        let refactor = refactor_after(self.n);
         let mut since = 0;
         while left != artificial {
             if self.n_pivots >= limit {
