@@ -35,8 +35,8 @@ const MAX_UNSOLVED: usize = 2;
 /// last solve. The solver reuses its memory from one problem to the next.
 ///
 /// No memory is allocated for a problem that is not larger than an earlier one and needs the same methods. There are
-/// two exceptions. Memory is allocated if Newton's method fails from zero impulses, from the solutions for compliant
-/// contacts and from the results of Gauss-Seidel sweeps. Memory is also allocated if weak contacts, whose impulses are
+/// two exceptions. Memory is allocated if Newton's method fails from zero impulses and from the solutions for compliant
+/// contacts. Memory is also allocated if weak contacts, whose impulses are
 /// much smaller than the others, are solved separately.
 ///
 /// # Examples
