@@ -70,14 +70,6 @@ impl Work {
     pub(crate) fn take_back(&mut self, part: &Self, given: u64) {
         self.left = self.left.saturating_sub(given - part.left.min(given));
     }
-
-    /// Subtracts from this budget the multiply-adds and pivots that a subtask has used. `part` is the budget left to
-    /// the subtask at its end, and `given` is the number of multiply-adds that the subtask had at its start.
-    pub(crate) fn take_back_pivots(&mut self, part: &Self, given: u64) {
-        self.take_back(part, given);
-        self.pivots_left = part.pivots_left;
-        self.n_pivots = part.n_pivots;
-    }
 }
 
 /// Kind of budget (operations or pivots) whose exhaustion ended the search for a solution of a linear

@@ -40,7 +40,7 @@ pub(crate) fn decide(
     accept: impl FnMut(&[f64]) -> bool,
     work: &mut Work,
 ) -> Decision {
-    let mut root = Dictionary::of_slacks(integers, false);
+    let mut root = Dictionary::of_slacks(integers);
     match restore(&mut root, work) {
         Restored::Infeasible(row) => proof(problem, &root, row, integers, work),
         Restored::Undecided => Decision::Undecided,
@@ -56,7 +56,7 @@ pub(crate) fn feasibility(
     integers: &Integers,
     work: &mut Work,
 ) -> Option<Decision> {
-    let mut root = Dictionary::of_slacks(integers, false);
+    let mut root = Dictionary::of_slacks(integers);
     match restore(&mut root, work) {
         Restored::Infeasible(row) => Some(proof(problem, &root, row, integers, work)),
         Restored::Undecided | Restored::Feasible => None,
@@ -202,7 +202,7 @@ fn proof(
         return Decision::Bases;
     };
     let integers = Integers::new(other);
-    let mut root = Dictionary::of_slacks(&integers, false);
+    let mut root = Dictionary::of_slacks(&integers);
     if let Restored::Infeasible(row) = restore(&mut root, work) {
         let u = certificate(&root, row, &integers);
         if is_certificate(problem, &u) {

@@ -8,7 +8,7 @@ use num_bigint::{BigInt, Sign};
 /// Dictionary $\delta x_B = b + A x_N$ with integers $A$, $b$ and one common denominator $\delta > 0$.
 ///
 /// $x_B$ are the basic variables, $x_N$ the nonbasic ones. Variables are numbered
-/// $w_0, \dots, w_{n-1}, z_0, \dots, z_{n-1}$, then the artificial variable. Every entry is a minor of the
+/// $w_0, \dots, w_{n-1}, z_0, \dots, z_{n-1}$. Every entry is a minor of the
 /// problem, so that divisions by the last denominator leave no remainder (Edmonds, *Systems of distinct
 /// representatives and linear algebra*, 1967).
 #[derive(Clone, Debug)]
@@ -22,23 +22,15 @@ pub(super) struct Dictionary {
 }
 
 impl Dictionary {
-    /// Creates the simplex dictionary $w = q + Mz$, in which all $w$ are basic and all $z$ nonbasic. If `is_covered`
-    /// is true, the dictionary has one more column, of ones, for the artificial variable of Lemke's method.
-    pub(super) fn of_slacks(integers: &Integers, is_covered: bool) -> Self {
+    /// Creates the simplex dictionary $w = q + Mz$, in which all $w$ are basic and all $z$ nonbasic.
+    pub(super) fn of_slacks(integers: &Integers) -> Self {
         let n = integers.dim();
-        let rows = integers.rows().map(|row| {
-            let mut row = row.to_vec();
-            if is_covered {
-                row.insert(n, BigInt::from(1));
-            }
-            row
-        });
         Self {
             n,
-            rows: rows.collect(),
+            rows: integers.rows().map(<[BigInt]>::to_vec).collect(),
             denominator: BigInt::from(1),
             basic: (0..n).collect(),
-            nonbasic: (n..2 * n + usize::from(is_covered)).collect(),
+            nonbasic: (n..2 * n).collect(),
         }
     }
 
@@ -59,13 +51,13 @@ impl Dictionary {
     }
 
     /// Returns the row of the simplex dictionary that belongs to a basic variable; `None` for nonbasic variables.
-    /// Variables are numbered $w_0, \dots, w_{n-1}, z_0, \dots, z_{n-1}$, then the artificial variable.
+    /// Variables are numbered $w_0, \dots, w_{n-1}, z_0, \dots, z_{n-1}$.
     pub(super) fn row_of(&self, variable: usize) -> Option<usize> {
         self.basic.iter().position(|basic| *basic == variable)
     }
 
     /// Returns the column of the simplex dictionary that belongs to a nonbasic variable; `None` for basic
-    /// variables. Variables are numbered $w_0, \dots, w_{n-1}, z_0, \dots, z_{n-1}$, then the artificial variable.
+    /// variables. Variables are numbered $w_0, \dots, w_{n-1}, z_0, \dots, z_{n-1}$.
     pub(super) fn column_of(&self, variable: usize) -> Option<usize> {
         self.nonbasic.iter().position(|v| *v == variable)
     }
@@ -159,7 +151,7 @@ impl Dictionary {
         let mut z = vec![0.0; self.n];
         for (i, variable) in self.basic.iter().enumerate() {
             let index = variable.checked_sub(self.n);
-            if let Some(j) = index.filter(|j| *j < self.n) {
+            if let Some(j) = index {
                 z[j] = ratio(self.value(i), &self.denominator, integers.column[j]);
             }
         }

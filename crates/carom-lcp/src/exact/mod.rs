@@ -4,18 +4,16 @@
 mod decide;
 mod dictionary;
 mod integers;
-mod path;
 mod sum;
 mod support;
 
 pub(crate) use decide::{Decision, decide, feasibility};
 pub(crate) use integers::{Integers, Residues};
-pub(crate) use path::{ExactEnd, follow};
 pub(crate) use sum::ProductSum;
 pub(crate) use support::{Rounded, Support, solve_support};
 
 /// Largest dimension at which every problem is decided.
 pub(crate) const DECISIVE_DIM: usize = 8;
 
-/// Largest dimension at which Lemke's path is followed in rational arithmetic.
+/// Largest dimension at which feasibility is decided in rational arithmetic.
 pub(crate) const EXACT_DIM: usize = 40;

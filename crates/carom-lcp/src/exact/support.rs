@@ -34,7 +34,7 @@ pub(crate) enum Support {
 /// converted to integers; `work` is the budget of multiply-adds.
 pub(crate) fn solve_support(integers: &Integers, basis: &[bool], work: &mut Work) -> Support {
     let n = integers.dim();
-    let mut dictionary = Dictionary::of_slacks(integers, false);
+    let mut dictionary = Dictionary::of_slacks(integers);
     let support: Vec<usize> = (0..n).filter(|i| basis.get(*i) == Some(&true)).collect();
     dictionary.retain_columns(|variable| variable >= n && basis.get(variable - n) == Some(&true));
     for row in support {

@@ -91,7 +91,7 @@ pub enum Attempt {
     Equilibrated,
     /// Arithmetic with twice the precision, with a new factorization.
     DoublePrecision,
-    /// Rational arithmetic: all complementary cones (n up to 8), or feasibility and Lemke's path (n up to 40).
+    /// Rational arithmetic: all complementary cones (n up to 8), or feasibility (n up to 40).
     Exact,
 }
 

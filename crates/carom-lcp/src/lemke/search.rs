@@ -8,8 +8,8 @@ use crate::backward::{SOLVED_ERROR, backward_error};
 use crate::balance::is_surely_light;
 use crate::certificate::{Certificate, assess, certify};
 use crate::enclosure::Enclosed;
-use crate::exact::{DECISIVE_DIM, Decision, EXACT_DIM, ExactEnd, Integers};
-use crate::exact::{decide, feasibility, follow};
+use crate::exact::{DECISIVE_DIM, Decision, EXACT_DIM, Integers};
+use crate::exact::{decide, feasibility};
 use crate::farkas::proves_infeasible;
 use crate::gate::{certify_nothing, is_doubtful, is_refuted, prove};
 use crate::scalar::{Scalar, larger};
@@ -414,7 +414,7 @@ impl<'a> Search<'a> {
     }
 
     /// Decides in exact arithmetic a problem that no attempt in floating point has solved, and stores the solution in
-    /// `answers`, or else the proof that no solution exists.
+    /// `answers`, or else the proof that no solution exists. Of a larger problem only feasibility is decided.
     fn exactly(&mut self, answers: &mut Answers) {
         let problem = self.problem;
         let integers = Integers::new(problem);
@@ -428,19 +428,8 @@ impl<'a> Search<'a> {
             }
             return;
         }
-        // The path may need as much work again.
-        let given = self.work.left() / 2;
-        let mut part = self.work.part(given);
-        let refuted = feasibility(problem, &integers, &mut part);
-        self.work.take_back_pivots(&part, given);
-        if let Some(proof) = refuted {
+        if let Some(proof) = feasibility(problem, &integers, self.work) {
             self.refute(proof, answers);
-            return;
-        }
-        match follow(&integers, self.work) {
-            ExactEnd::Solved(z) => self.adopt(&z, answers),
-            ExactEnd::Ray => self.is_ray = true,
-            ExactEnd::Undecided => {}
         }
     }
 
