@@ -129,6 +129,8 @@ pub(super) struct Walk {
     pub(super) towards: Option<DVector<f64>>,
     /// Smallest change of the velocity (kinetic norm, to first order) that changes a decision that is not tied.
     pub(super) margin: f64,
+    /// Whitened unit covector (n entries) of that decision; zero if there is none.
+    pub(super) nearest: DVector<f64>,
     /// Like `margin`, among decisions about velocities that have not [vanished](VANISHED).
     before_limit: f64,
     /// True if the modes of a stage exist only for velocities without interior: every velocity nearby takes another branch.
@@ -153,6 +155,7 @@ impl Walk {
             tied: Vec::new(),
             towards: None,
             margin: f64::INFINITY,
+            nearest: DVector::zeros(frame.dim()),
             before_limit: f64::INFINITY,
             is_pinched: false,
             is_bounded: true,
@@ -203,6 +206,8 @@ impl Walk {
             let known = BLUR * frame.near(gradient, 0.0) / size;
             if distance < self.margin - known {
                 self.margin = distance;
+                self.nearest.copy_from(gradient);
+                self.nearest /= size;
             }
             if size > VANISHED {
                 self.before_limit = self.before_limit.min(distance);

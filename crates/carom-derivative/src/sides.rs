@@ -247,7 +247,7 @@ impl<'a> Around<'a> {
         for tie in &mut walk.tied {
             tie.distance *= scale;
         }
-        walk.margin *= scale;
+        walk.margin = walk.margin * scale - self.step * walk.nearest.dot(direction);
         if walk.is_quiet() {
             walk.impulses.fill(0.0);
         }
