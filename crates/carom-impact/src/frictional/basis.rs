@@ -114,6 +114,9 @@ impl Basis for LcpBasis<'_> {
         };
         let basic = (0..self.z.len()).filter(|i| self.is_basic[*i]);
         let basic: Vec<usize> = basic.filter(has_equation).collect();
+        if basic.is_empty() {
+            return;
+        }
         let matrix = self.problem.scaled_matrix();
         let block = DMatrix::from_fn(basic.len(), basic.len(), |i, j| {
             matrix[(basic[i], basic[j])]

@@ -303,3 +303,26 @@ fn a_fast_far_body_does_not_disturb_a_single_impact() {
         );
     }
 }
+
+/// Nearly equal rows, masses that differ by seven decades: an answer of which no impulse is left has nothing to correct. The
+/// law answers or refuses.
+#[test]
+fn an_answer_without_impulses_is_not_corrected() {
+    let normals = [[-1.0, 2.0], [-0.9999999701976776, 2.0], [-1.0, -2.0]];
+    let contacts = normals.iter().map(|n| contact(n, &[], 0.0)).collect();
+    let mass = DMatrix::from_diagonal(&nalgebra::dvector![32768.0, 0.001953125]);
+    let planar = System::new(mass, contacts, &[-4.0, -2.0]);
+    let normals = [[2.0, 3.0, 2.0], [1.9990234375, 3.0, 2.0]];
+    let contacts = normals.iter().map(|n| contact(n, &[], 0.0)).collect();
+    let mass = nalgebra::dmatrix![
+        524288.0, 33554432.0, 8192.0;
+        33554432.0, 2147745792.0, 0.0;
+        8192.0, 0.0, 1048704.0000038147];
+    let three = System::new(mass, contacts, &[3.0, -4.0, 3.0]);
+    for system in [planar, three] {
+        match system.pose(|problem| AnitescuPotra::default().resolve(problem)) {
+            Ok(found) => assert!(found.velocity_plus.0.iter().all(|v| v.is_finite())),
+            Err(error) => assert_eq!(error.kind(), "inaccurate"),
+        }
+    }
+}
