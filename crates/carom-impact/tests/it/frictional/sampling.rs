@@ -363,7 +363,7 @@ fn a_sample_that_is_not_solved_is_counted() {
         let sampler = Sampler::new(problem, &law).unwrap();
         let (summary, outcomes) = sampled_outcomes(&sampler, &|_, _| {}).unwrap();
         assert_eq!(summary.samples, 512);
-        assert!(summary.unsolved <= 2, "{}", summary.unsolved);
+        assert!(summary.unsolved <= 8, "{}", summary.unsolved);
         assert_eq!(summary.terminated + summary.unsolved, 512);
         assert_eq!(summary.terminated, outcomes.len() as u64);
         assert_eq!(summary.histogram.iter().sum::<u64>(), summary.terminated);
