@@ -35,9 +35,10 @@ pub use breach::{Breach, GateRule};
 
 use crate::index::{ContactIndex, RowIndex};
 use crate::numbers::Numbers;
-use crate::residual_scale::{dot_and_size, groups};
+use crate::residual_scale::{divisor, dot_and_size, groups};
 use crate::{ContactSet, ImpactProblem};
 use carom_metric::kernel;
+use nalgebra::DMatrix;
 use smallvec::smallvec;
 
 /// Largest accepted violation of a rule, as a fraction of the scale of that rule.
@@ -567,21 +568,56 @@ impl ResidualScales {
         answer: &Answer<'_>,
         found: Breach,
     ) -> Option<Breach> {
-        let forms = problem.contacts().constraint_forms();
-        let worst = forms
-            .iter()
-            .zip(answer.constraint_impulses)
-            .map(|(form, _)| {
-                let row = form.0.as_slice();
-                let scale = kernel::power_of_two_scale(kernel::max_abs(row));
-                let (before, after, size) = self.of(row, scale);
-                (after.abs() - before.abs()) / if size == 0.0 { 1.0 } else { size }
-            })
-            .fold(0.0, kernel::larger);
+        let contacts = problem.contacts();
+        let forms = contacts.constraint_forms();
+        let basis = contacts.constraint_basis();
+        let worst = match basis.filter(|basis| basis.ncols() < forms.len()) {
+            Some(basis) => self.in_span(problem, answer, basis),
+            None => { forms.iter() }
+                .map(|form| {
+                    let row = form.0.as_slice();
+                    let scale = kernel::power_of_two_scale(kernel::max_abs(row));
+                    let (before, after, size) = self.of(row, scale);
+                    (after.abs() - before.abs()) / divisor(size)
+                })
+                .fold(0.0, kernel::larger),
+        };
         (!(worst <= GATE_TOLERANCE)).then_some(Breach {
             measure: worst,
             ..found
         })
+    }
+
+    /// Returns the largest violation of dependent constraints: that of an orthonormal basis of their span. The rounding of a row
+    /// that repeats another would be a condition of its own.
+    fn in_span(
+        &self,
+        problem: &ImpactProblem<'_>,
+        answer: &Answer<'_>,
+        basis: &DMatrix<f64>,
+    ) -> f64 {
+        let contacts = problem.contacts();
+        let mut after: Numbers = smallvec![0.0; self.after.len()];
+        contacts
+            .metric()
+            .whiten_velocity_into(&self.after, &mut after);
+        let before = problem.momentum();
+        let sizes = before.iter().zip(&after).map(|(x, y)| x.abs() + y.abs());
+        let mut sizes: Numbers = sizes.collect();
+        for (row, impulse) in contacts.all_rows().zip(answer.impulses) {
+            let impulse = impulse * contacts.row_norm(row) * problem.scale();
+            for (size, a) in sizes.iter_mut().zip(contacts.unit_row(row)) {
+                *size += (a * impulse).abs();
+            }
+        }
+        let directions = basis.as_slice().chunks_exact(after.len());
+        let violations = directions.map(|direction| {
+            let (plus, _) = dot_and_size(direction, &after);
+            let (minus, _) = dot_and_size(direction, before);
+            let (_, size) = dot_and_size(direction, &sizes);
+            (plus.abs() - minus.abs()) / divisor(size)
+        });
+        violations.fold(0.0, kernel::larger)
     }
 
     /// Checks that no contact approaches or pulls and that friction stays in its cone (rules 3 and 4 of this module),
