@@ -1,5 +1,6 @@
 //! Energy and momentum balance of an outcome: one function for every law.
 
+use crate::digits;
 use crate::event_scale::part_in_span;
 use crate::gate::{GATE_TOLERANCE, ROUNDING};
 use crate::index::RowIndex;
@@ -35,6 +36,14 @@ pub struct Audit {
     /// $\sum_r\lambda_r(b_r^- + b_r^+)/2 > 10^{-9}\sum_r|\lambda_r|(|b_r^-| + |b_r^+|)/2$. Infinite if that component is
     /// zero before the impact.
     pub energy_gain: Option<f64>,
+    /// Correct digits $d$ of the velocity after the impact, in \[0, 16\] with one decimal: it differs from the exact answer of the
+    /// law, in its modes and for the numbers given, by at most about $10^{-d}$ of the motion that the contacts see (kinetic
+    /// norms; the rounding of the velocity itself does not count). An estimate, which may be wrong by one digit. `None` for
+    /// laws whose impacts follow one after the other, and from [`audit()`].
+    pub digits: Option<f64>,
+    /// Largest approach velocity of a contact after the impact, as a fraction of $\sum_k|n_k|(|v_k^-| + |v_k^+|)$ for its normal
+    /// $n$.
+    pub closing: f64,
 }
 
 impl Audit {
@@ -53,6 +62,7 @@ impl Audit {
             self.adhesion_residual,
             self.friction_residual,
             self.constraint_residual,
+            self.closing,
         ];
         kernel::is_finite(&residuals) && kernel::is_finite(&self.contact_work_j)
     }
@@ -105,6 +115,8 @@ pub fn audit(
         friction_residual: 0.0,
         constraint_residual: 0.0,
         energy_gain: None,
+        digits: None,
+        closing: digits::closing(problem, v_plus, &[]),
     };
     let mut gain = Gain::default();
     for (i, contact) in contacts.indexed() {

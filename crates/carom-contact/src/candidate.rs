@@ -1,5 +1,6 @@
 //! Conversion of impulses to a checked outcome. Every law ends here: there is no other way to an [`ImpactOutcome`].
 
+use crate::digits::{self, REFUSED_DIGITS};
 use crate::event_scale::rates;
 use crate::gate::{
     Answer, Breach, GATE_TOLERANCE, GateRule, Moved, REFINED, ResidualScales, Rules, inspect,
@@ -67,6 +68,7 @@ impl Built {
     fn audited(
         self,
         problem: &ImpactProblem<'_>,
+        rules: &Rules<'_>,
         status: ImpactStatus,
         diagnostics: Diagnostics,
     ) -> Result<ImpactOutcome, ImpactError> {
@@ -79,7 +81,7 @@ impl Built {
         let given = problem.as_given()?;
         if let Some(given) = &given {
             // Degrees of freedom that no impulse changes keep their velocity to the last bit.
-            velocity_plus = Tangent(&given.velocity_minus().0 + change);
+            velocity_plus = Tangent(&given.velocity_minus().0 + &change);
         }
         for vector in [
             &mut velocity_plus.0,
@@ -90,9 +92,31 @@ impl Built {
             vector.add_scalar_mut(0.0);
         }
         let problem = given.as_ref().unwrap_or(problem);
-        let audit = audit::audit(problem, &velocity_plus, &impulses, &constraint_impulses)?;
+        let mut audit = audit::audit(problem, &velocity_plus, &impulses, &constraint_impulses)?;
+        let answer = Answer {
+            velocity_plus: velocity_plus.0.as_slice(),
+            impulses: impulses.as_slice(),
+            constraint_impulses: constraint_impulses.as_slice(),
+        };
+        if rules.may_approach {
+            audit.closing = 0.0;
+        } else if !rules.wall_rates.is_empty() {
+            audit.closing = digits::closing(problem, answer.velocity_plus, rules.wall_rates);
+        }
         if !audit.is_finite() {
             return Err(ImpactError::Overflow);
+        }
+        let estimate = match status {
+            ImpactStatus::Jammed => None,
+            _ => digits::digits(problem, &answer, change.as_slice(), rules, &diagnostics),
+        };
+        audit.digits = estimate.map(|estimate| estimate.digits);
+        let left = digits::left(&audit);
+        if left < REFUSED_DIGITS {
+            return Err(ImpactError::IllConditioned {
+                digits: left,
+                nearest: estimate.and_then(|estimate| estimate.nearest),
+            });
         }
         Ok(ImpactOutcome {
             velocity_plus,
@@ -136,7 +160,9 @@ impl Candidate {
         diagnostics: Diagnostics,
     ) -> Result<ImpactOutcome, ImpactError> {
         if status != ImpactStatus::Resolved {
-            return self.build(problem).audited(problem, status, diagnostics);
+            return self
+                .build(problem)
+                .audited(problem, rules, status, diagnostics);
         }
         let mut built = self.built_on_constraints(problem);
         let mut found = judge(problem, &built, rules, basis);
@@ -168,12 +194,16 @@ impl Candidate {
         let Some(breach) = found.breach else {
             let diagnostics =
                 diagnostics.with_residuals(found.velocity_residual, found.own_residual);
-            return built.audited(problem, status, diagnostics);
+            return built.audited(problem, rules, status, diagnostics);
         };
         if rules.may_be_infeasible && breach.is_feasibility {
+            let rules = Rules {
+                may_approach: true,
+                ..*rules
+            };
             return Err(ImpactError::InfeasibleLaw {
                 contacts: breach.contacts,
-                found: Box::new(built.audited(problem, status, diagnostics)?),
+                found: Box::new(built.audited(problem, &rules, status, diagnostics)?),
             });
         }
         if breach.rule == GateRule::Finite {

@@ -73,7 +73,7 @@ impl Contact {
         1 + self.tangents.len()
     }
 
-    fn rows(&self) -> impl Iterator<Item = &Covector> + Clone {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &Covector> + Clone {
         std::iter::once(&self.normal).chain(&self.tangents)
     }
 

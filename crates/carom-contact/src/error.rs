@@ -162,6 +162,20 @@ pub enum ImpactError {
         /// Contacts that break the rule; empty for rules that do not concern single contacts.
         contacts: Vec<usize>,
     },
+    /// The problem amplifies rounding so much that the answer has fewer than two correct digits
+    /// ([`REFUSED_DIGITS`](crate::REFUSED_DIGITS)), or leaves a contact approaching.
+    #[error(
+        "ill-conditioned: the answer has {digits} correct digits; {}",
+        cure(*nearest)
+    )]
+    IllConditioned {
+        /// Correct digits of the velocity after the impact, see [`Audit::digits`](crate::Audit::digits), or of the velocity of
+        /// the contact that approaches.
+        digits: f64,
+        /// Contact whose row nearly depends on rows of other contacts, and the length of the part of its unit row orthogonal to
+        /// them; `None` if the rows are well apart, so that masses or coordinates are the cause.
+        nearest: Option<(usize, f64)>,
+    },
     /// A law with friction was given a contact that has friction but no tangents. The caller can add tangent rows (one in
     /// the plane, two in space) or set the friction to 0.
     #[error(
@@ -302,6 +316,7 @@ impl ImpactError {
             Self::InvalidContact { .. } => "invalid-contact",
             Self::InfeasibleLaw { .. } | Self::ContradictoryRestitution { .. } => "infeasible-law",
             Self::Inaccurate { .. } => "inaccurate",
+            Self::IllConditioned { .. } => "ill-conditioned",
             Self::MissingTangents { .. } => "missing-tangents",
             Self::NotConverged { .. } => "not-converged",
             Self::Lcp(source) => source.kind(),
@@ -326,6 +341,19 @@ fn named(contacts: &[usize]) -> String {
     match contacts {
         [] => String::new(),
         contacts => format!(", at contacts {contacts:?}"),
+    }
+}
+
+/// Says what may be changed about an ill-conditioned problem.
+fn cure(nearest: Option<(usize, f64)>) -> String {
+    match nearest {
+        Some((contact, distance)) => format!(
+            "a row of contact {contact} is within {distance:e} of a combination of the other rows: merge contacts with nearly \
+             equal rows, or make the rows equal"
+        ),
+        None => "masses differ by too many orders, or the mass matrix is nearly singular: leave out light bodies, or take \
+                 coordinates that it does not couple"
+            .to_owned(),
     }
 }
 

@@ -17,7 +17,7 @@
 //!    rows. It refines answers that rounding has spoiled, and returns an [`ImpactOutcome`] or the [`GateRule`] that is
 //!    broken.
 //! 5. Every outcome carries an [`Audit`] of energy, momentum, penetration, adhesion, friction and
-//!    constraints, computed from the problem and the outcome alone.
+//!    constraints, computed from the problem and the outcome alone, and the number of correct digits of the velocity.
 //!
 //! # Examples
 //!
@@ -62,6 +62,7 @@ pub mod candidate;
 mod constraints;
 mod contact;
 pub mod dependent;
+mod digits;
 mod error;
 pub mod event_scale;
 mod friction_cone;
@@ -82,6 +83,7 @@ mod twice;
 
 pub use audit::{Audit, audit};
 pub use contact::{Contact, ContactSet};
+pub use digits::{MARKED_DIGITS, REFUSED_DIGITS};
 pub use error::ImpactError;
 pub use friction_cone::FrictionCone;
 pub use gate::GateRule;

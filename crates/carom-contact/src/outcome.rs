@@ -1,7 +1,7 @@
 //! Results of impact laws.
 
-use crate::Audit;
 use crate::friction_cone::FrictionCone;
+use crate::{Audit, digits};
 use carom_lcp::cone::{ConeMode, ConeSelection};
 use carom_metric::Tangent;
 use carom_two_body::{ContactImpact, ContactInertia};
@@ -62,6 +62,9 @@ pub enum Warning {
     /// Impacts in turn that hinder each other were cut off: the contacts were closed together, and an earlier attempt to do so
     /// failed or led elsewhere. So the outcome need not be the limit of these impacts.
     NotTheLimit,
+    /// Rounding leaves few correct digits: fewer than [`MARKED_DIGITS`](crate::MARKED_DIGITS) of the velocity
+    /// ([`Audit::digits`]), or a contact approaches after the impact by more than $10^{-6}$ of its velocities ([`Audit::closing`]).
+    IllConditioned,
 }
 
 impl Warning {
@@ -71,6 +74,7 @@ impl Warning {
             Self::GainsEnergy => "gains-energy",
             Self::NotUnique => "not-unique",
             Self::NotTheLimit => "not-the-limit",
+            Self::IllConditioned => "ill-conditioned",
         }
     }
 }
@@ -96,7 +100,12 @@ impl ImpactOutcome {
             }
         );
         let cut_off = is_cut_off.then_some(Warning::NotTheLimit);
-        gains.into_iter().chain(others).chain(cut_off).collect()
+        let is_marked = digits::left(&self.audit) < digits::MARKED_DIGITS;
+        let marked = is_marked.then_some(Warning::IllConditioned);
+        { gains.into_iter().chain(others) }
+            .chain(cut_off)
+            .chain(marked)
+            .collect()
     }
 }
 

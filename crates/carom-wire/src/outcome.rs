@@ -87,6 +87,7 @@ pub(crate) fn audit_fields(audit: &Audit) -> Value {
         "adhesion_residual": audit.adhesion_residual,
         "friction_residual": audit.friction_residual,
         "constraint_residual": audit.constraint_residual,
+        "digits": audit.digits,
     })
 }
 

@@ -4,4 +4,5 @@
 mod common;
 mod conservation;
 mod contacts;
+mod digits;
 mod gate;

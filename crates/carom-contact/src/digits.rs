@@ -1,0 +1,638 @@
+//! Number of correct digits of a velocity after an impact: a componentwise bound of its forward error.
+//!
+//! A law holds some rows $J$ at a value: normals that push, tangents that stick, constraints. Normals that approach after the
+//! impact count, too: their miss is part of the error. In these modes the change $\Delta = v^+ - v^-$ and the impulses $\lambda$
+//! solve
+//!
+//! $$ \begin{pmatrix} M + C & -B \\\\ J & 0 \end{pmatrix} \begin{pmatrix} \Delta \\\\ \lambda \end{pmatrix} =
+//! \begin{pmatrix} 0 \\\\ \text{target} - Jv^- \end{pmatrix}. $$
+//!
+//! The columns $B$ are those of $J^T$, and $n + \mu T^Td$ for a contact that slides along $d$. In space $C = \sum
+//! \mu\lambda_n/|u_t|\ T^T(I - \hat u\hat u^T)T$ turns friction with the sliding velocity $u_t$. With the residual $r$ of the
+//! printed answer and $f = |r| + (N + 2)u(|K||x| + |J|(|v^-| + |v^+|))$, where $N$ counts the terms of each sum and $u = 2^{-53}$,
+//! the error is at most $\lVert|L^T(I\ 0)K^{-1}|f\rVert$ to first order (Arioli, Demmel & Duff, *Solving sparse linear systems
+//! with sparse backward error*, 1989; LAPACK's `xGERFS`). Every component has its own scale, so neither units nor lengths of rows
+//! nor bodies that no contact touches enter.
+//!
+//! In whitened coordinates the rows are $U_J = QR$ (of dependent rows an independent set), the columns $U_B$, and $L^T(I\ 0)K^{-1} =
+//! ((I - TQ^T)L^{-1},\ TR^{-T})$ with $T = U_B(Q^TU_B)^{-1}$; $T = Q$ without friction. The term $C$ adds a row and column
+//! $T^T\hat e$ with compliance $|u_t|/(\mu\lambda_n)$ for the direction $\hat e$ across the sliding.
+
+mod inverse;
+mod span;
+
+use self::inverse::Inverse;
+use self::span::Span;
+use crate::gate::{Answer, Rules, Work};
+use crate::index::{ContactIndex, RowIndex};
+use crate::numbers::Numbers;
+use crate::residual_scale::{GRAZING_TOLERANCE, groups};
+use crate::{Audit, Contact, ContactSet, Diagnostics, FrictionCone, ImpactProblem};
+use carom_lcp::cone::ConeMode;
+use carom_metric::{Covector, KineticMetric, kernel};
+use carom_numeric::dense;
+use smallvec::{SmallVec, smallvec};
+
+/// Number of correct digits below which an outcome has the warning [`IllConditioned`](crate::Warning::IllConditioned).
+pub const MARKED_DIGITS: f64 = 6.0;
+
+/// Number of correct digits below which an answer is refused as [`IllConditioned`](crate::ImpactError::IllConditioned).
+pub const REFUSED_DIGITS: f64 = 2.0;
+
+/// Largest number of digits that is reported.
+const MOST: f64 = 16.0;
+
+/// Unit roundoff $u$.
+const UNIT: f64 = 0.5 * f64::EPSILON;
+
+/// Distance of a unit row from the span of others below which it counts as a cause of an ill-conditioned problem.
+const NEAR: f64 = 1e-4;
+
+/// Part of the friction limit above which a friction impulse is at the limit.
+const AT_LIMIT: f64 = 1.0 - 1e-9;
+
+/// Sliding velocity below which its direction is rounding, as a fraction of the terms that it is the sum of.
+const NO_DIRECTION: f64 = 64.0 * UNIT;
+
+/// Numbers of a small matrix, without allocation up to eight rows of twelve entries.
+type Flat = SmallVec<[f64; 96]>;
+
+/// Estimate of the forward error of an answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Estimate {
+    /// Correct digits of the velocity after the impact, one decimal, in \[0, 16\].
+    pub(crate) digits: f64,
+    /// Contact whose row is nearest to the span of the other rows, and its distance from them (unit rows).
+    pub(crate) nearest: Option<(usize, f64)>,
+}
+
+/// Form of a law's answer, as far as its modes tell it.
+#[derive(Clone, Copy, PartialEq)]
+enum Form<'d> {
+    /// Impulses on normals alone.
+    Frictionless,
+    /// Coulomb friction after the impact, with the modes of the contacts and the number of directions of friction polygons, if
+    /// the law tells them.
+    Coulomb(&'d [ConeMode], Option<usize>),
+    /// Impulses of several phases: the velocities at which rows are held are those of the answer.
+    Total(&'d [ConeMode]),
+}
+
+/// Returns the form of the answers with the given diagnostics; `None` for impacts in turn and for paths of impulses.
+fn form(diagnostics: &Diagnostics) -> Option<Form<'_>> {
+    match diagnostics {
+        Diagnostics::Plastic { .. } => Some(Form::Frictionless),
+        Diagnostics::Complementarity { polygon, .. } => {
+            let directions = polygon.map(|polygon| match polygon.cone {
+                FrictionCone::Polygon(k) => k,
+                FrictionCone::Round => 0,
+            });
+            Some(Form::Coulomb(&[], directions))
+        }
+        Diagnostics::Cone(cone) => Some(Form::Coulomb(&cone.modes, None)),
+        Diagnostics::Poisson(phases) => Some(Form::Total(&phases.modes)),
+        Diagnostics::Rough => Some(Form::Total(&[])),
+        _ => None,
+    }
+}
+
+/// Estimates the number of correct digits of an answer to a problem. `change` is the change of the velocity (n entries), `rules`
+/// are the checks that the answer passed. `None` if the form of the answer is not known.
+pub(crate) fn digits(
+    problem: &ImpactProblem<'_>,
+    answer: &Answer<'_>,
+    change: &[f64],
+    rules: &Rules<'_>,
+    diagnostics: &Diagnostics,
+) -> Option<Estimate> {
+    let form = form(diagnostics)?;
+    let mut system = System::new(problem, answer, change);
+    for (form, multiplier) in
+        { problem.contacts().constraint_forms().iter() }.zip(answer.constraint_impulses)
+    {
+        system.add_constraint(form, *multiplier);
+    }
+    for (i, contact) in problem.contacts().indexed() {
+        system.add_contact(i, contact, answer.impulses, rules, form);
+    }
+    Some(system.estimate())
+}
+
+/// Digits that an outcome has left: of the velocity, or of the velocity of a contact that approaches if it has fewer.
+pub(crate) fn left(audit: &Audit) -> f64 {
+    let own = audit.digits.unwrap_or(MOST);
+    if audit.closing > 0.0 {
+        own.min(-audit.closing.log10())
+    } else {
+        own
+    }
+}
+
+/// Largest approach of a contact after an impact, as a fraction of $\sum_k|n_k|(|v_k^-| + |v_k^+|)$. `walls` are the scaled
+/// velocities of moving walls along the distinct unit normals; empty for walls at rest.
+pub(crate) fn closing(problem: &ImpactProblem<'_>, velocity_plus: &[f64], walls: &[f64]) -> f64 {
+    let contacts = problem.contacts();
+    let before = problem.velocity_minus().0.as_slice();
+    let fractions = contacts.indexed().map(|(i, contact)| {
+        let scale = contacts.row_scale(contacts.row(i));
+        let wall = walls.get(contacts.place(i).index()).copied().unwrap_or(0.0);
+        let wall = wall / problem.scale() * (contacts.normal_norm(i) * scale);
+        let (mut after, mut size) = (wall, wall.abs());
+        for ((n, minus), plus) in contact.normal.0.iter().zip(before).zip(velocity_plus) {
+            let n = n * scale;
+            after += n * plus;
+            size += (n * minus).abs() + (n * plus).abs();
+        }
+        if after < 0.0 { -after / size } else { 0.0 }
+    });
+    fractions.fold(0.0, f64::max)
+}
+
+/// Velocity of a row after an impact, and the size of its rounding error; in units of the row times its power of two.
+#[derive(Clone, Copy, Default)]
+struct Rate {
+    row: Option<RowIndex>,
+    /// Power of two that brings the row to about unit length.
+    scale: f64,
+    impulse: f64,
+    after: f64,
+    rounding: f64,
+}
+
+/// Rows and columns of the system that the answer solves, whitened, and the error of its right-hand side.
+struct System<'p> {
+    contacts: &'p ContactSet<'p>,
+    problem: &'p ImpactProblem<'p>,
+    scale: f64,
+    before: Numbers,
+    after: Numbers,
+    change: Numbers,
+    /// Momentum that the impulses do not explain, the size of its terms, and their number; n entries each.
+    left: Numbers,
+    size: Numbers,
+    count: Numbers,
+    /// Unit rows $U_J$ and columns $U_B$, n entries each.
+    rows: Flat,
+    columns: Flat,
+    has_friction: bool,
+    /// Velocity by which each row misses its value, and its rounding.
+    miss: Numbers,
+    rounding: Numbers,
+    /// Compliance of each row.
+    compliance: Numbers,
+    /// True for the coordinates of rows that push, or approach by more than grazing: the impact acts on them.
+    acts: SmallVec<[bool; 8]>,
+    /// Rounding of each unit row by the whitening.
+    resolution: Numbers,
+    /// Kinetic lengths of the coordinates.
+    lengths: Numbers,
+    /// Contact of each row, `usize::MAX` for constraints.
+    contact: SmallVec<[usize; 8]>,
+}
+
+impl<'p> System<'p> {
+    fn new(problem: &'p ImpactProblem<'p>, answer: &Answer<'_>, change: &[f64]) -> Self {
+        let scale = problem.scale();
+        let scaled = |v: &[f64]| -> Numbers { v.iter().map(|x| x * scale).collect() };
+        let n = change.len();
+        Self {
+            contacts: problem.contacts(),
+            problem,
+            scale,
+            before: scaled(problem.velocity_minus().0.as_slice()),
+            after: scaled(answer.velocity_plus),
+            change: scaled(change),
+            left: smallvec![0.0; n],
+            size: smallvec![0.0; n],
+            count: smallvec![2.0; n],
+            rows: Flat::new(),
+            columns: Flat::new(),
+            has_friction: false,
+            miss: Numbers::new(),
+            rounding: Numbers::new(),
+            acts: smallvec![false; n],
+            compliance: Numbers::new(),
+            resolution: Numbers::new(),
+            lengths: lengths(problem.contacts().metric()),
+            contact: SmallVec::new(),
+        }
+    }
+
+    /// Adds the impulse on a row to the balance of momentum, and returns the velocity of the row after the impact.
+    fn add(&mut self, covector: &Covector, scale: f64, impulse: f64) -> Rate {
+        let impulse = impulse * (self.scale / scale);
+        let (mut after, mut terms, mut count) = (0.0, 0.0, 2.0);
+        for (k, a) in covector.0.iter().enumerate() {
+            let a = a * scale;
+            if a == 0.0 {
+                continue;
+            }
+            let plus = a * self.after[k];
+            after += plus;
+            terms += (a * self.before[k]).abs() + plus.abs();
+            count += 1.0;
+            if impulse != 0.0 {
+                self.left[k] -= a * impulse;
+                self.size[k] += (a * impulse).abs();
+                self.count[k] += 1.0;
+            }
+        }
+        Rate {
+            row: None,
+            scale,
+            impulse,
+            after,
+            rounding: count * UNIT * terms,
+        }
+    }
+
+    fn add_constraint(&mut self, form: &Covector, multiplier: f64) {
+        let scale = kernel::power_of_two_scale(kernel::max_abs(form.0.as_slice()));
+        let rate = self.add(form, scale, multiplier);
+        let mut row: Numbers = form.0.iter().map(|a| a * scale).collect();
+        self.contacts.metric().whiten_in_place(&mut row);
+        self.hold(&row, None, [rate.after, rate.rounding], usize::MAX);
+    }
+
+    /// Adds the rows of a contact that the answer holds at a value.
+    fn add_contact(
+        &mut self,
+        i: ContactIndex,
+        contact: &Contact,
+        impulses: &[f64],
+        rules: &Rules<'_>,
+        form: Form<'_>,
+    ) {
+        let contacts = self.contacts;
+        let mut rates = [Rate::default(); 3];
+        let mut normal_terms = 0;
+        for ((rate, row), covector) in rates
+            .iter_mut()
+            .zip(contacts.rows_at(i))
+            .zip(contact.rows())
+        {
+            *rate = self.add(covector, contacts.row_scale(row), impulses[row.index()]);
+            rate.row = Some(row);
+            normal_terms += 1;
+        }
+        let [normal, tangents @ ..] = &rates;
+        let tangents = &tangents[..normal_terms - 1];
+        let wall = rules.wall_rates.get(contacts.place(i).index()).copied();
+        let rebound = match rules.work {
+            Work::Rebound(rebounds) => rebounds.get(i.index()).copied(),
+            _ => None,
+        };
+        let least = rebound.unwrap_or(0.0) - wall.unwrap_or(0.0);
+        let least = least * contacts.normal_norm(i) * normal.scale;
+        let modes = match form {
+            Form::Coulomb(modes, _) | Form::Total(modes) => modes,
+            Form::Frictionless => &[],
+        };
+        let mode = modes.get(i.index()).copied();
+        let is_total = matches!(form, Form::Total(_));
+        let pushes = normal.impulse != 0.0 && mode != Some(ConeMode::Open);
+        if !pushes && (rules.may_approach || normal.after >= least) {
+            return;
+        }
+        let target = if is_total {
+            f64::max(normal.after, least)
+        } else {
+            least
+        };
+        let error = [normal.after - target, normal.rounding];
+        let acts = pushes || -error[0] > GRAZING_TOLERANCE / UNIT * error[1];
+        let row = self.whitened(normal, &contact.normal);
+        if acts {
+            for (acts, a) in self.acts.iter_mut().zip(&row) {
+                *acts |= *a != 0.0;
+            }
+        }
+        let friction = if rules.friction {
+            contact.friction
+        } else {
+            0.0
+        };
+        let most = friction * normal.impulse.max(0.0) * normal.scale;
+        if !pushes
+            || tangents.is_empty()
+            || (rules.friction && most == 0.0)
+            || form == Form::Frictionless
+        {
+            self.hold(&row, None, error, i.index());
+            return;
+        }
+        let slip = Slip::new(tangents, most);
+        let slides = match (form, mode) {
+            (_, Some(mode)) => mode == ConeMode::Slide && slip.has_direction(),
+            (Form::Coulomb(_, directions), None) => rules.friction && slip.slides(directions),
+            _ => false,
+        };
+        let column = slides.then(|| {
+            let mut column = row.clone();
+            for (rate, tangent) in tangents.iter().zip(&contact.tangents) {
+                // On the caller's rows the friction impulse is this multiple of the normal impulse.
+                let part = rate.impulse / normal.impulse;
+                let tangent = self.whitened(rate, tangent);
+                kernel::add_scaled(&mut column, part, &tangent);
+            }
+            column
+        });
+        self.hold(&row, column.as_ref(), error, i.index());
+        if !slides {
+            for (rate, tangent) in tangents.iter().zip(&contact.tangents) {
+                if is_total && !rules.friction && rate.impulse == 0.0 {
+                    continue;
+                }
+                let row = self.whitened(rate, tangent);
+                let miss = if is_total && mode.is_none() {
+                    0.0
+                } else {
+                    rate.after
+                };
+                self.hold(&row, None, [miss, rate.rounding], i.index());
+            }
+            return;
+        }
+        let Form::Coulomb(modes, _) = form else {
+            return;
+        };
+        if tangents.len() == 2 {
+            self.add_across(i, contact, tangents, &slip, !modes.is_empty());
+        }
+    }
+
+    /// Adds the row across the sliding velocity of a contact in space. With a round cone friction turns with the velocity; with a
+    /// polygon the velocity has the direction of an edge as long as the impulse lies between two vertices.
+    fn add_across(
+        &mut self,
+        i: ContactIndex,
+        contact: &Contact,
+        tangents: &[Rate],
+        slip: &Slip,
+        is_round: bool,
+    ) {
+        if !is_round && slip.friction >= AT_LIMIT * slip.most {
+            return;
+        }
+        let along = [slip.velocity[0] / slip.speed, slip.velocity[1] / slip.speed];
+        let across = [-along[1], along[0]];
+        let mut row: Numbers = smallvec![0.0; self.change.len()];
+        let mut rounding = 0.0;
+        let rows = tangents.iter().zip(&contact.tangents);
+        for (k, (rate, tangent)) in rows.enumerate() {
+            let whitened = self.whitened(rate, tangent);
+            kernel::add_scaled(&mut row, across[k] / rate.scale, &whitened);
+            rounding += (across[k] / rate.scale).abs() * rate.rounding;
+            if is_round {
+                // The momentum balance is that of the friction impulse which opposes the velocity.
+                let missing = -slip.most * along[k] / rate.scale - rate.impulse;
+                for (left, a) in self.left.iter_mut().zip(&tangent.0) {
+                    *left -= a * rate.scale * missing;
+                }
+            }
+        }
+        let length = kernel::norm(&row);
+        self.hold(&row, None, [0.0, rounding], i.index());
+        if is_round
+            && length > 0.0
+            && let Some(compliance) = self.compliance.last_mut()
+        {
+            *compliance = slip.speed / slip.most / length / length;
+        }
+    }
+
+    /// Computes a row of the Jacobian, times its power of two, in whitened coordinates.
+    fn whitened(&self, rate: &Rate, covector: &Covector) -> Numbers {
+        if self.contacts.constraint_forms().is_empty()
+            && let Some(row) = rate.row
+        {
+            let length = self.contacts.row_norm(row) * rate.scale;
+            return self
+                .contacts
+                .unit_row(row)
+                .iter()
+                .map(|a| a * length)
+                .collect();
+        }
+        let mut row: Numbers = covector.0.iter().map(|a| a * rate.scale).collect();
+        self.contacts.metric().whiten_in_place(&mut row);
+        row
+    }
+
+    /// Adds a whitened row that is held at a value with an error, and the column of its impulse if it is another.
+    fn hold(&mut self, row: &[f64], column: Option<&Numbers>, error: [f64; 2], contact: usize) {
+        let length = kernel::norm(row);
+        if length == 0.0 {
+            return;
+        }
+        self.rows.extend(row.iter().map(|a| a / length));
+        match column {
+            Some(column) => {
+                let length = kernel::norm(column);
+                self.has_friction = true;
+                self.columns.extend(column.iter().map(|a| a / length));
+            }
+            None => self.columns.extend(row.iter().map(|a| a / length)),
+        }
+        self.miss.push(error[0] / length);
+        self.resolution.push(self.rounding_of(row) / length);
+        self.rounding.push(error[1] / length);
+        self.compliance.push(0.0);
+        self.contact.push(contact);
+    }
+
+    /// Rounding of a row by the whitening: 16 units of roundoff of the sum of its terms $|a_k|\lVert e_k\rVert$, with the kinetic
+    /// lengths of the coordinates. `row` is whitened.
+    fn rounding_of(&self, row: &[f64]) -> f64 {
+        let metric = self.contacts.metric();
+        let mut given: Numbers = row.into();
+        metric.unwhiten_in_place(&mut given);
+        let lengths = self.lengths.iter().zip(&given);
+        16.0 * UNIT * lengths.map(|(length, a)| length * a.abs()).sum::<f64>()
+    }
+
+    /// Bounds the error of the velocity, and compares it with the motion that the contacts see.
+    fn estimate(mut self) -> Estimate {
+        let n = self.change.len();
+        self.add_momentum();
+        let mut span = Span::new(n);
+        span.extend(&self.rows, |span, row, distance| {
+            span.depends(&self, row, distance)
+        });
+        let nearest = span
+            .nearest()
+            .map(|(row, distance)| (self.contact[row], distance));
+        let nearest = nearest.filter(|(contact, near)| *contact != usize::MAX && *near < NEAR);
+        let found = |digits| Estimate { digits, nearest };
+        let Some(inverse) = self.inverse(&span) else {
+            return found(0.0);
+        };
+        let errors = |part: &[bool]| inverse.error(part);
+        let least = self.least_ratio(&span, errors);
+        // Written so that NaN is no digit.
+        let digits = if least <= 1.0 { -least.log10() } else { 0.0 };
+        found((10.0 * digits.clamp(0.0, MOST)).floor() / 10.0)
+    }
+
+    /// Adds the momentum change $M\Delta$ to the balance, and turns the balance to the error of each momentum.
+    fn add_momentum(&mut self) {
+        let n = self.change.len();
+        let mass = self.contacts.metric().mass_matrix().as_slice();
+        for (k, row) in mass.chunks_exact(n).enumerate() {
+            let (mut sum, mut size, mut count) = (self.left[k], self.size[k], self.count[k]);
+            for (m, x) in row.iter().zip(&self.change) {
+                let product = m * x;
+                sum += product;
+                size += product.abs();
+                count += f64::from(product != 0.0);
+            }
+            self.left[k] = sum.abs() + count * UNIT * size;
+        }
+    }
+
+    /// Factors the system of the independent rows; `None` if it is singular.
+    fn inverse(&self, span: &Span) -> Option<Inverse<'p>> {
+        let n = self.change.len();
+        let k = span.chosen.len();
+        let mut turned = span.directions.clone();
+        if self.has_friction || self.compliance.iter().any(|d| *d != 0.0) {
+            // Rows of the transposed matrix $H = Q^TU_B + R^{-T}D$, column by column.
+            let mut matrix: Flat = smallvec![0.0; k * k];
+            for (j, &own) in span.chosen.iter().enumerate() {
+                let column = &self.columns[n * own..n * (own + 1)];
+                let mut soft: Numbers = smallvec![0.0; k];
+                soft[j] = self.compliance[own];
+                span.solve_transposed(&mut soft);
+                for (i, direction) in span.directions.chunks_exact(n).enumerate() {
+                    matrix[i * k + j] = kernel::dot(direction, column) + soft[i];
+                }
+            }
+            let mut pivots: SmallVec<[usize; 8]> = smallvec![0; k];
+            if !dense::lu(&mut matrix, k, &mut pivots) {
+                return None;
+            }
+            let mut x: Numbers = smallvec![0.0; k];
+            for c in 0..n {
+                for (x, own) in x.iter_mut().zip(&span.chosen) {
+                    *x = self.columns[n * own + c];
+                }
+                dense::lu_solve(&matrix, &pivots, &mut x);
+                for (j, x) in x.iter().enumerate() {
+                    turned[j * n + c] = *x;
+                }
+            }
+        }
+        Some(Inverse {
+            contacts: self.contacts,
+            span: span.clone(),
+            turned,
+            momentum: self.left.clone(),
+            rows: { span.chosen.iter() }
+                .map(|own| self.miss[*own].abs() + self.rounding[*own])
+                .collect(),
+        })
+    }
+
+    /// Returns the largest ratio of the error to the motion that contacts see, over the parts that share no body.
+    fn least_ratio(&self, span: &Span, error: impl Fn(&[bool]) -> f64) -> f64 {
+        let n = self.change.len();
+        let (contacts, metric) = (self.contacts, self.contacts.metric());
+        let mut all = span.clone();
+        if all.chosen.len() < n {
+            let rows: Flat = { contacts.all_rows() }
+                .flat_map(|row| contacts.unit_row(row).iter().copied())
+                .collect();
+            all.extend(&rows, |_, _, _| true);
+        }
+        let before = all.part(self.problem.momentum());
+        let mut after: Numbers = smallvec![0.0; n];
+        metric.whiten_velocity_into(&self.after, &mut after);
+        let after = all.part(&after);
+        let links = contacts.all_rows().map(|row| contacts.unit_row(row));
+        let links = links.chain(self.rows.chunks_exact(n));
+        let is_whole = links.clone().any(|row| row.iter().all(|a| *a != 0.0));
+        let of = if is_whole {
+            vec![0; n]
+        } else {
+            groups(n, links).0
+        };
+        let mut largest = 0.0;
+        for group in 0..n {
+            let part: SmallVec<[bool; 8]> = of.iter().map(|g| *g == group).collect();
+            let inside = |v: &[f64]| {
+                let own = v.iter().zip(&part);
+                own.map(|(x, is_own)| if *is_own { x * x } else { 0.0 })
+                    .sum::<f64>()
+            };
+            let acts = self
+                .acts
+                .iter()
+                .zip(&part)
+                .any(|(acts, is_own)| *acts && *is_own);
+            if !acts {
+                continue;
+            }
+            let motion = match inside(&before) {
+                0.0 => inside(&after),
+                before => before,
+            };
+            largest = kernel::larger(largest, error(&part) / motion.sqrt());
+        }
+        largest
+    }
+}
+
+/// Computes the kinetic lengths of the coordinates: those of the axes as covectors.
+fn lengths(metric: &KineticMetric) -> Numbers {
+    let mut axis: Numbers = smallvec![0.0; metric.dim()];
+    (0..metric.dim())
+        .map(|k| {
+            axis.fill(0.0);
+            axis[k] = 1.0;
+            metric.whiten_in_place(&mut axis);
+            kernel::norm(&axis)
+        })
+        .collect()
+}
+
+/// Velocity and friction impulse of a contact along its tangents, in the caller's units.
+struct Slip {
+    velocity: [f64; 2],
+    speed: f64,
+    rounding: f64,
+    friction: f64,
+    /// Largest friction impulse.
+    most: f64,
+    work: f64,
+}
+
+impl Slip {
+    fn new(tangents: &[Rate], most: f64) -> Self {
+        let (mut velocity, mut impulse, mut rounding) = ([0.0; 2], [0.0; 2], 0.0f64);
+        for (k, rate) in tangents.iter().enumerate().take(2) {
+            velocity[k] = rate.after / rate.scale;
+            impulse[k] = rate.impulse * rate.scale;
+            rounding = rounding.max(rate.rounding / rate.scale);
+        }
+        Self {
+            velocity,
+            speed: libm::hypot(velocity[0], velocity[1]),
+            rounding,
+            friction: libm::hypot(impulse[0], impulse[1]),
+            most,
+            work: impulse[0] * velocity[0] + impulse[1] * velocity[1],
+        }
+    }
+
+    fn has_direction(&self) -> bool {
+        self.speed > NO_DIRECTION / UNIT * self.rounding
+    }
+
+    /// True if the friction impulse is at its limit and opposes a velocity. `directions` is their number in friction polygons,
+    /// `None` for other cones.
+    fn slides(&self, directions: Option<usize>) -> bool {
+        let edge = directions.map_or(1.0, |k| (std::f64::consts::PI / k.max(3) as f64).cos());
+        let opposes = -self.work > 0.5 * edge * self.friction * self.speed;
+        self.friction >= AT_LIMIT * edge * self.most && opposes && self.has_direction()
+    }
+}

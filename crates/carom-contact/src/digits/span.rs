@@ -1,0 +1,139 @@
+//! Orthonormal basis of the rows that an answer holds, with an independent set of them.
+
+use super::{Flat, System};
+use crate::numbers::Numbers;
+use carom_metric::kernel;
+use smallvec::{SmallVec, smallvec};
+
+/// Length of the part of a unit row orthogonal to others below which the row may be linearly dependent on them.
+const DEPENDENT: f64 = 1e-12;
+
+/// Orthonormal basis of rows, and the triangle of those that are linearly independent.
+#[derive(Clone)]
+pub(super) struct Span {
+    pub(super) n: usize,
+    /// Directions $Q$, n entries each.
+    pub(super) directions: Flat,
+    /// Columns of $R$: j + 1 entries of column j.
+    pub(super) triangle: Flat,
+    pub(super) chosen: SmallVec<[usize; 8]>,
+}
+
+impl Span {
+    pub(super) fn new(n: usize) -> Self {
+        Self {
+            n,
+            directions: Flat::new(),
+            triangle: Flat::new(),
+            chosen: SmallVec::new(),
+        }
+    }
+
+    /// Adds the directions of unit rows, by Gram-Schmidt with pivoting and a second pass. Rows within [`DEPENDENT`] of the span are
+    /// left out if `depends` says so.
+    pub(super) fn extend(&mut self, rows: &[f64], depends: impl Fn(&Self, usize, f64) -> bool) {
+        let n = self.n;
+        let mut rest: Flat = rows.into();
+        for direction in self.directions.chunks_exact(n) {
+            remove(direction, &mut rest);
+        }
+        while self.chosen.len() < n {
+            let sizes = rest.chunks_exact(n).map(|row| kernel::dot(row, row));
+            let largest = sizes.enumerate().fold((0, 0.0), |largest, (j, size)| {
+                if size > largest.1 { (j, size) } else { largest }
+            });
+            let (own, size) = largest;
+            if size == 0.0 {
+                return;
+            }
+            if size <= DEPENDENT * DEPENDENT && depends(self, own, size.sqrt()) {
+                rest[n * own..n * (own + 1)].fill(0.0);
+                continue;
+            }
+            let mut direction: Numbers = rows[n * own..n * (own + 1)].into();
+            let start = self.triangle.len();
+            self.triangle.resize(start + self.chosen.len(), 0.0);
+            for _ in 0..2 {
+                for (j, earlier) in self.directions.chunks_exact(n).enumerate() {
+                    let along = kernel::dot(earlier, &direction);
+                    kernel::add_scaled(&mut direction, -along, earlier);
+                    self.triangle[start + j] += along;
+                }
+            }
+            let length = kernel::norm(&direction);
+            direction.iter_mut().for_each(|x| *x /= length);
+            self.triangle.push(length);
+            self.directions.extend_from_slice(&direction);
+            self.chosen.push(own);
+            remove(&direction, &mut rest);
+            rest[n * own..n * (own + 1)].fill(0.0);
+        }
+    }
+
+    /// True if a row that nearly depends on the chosen ones misses what follows from these rows, up to rounding. Else it is a
+    /// condition of its own, which the answer does not fulfill. Constraints may be told with rounding.
+    pub(super) fn depends(&self, system: &System<'_>, row: usize, distance: f64) -> bool {
+        let n = self.n;
+        let unit = &system.rows[n * row..n * (row + 1)];
+        let directions = self.directions.chunks_exact(n);
+        let mut parts: Numbers = directions
+            .map(|direction| kernel::dot(direction, unit))
+            .collect();
+        self.solve(&mut parts);
+        let (mut miss, mut rounding) = (system.miss[row], system.rounding[row]);
+        for (part, own) in parts.iter().zip(&self.chosen) {
+            miss -= part * system.miss[*own];
+            rounding += part.abs() * system.rounding[*own];
+        }
+        let resolution: f64 = { parts.iter().zip(&self.chosen) }
+            .map(|(part, own)| part.abs() * system.resolution[*own])
+            .sum();
+        let is_repeated = distance <= resolution + system.resolution[row];
+        is_repeated && miss.abs() <= rounding || system.contact[row] == usize::MAX
+    }
+
+    /// Returns the row with the smallest pivot, and the pivot.
+    pub(super) fn nearest(&self) -> Option<(usize, f64)> {
+        let pivots = (0..self.chosen.len())
+            .map(|j| (self.chosen[j], self.triangle[(j + 1) * (j + 2) / 2 - 1]));
+        pivots.min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// Solves $R^Tx = b$ in place.
+    pub(super) fn solve_transposed(&self, x: &mut [f64]) {
+        for j in 0..x.len() {
+            let column = &self.triangle[j * (j + 1) / 2..];
+            let known = kernel::dot(&column[..j], &x[..j]);
+            x[j] = (x[j] - known) / column[j];
+        }
+    }
+
+    /// Solves $Rx = b$ in place.
+    pub(super) fn solve(&self, x: &mut [f64]) {
+        for j in (0..x.len()).rev() {
+            let column = &self.triangle[j * (j + 1) / 2..];
+            x[j] /= column[j];
+            let own = x[j];
+            kernel::add_scaled(&mut x[..j], -own, &column[..j]);
+        }
+    }
+
+    /// Projects a vector onto the span.
+    pub(super) fn part(&self, x: &[f64]) -> Numbers {
+        let mut part: Numbers = smallvec![0.0; self.n];
+        for direction in self.directions.chunks_exact(self.n) {
+            kernel::add_scaled(&mut part, kernel::dot(direction, x), direction);
+        }
+        part
+    }
+}
+
+/// Removes the component along a unit vector from every row.
+fn remove(direction: &[f64], rows: &mut [f64]) {
+    for row in rows.chunks_exact_mut(direction.len()) {
+        let along = kernel::dot(direction, row);
+        if along != 0.0 {
+            kernel::add_scaled(row, -along, direction);
+        }
+    }
+}
