@@ -28,6 +28,8 @@ pub(super) struct Candidate {
     pub(super) is_all: bool,
     /// True if the work budget ended the search for the nearest answer.
     pub(super) is_limited: bool,
+    /// Largest distance at which an answer of few correct digits matches: $10^{1-d}$ for $d$ digits, 0 if not known.
+    pub(super) blur: f64,
 }
 
 pub(super) type Answer = Result<Candidate, ImpactError>;
@@ -49,13 +51,19 @@ impl Case<'_> {
             velocity_plus,
             is_all: true,
             is_limited: false,
+            blur: 0.0,
         }
     }
 
     /// Computes the answer of a law that takes no coefficient, and the distance of this answer from the judged velocity.
     /// `detail` describes the answer in words.
     pub(super) fn fixed(&self, law: &dyn ImpactLaw, detail: String) -> Answer {
-        Ok(self.candidate(law.resolve(self.problem)?.velocity_plus, detail))
+        let outcome = law.resolve(self.problem)?;
+        let digits = outcome.audit.digits;
+        Ok(Candidate {
+            blur: digits.map_or(0.0, |digits| libm::exp10(1.0 - digits)),
+            ..self.candidate(outcome.velocity_plus, detail)
+        })
     }
 
     /// Fits the coefficient of restitution of a law so that its answer comes nearest to the judged velocity. If a

@@ -110,7 +110,8 @@ pub(super) fn all(
             },
         }),
         Ok(candidate) => {
-            let matches = is_open && case.is_same(candidate.distance);
+            let is_near = case.is_same(candidate.distance) || candidate.distance <= candidate.blur;
+            let matches = is_open && is_near;
             laws.push(LawMatch {
                 law,
                 distance: candidate.distance,
@@ -329,6 +330,7 @@ fn on_segment(
         velocity_plus: case.velocity(&at(alpha)),
         is_all: true,
         is_limited: false,
+        blur: 0.0,
     }
 }
 
@@ -381,5 +383,6 @@ fn set_valued(set: &SetVerdict) -> Candidate {
         velocity_plus: set.nearest.clone(),
         is_all: matches!(set.membership, Membership::Outside { .. }),
         is_limited: set.is_limited,
+        blur: 0.0,
     }
 }

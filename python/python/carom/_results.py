@@ -198,6 +198,9 @@ class Outcome(Result):
             ("energy_minus_j", self.energy_minus_j),
             ("energy_plus_j", self.energy_plus_j),
         ]
+        digits = (self._answer.get("audit") or {}).get("digits")
+        if digits is not None:
+            told.append(("correct digits", digits))
         if self.warnings:
             told.append(("warnings", ", ".join(self.warnings)))
         return told

@@ -5,6 +5,7 @@ mod cli;
 mod common;
 mod documents;
 mod fit;
+mod hostile;
 #[cfg(unix)]
 mod interrupt;
 mod joint_limits;
