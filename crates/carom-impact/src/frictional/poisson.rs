@@ -392,7 +392,9 @@ impl Phases<'_> {
             Some((found, same)) => {
                 workspace = same;
                 let answer = round.settle_further(floors, found, self.selection, &mut workspace)?;
-                self.told.newton_steps += answer.n_newton_steps - found.n_newton_steps;
+                // Steps of the sparse solver are counted in `found` alone.
+                self.told.newton_steps +=
+                    answer.n_newton_steps.saturating_sub(found.n_newton_steps);
                 (answer, !is_by_cones)
             }
             None => {
