@@ -19,7 +19,8 @@ pub(crate) fn raised(py: Python<'_>, error: &WireError) -> PyErr {
 pub(crate) fn exception<'py>(py: Python<'py>, error: &WireError) -> PyResult<Bound<'py, PyAny>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let class = CLASS.import(py, "carom._errors", "CaromError")?;
-    class.call1((&error.kind, &error.message, error.index))
+    let argument = None::<&str>;
+    class.call1((&error.kind, &error.message, error.index, argument, error.limit))
 }
 
 /// Creates the error of an invalid argument.

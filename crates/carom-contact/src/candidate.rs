@@ -203,7 +203,9 @@ impl Candidate {
             };
             return Err(ImpactError::InfeasibleLaw {
                 contacts: breach.contacts,
-                found: Box::new(built.audited(problem, &rules, status, diagnostics)?),
+                found: Some(Box::new(
+                    built.audited(problem, &rules, status, diagnostics)?,
+                )),
             });
         }
         if breach.rule == GateRule::Finite {

@@ -421,7 +421,7 @@ impl<'m> ContactSet<'m> {
     ///
     /// # Errors
     ///
-    /// [`ImpactError::NotConverged`].
+    /// [`ImpactError::NotSolved`].
     pub fn margin(&self) -> Result<&Margin, ImpactError> {
         self.margin
             .get_or_init(|| margin::margin(self))

@@ -1,6 +1,6 @@
 //! Errors of impact problems and of impact laws.
 
-use crate::{GateRule, ImpactOutcome};
+use crate::{GateRule, ImpactOutcome, Limit, UNANSWERED, Unsolved};
 use carom_lcp::{LcpError, LcpStatus};
 use carom_metric::MetricError;
 use carom_two_body::TwoBodyError;
@@ -78,39 +78,24 @@ pub enum ImpactError {
         /// Contacts whose unit normals balance each other.
         jammed: Vec<usize>,
     },
-    /// A sequence of single-contact impacts, or of events of an impulse path, reached the allowed length before its end. A
-    /// larger limit helps if the law has an option for it.
-    #[error("limit of {impacts} elementary impacts reached; raise max_impacts")]
-    LimitExceeded {
-        /// Impacts made.
-        impacts: u64,
-    },
-    /// The impacts of contacts one after the other amplify rounding, so that their end is not known. Laws that close all contacts
-    /// together, such as `anitescu-potra`, need no sequence.
+    /// A limit ended the computation before an answer was found.
     #[error(
-        "{impacts} impacts one after the other amplify rounding: after a change of the velocity by {change:e} of itself {}; use a \
-         law that closes the contacts together, such as anitescu-potra",
-        nearby(*effect)
+        "{}; {}",
+        limit.reached(*at),
+        raise.map_or_else(|| limit.help().to_owned(), |option| format!("raise {option}"))
     )]
-    Sensitive {
-        /// Impacts made.
-        impacts: usize,
-        /// Change of the velocity before, relative to its components.
-        change: f64,
-        /// Largest difference of the velocities of a contact after the impacts, relative to the motion around it; infinite if
-        /// the changed impacts do not end.
-        effect: f64,
+    Limit {
+        /// Quantity that the limit bounds.
+        limit: Limit,
+        /// Value at which the computation ended.
+        at: u64,
+        /// Option that raises the limit, if there is one.
+        raise: Option<&'static str>,
     },
-    /// The sequence of impacts is too long to test if it is minimal, since the test visits all its subsequences.
-    #[error(
-        "limit of {limit} impacts for the test of minimality exceeded by a sequence of {impacts}"
-    )]
-    MinimalityLimitExceeded {
-        /// Length of the sequence.
-        impacts: usize,
-        /// Longest sequence tested.
-        limit: usize,
-    },
+    /// No answer of the law was found, and no proof that it has none. Laws that project, such as the plastic law, have an
+    /// answer whenever the friction cone is pointed.
+    #[error("not solved: {0}")]
+    NotSolved(Unsolved),
     /// The plastic law needs a pulling impulse at a contact, which dry contacts cannot exert.
     #[error(
         "plastic projection pulls on contacts {contacts:?}; allow adhesion or use the cone law"
@@ -129,25 +114,15 @@ pub enum ImpactError {
         /// Number of contacts.
         contacts: usize,
     },
-    /// The exact answer of the law leaves contacts approaching, pulling, or outside their friction
-    /// cone. This is not a rounding error: the law does not fit the impact.
-    #[error(
-        "law is infeasible here: its exact answer leaves contacts {contacts:?} approaching, pulling or outside their friction cone; another law fits"
-    )]
+    /// The law has no answer here. Either its exact answer leaves contacts approaching, pulling, or outside their friction
+    /// cone; this is not a rounding error, since the law does not fit the impact. Or impulses at the contacts can balance each
+    /// other, and these contacts provably cannot all rebound with the speeds that Newton's restitution prescribes.
+    #[error("law is infeasible here: {}", misfit(contacts, found.is_some()))]
     InfeasibleLaw {
-        /// Contacts that approach, pull or leave their cone, ascending.
+        /// Contacts that approach, pull or leave their cone, or that press against each other; ascending.
         contacts: Vec<usize>,
-        /// Exact answer of the law.
-        found: Box<ImpactOutcome>,
-    },
-    /// Impulses at the contacts can balance each other, and these contacts provably cannot all rebound with the speeds that
-    /// Newton's restitution prescribes: the law has no answer.
-    #[error(
-        "law is infeasible here: contacts {contacts:?} press against each other, so they cannot all separate at restitution times their closing speed; set their restitution to 0"
-    )]
-    ContradictoryRestitution {
-        /// Contacts that press against each other, ascending.
-        contacts: Vec<usize>,
+        /// Exact answer of the law, if it has one.
+        found: Option<Box<ImpactOutcome>>,
     },
     /// The answer failed a check of the gate, even after a refinement in twice the working precision.
     #[error(
@@ -185,23 +160,9 @@ pub enum ImpactError {
         /// Index of the contact.
         contact: usize,
     },
-    /// An iteration that terminates in exact arithmetic did not terminate.
-    #[error("the active-set projection did not settle within {iterations} iterations")]
-    NotConverged {
-        /// Iterations made.
-        iterations: usize,
-    },
     /// A complementarity problem could not be posed.
     #[error(transparent)]
     Lcp(#[from] LcpError),
-    /// A complementarity problem was posed but not solved.
-    #[error("complementarity problem not solved: {status}, residual {residual:e}")]
-    Complementarity {
-        /// Status of the best attempt.
-        status: LcpStatus,
-        /// Scale-free residual of that attempt.
-        residual: f64,
-    },
     /// An option of a law has a value outside its allowed range.
     #[error("{what} is {value}: it must be {allowed}")]
     InvalidOption {
@@ -212,49 +173,12 @@ pub enum ImpactError {
         /// Allowed range, as text.
         allowed: &'static str,
     },
-    /// No sample of a set-valued law reached the end of the impact within the allowed number of steps. A larger limit on the
-    /// steps helps.
-    #[error("limit of {max_steps} steps reached by all {samples} samples; raise max_steps")]
-    SampleLimit {
-        /// Samples drawn.
-        samples: u64,
-        /// Steps allowed per sample.
-        max_steps: usize,
-    },
-    /// No sample of a set-valued law reached the end of the impact within the work budget. A larger budget helps.
-    #[error(
-        "budget of {max_work} units of work used up by {samples} samples, none of which ended; raise max_work"
-    )]
-    WorkLimit {
-        /// Samples drawn.
-        samples: u64,
-        /// Units of work allowed.
-        max_work: u64,
-    },
-    /// The fit of the coefficient of restitution found no answer within the work budget. A larger budget helps.
-    #[error("budget of {max_work} units of work used up by the fit of restitution; raise max_work")]
-    FitLimit {
-        /// Units of work allowed.
-        max_work: u64,
-    },
     /// Admissible impulses of the contacts can balance each other, so the total impulse of the impact has no bound.
     #[error("the friction cone is not pointed: impulses can balance each other without end")]
     NotPointed,
     /// The mass matrix is singular to working precision: a bound of all outcomes cannot be proven.
     #[error("the mass matrix is singular to working precision: no bound can be proven")]
     UnprovenBound,
-    /// Contact modes can be enumerated only in the plane and for a limited number of contacts.
-    #[error(
-        "limit of {max} planar contacts for enumeration exceeded: {contacts} contacts with {tangents} tangents"
-    )]
-    EnumerationLimit {
-        /// Contacts given.
-        contacts: usize,
-        /// Tangents per contact.
-        tangents: usize,
-        /// Largest number of contacts allowed.
-        max: usize,
-    },
     /// The law resolves exactly one contact, but the problem has another number of contacts. The caller can use a law for
     /// several contacts.
     #[error("the law resolves one contact, not {found}")]
@@ -297,6 +221,65 @@ pub enum ImpactError {
 }
 
 impl ImpactError {
+    /// Creates the error of a complementarity problem that was posed but not solved, from its `status`, the scale-free
+    /// `residual` of the best attempt, and the pivots made: [`Limit`](Self::Limit) if a budget ended it, else
+    /// [`NotSolved`](Self::NotSolved).
+    pub fn unsolved(status: LcpStatus, residual: f64, pivots: u64) -> Self {
+        if status == LcpStatus::IterationLimit {
+            return Self::Limit {
+                limit: Limit::Pivots,
+                at: pivots,
+                raise: None,
+            };
+        }
+        Self::NotSolved(Unsolved::complementarity(status, residual))
+    }
+
+    /// Creates the error of a limit on impacts one after the other, `at`, that the option `max_impacts` raises.
+    pub fn too_many_impacts(at: u64) -> Self {
+        Self::Limit {
+            limit: Limit::Impacts,
+            at,
+            raise: Some("max_impacts"),
+        }
+    }
+
+    /// True if the problem or an option is at fault; false if the problem could be posed, but no answer can be given (the kinds
+    /// [`UNANSWERED`]).
+    pub fn is_input(&self) -> bool {
+        !UNANSWERED.contains(&self.kind())
+    }
+
+    /// Returns the limit that ended the computation, if one did.
+    pub fn limit(&self) -> Option<Limit> {
+        match self {
+            Self::Limit { limit, .. } => Some(*limit),
+            Self::TwoBody(TwoBodyError::ImpactStepLimit { .. }) => Some(Limit::Steps),
+            _ => None,
+        }
+    }
+
+    /// Returns the scale-free residual of a complementarity problem that was not solved; `None` for other errors, and if
+    /// the residual is not the reason.
+    pub fn residual(&self) -> Option<f64> {
+        match self {
+            Self::NotSolved(Unsolved::Complementarity { residual, .. }) => *residual,
+            _ => None,
+        }
+    }
+
+    /// True if the solver of a complementarity problem has failed or was stopped.
+    pub fn is_unsolved(&self) -> bool {
+        matches!(
+            self,
+            Self::NotSolved(Unsolved::Complementarity { .. })
+                | Self::Limit {
+                    limit: Limit::Pivots,
+                    ..
+                }
+        )
+    }
+
     /// Stable identifier of the error variant in machine-readable reports, in kebab case.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -309,24 +292,18 @@ impl ImpactError {
             Self::ConstraintViolated { .. } => "constraint-violated",
             Self::Overflow => "overflow",
             Self::NoElasticOutcome { .. } => "no-elastic-outcome",
-            Self::LimitExceeded { .. } => "limit-exceeded",
-            Self::Sensitive { .. } => "sensitive-to-rounding",
-            Self::MinimalityLimitExceeded { .. } => "minimality-limit-exceeded",
+            Self::Limit { .. } => "limit",
+            Self::NotSolved(_) => "not-solved",
             Self::AdhesiveImpulse { .. } => "adhesive-impulse",
             Self::InvalidContact { .. } => "invalid-contact",
-            Self::InfeasibleLaw { .. } | Self::ContradictoryRestitution { .. } => "infeasible-law",
+            Self::InfeasibleLaw { .. } => "infeasible-law",
             Self::Inaccurate { .. } => "inaccurate",
             Self::IllConditioned { .. } => "ill-conditioned",
             Self::MissingTangents { .. } => "missing-tangents",
-            Self::NotConverged { .. } => "not-converged",
             Self::Lcp(source) => source.kind(),
-            Self::Complementarity { status, .. } => status.name(),
             Self::InvalidOption { .. } => "invalid-option",
-            Self::SampleLimit { .. } => "sample-limit",
-            Self::WorkLimit { .. } | Self::FitLimit { .. } => "work-limit",
             Self::NotPointed => "not-pointed",
             Self::UnprovenBound => "unproven-bound",
-            Self::EnumerationLimit { .. } => "enumeration-limit",
             Self::SingleContactLaw { .. } => "single-contact-law",
             Self::WrongTangents { .. } => "wrong-tangents",
             Self::InvalidDirection { .. } => "dimension-mismatch",
@@ -357,34 +334,16 @@ fn cure(nearest: Option<(usize, f64)>) -> String {
     }
 }
 
-/// Says where impacts from a velocity nearby end. `effect`: largest difference that they make to the velocity of a contact,
-/// relative to the motion around it; infinite if they do not end.
-fn nearby(effect: f64) -> String {
-    if effect.is_finite() {
-        format!("they end {effect:e} of the motion around a contact away")
+/// Says why a law has no answer at `contacts`: `is_found` is true if its exact answer exists but breaks a rule of contact.
+fn misfit(contacts: &[usize], is_found: bool) -> String {
+    if is_found {
+        format!(
+            "its exact answer leaves contacts {contacts:?} approaching, pulling or outside their friction cone; another law fits"
+        )
     } else {
-        "they do not end".to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ImpactError;
-
-    #[test]
-    fn a_message_says_where_impacts_from_a_velocity_nearby_end() {
-        let message = |effect| {
-            let (impacts, change) = (5000, 1e-14);
-            ImpactError::Sensitive {
-                impacts,
-                change,
-                effect,
-            }
-            .to_string()
-        };
-        assert!(
-            message(2e-8).contains("itself they end 2e-8 of the motion around a contact away;")
-        );
-        assert!(message(f64::INFINITY).contains("itself they do not end;"));
+        format!(
+            "contacts {contacts:?} press against each other, so they cannot all separate at restitution times their closing \
+             speed; set their restitution to 0"
+        )
     }
 }

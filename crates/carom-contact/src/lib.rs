@@ -80,6 +80,7 @@ mod problem;
 pub mod residual_scale;
 mod tolerances;
 mod twice;
+mod unsolved;
 
 pub use audit::{Audit, audit};
 pub use contact::{Contact, ContactSet};
@@ -98,6 +99,7 @@ pub use outcome::{
     PropagativeDiagnostics, Warning,
 };
 pub use problem::ImpactProblem;
+pub use unsolved::{Limit, UNANSWERED, Unsolved};
 
 // Crates whose types occur in signatures of this crate.
 pub use carom_lcp as lcp;

@@ -1,8 +1,8 @@
 //! Nonnegative least squares by an active-set method, used for plastic impacts and for the detection of jams.
 
-use crate::ImpactError;
 use crate::event_scale::ROUNDING;
 use crate::tolerances::DEPENDENT_COLUMN;
+use crate::{ImpactError, Unsolved};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 
@@ -15,7 +15,7 @@ use nalgebra::{DMatrix, DVector};
 ///
 /// # Errors
 ///
-/// [`ImpactError::NotConverged`]; not seen in practice, since the objective decreases strictly.
+/// [`ImpactError::NotSolved`]; not seen in practice, since the objective decreases strictly.
 pub fn nonnegative_least_squares(
     y: &DMatrix<f64>,
     z: &DVector<f64>,
@@ -81,7 +81,8 @@ fn minimize(
             refused[entering] = true;
         }
     }
-    Err(ImpactError::NotConverged { iterations: limit })
+    let reason = Unsolved::Projection { iterations: limit };
+    Err(ImpactError::NotSolved(reason))
 }
 
 /// Returns the free column with the most negative gradient. `is_rounding` decides from the gradient and the sum of the

@@ -62,6 +62,9 @@ pub enum Warning {
     /// Impacts in turn that hinder each other were cut off: the contacts were closed together, and an earlier attempt to do so
     /// failed or led elsewhere. So the outcome need not be the limit of these impacts.
     NotTheLimit,
+    /// Impacts in turn amplify rounding: impacts from a velocity nearby end elsewhere. Laws that close all contacts together,
+    /// such as `anitescu-potra`, need no sequence.
+    SensitiveToRounding,
     /// Rounding leaves few correct digits: fewer than [`MARKED_DIGITS`](crate::MARKED_DIGITS) of the velocity
     /// ([`Audit::digits`]), or a contact approaches after the impact by more than $10^{-6}$ of its velocities ([`Audit::closing`]).
     IllConditioned,
@@ -74,6 +77,7 @@ impl Warning {
             Self::GainsEnergy => "gains-energy",
             Self::NotUnique => "not-unique",
             Self::NotTheLimit => "not-the-limit",
+            Self::SensitiveToRounding => "sensitive-to-rounding",
             Self::IllConditioned => "ill-conditioned",
         }
     }
@@ -92,20 +96,20 @@ impl ImpactOutcome {
         };
         let gains = self.audit.energy_gain.map(|_| Warning::GainsEnergy);
         let others = (!is_unique).then_some(Warning::NotUnique);
-        let is_cut_off = matches!(
-            self.diagnostics,
-            Diagnostics::Sequential {
-                misses_limit: true,
-                ..
-            }
-        );
-        let cut_off = is_cut_off.then_some(Warning::NotTheLimit);
-        let is_marked = digits::left(&self.audit) < digits::MARKED_DIGITS;
-        let marked = is_marked.then_some(Warning::IllConditioned);
-        { gains.into_iter().chain(others) }
-            .chain(cut_off)
-            .chain(marked)
-            .collect()
+        let mut warnings: Vec<Warning> = gains.into_iter().chain(others).collect();
+        if let Diagnostics::Sequential {
+            misses_limit,
+            nearby_effect,
+            ..
+        } = &self.diagnostics
+        {
+            warnings.extend(misses_limit.then_some(Warning::NotTheLimit));
+            warnings.extend(nearby_effect.map(|_| Warning::SensitiveToRounding));
+        }
+        if digits::left(&self.audit) < digits::MARKED_DIGITS {
+            warnings.push(Warning::IllConditioned);
+        }
+        warnings
     }
 }
 
@@ -145,6 +149,9 @@ pub enum Diagnostics {
         /// True if an earlier attempt to close them failed or led elsewhere, so that the outcome need not be the limit of these
         /// impacts.
         misses_limit: bool,
+        /// Largest difference of the velocities of a contact after the impacts, relative to the motion around it, that a change of
+        /// the velocity before by $10^{-14}$ makes; `None` if it is as small as for impacts that converge.
+        nearby_effect: Option<f64>,
         /// Lemke pivots made.
         pivots: usize,
         /// Largest velocity residual of the single impacts, defined as for the simultaneous laws.

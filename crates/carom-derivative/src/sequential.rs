@@ -164,6 +164,7 @@ impl DifferentiableLaw for Sequential {
         let Diagnostics::Sequential {
             closed_at_once,
             sequence,
+            nearby_effect,
             ..
         } = &outcome.diagnostics
         else {
@@ -171,6 +172,11 @@ impl DifferentiableLaw for Sequential {
                 reason: "the outcome is not one of this law",
             });
         };
+        if nearby_effect.is_some() {
+            return Err(ImpactError::NotDifferentiated {
+                reason: "the impacts one after the other amplify rounding (sensitive-to-rounding)",
+            });
+        }
         let frame = Frame::new(problem)?;
         let set = problem.contacts();
         let singles = SingleImpacts::new(problem, self.friction_cone)?;

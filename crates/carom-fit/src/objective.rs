@@ -80,7 +80,7 @@ impl Model<'_> {
             if misfit.is_finite() {
                 Ok(misfit)
             } else {
-                Err(failed(case, ImpactError::NotConverged { iterations: 0 }))
+                Err(failed(case, ImpactError::Overflow))
             }
         };
         cases.par_iter().map(misfit).collect()

@@ -80,8 +80,8 @@ pub use uniqueness::{PairUniqueness, Uniqueness, uniqueness};
 pub use carom_contact::{
     Audit, ConeDiagnostics, Contact, ContactSet, Diagnostics, DrawnOrders, FamilyMember,
     FrictionalDiagnostics, GateRule, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
-    ImpactStatus, NonholonomicDiagnostics, OutcomeSet, PoissonDiagnostics, PolygonDiagnostics,
-    PropagativeDiagnostics, SetValuedLaw, Warning,
+    ImpactStatus, Limit, NonholonomicDiagnostics, OutcomeSet, PoissonDiagnostics,
+    PolygonDiagnostics, PropagativeDiagnostics, SetValuedLaw, UNANSWERED, Unsolved, Warning,
 };
 
 // Crates whose types occur in signatures of this crate.

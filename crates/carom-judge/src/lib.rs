@@ -303,7 +303,7 @@ impl Judgement {
 ///
 /// [`ImpactError::Metric`] if the velocity has the wrong length or a non-finite entry,
 /// [`ImpactError::Overflow`] if its energy overflows, [`ImpactError::InvalidOption`] for a
-/// tolerance outside (0, 1), [`ImpactError::NotConverged`].
+/// tolerance outside (0, 1), [`ImpactError::NotSolved`].
 ///
 /// # Examples
 ///

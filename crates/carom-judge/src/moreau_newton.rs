@@ -5,6 +5,7 @@ use super::candidate::{Answer, Candidate, RestitutionFit};
 use super::explain;
 use carom_contact::{
     Contact, ContactIndex, ContactSet, FrictionCone, ImpactError, ImpactOutcome, ImpactProblem,
+    Limit,
 };
 use carom_impact::frictional::MoreauNewton;
 use carom_metric::Tangent;
@@ -35,7 +36,11 @@ pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
         if work.get() < max_work {
             resolve(problem)
         } else {
-            Err(ImpactError::FitLimit { max_work })
+            Err(ImpactError::Limit {
+                limit: Limit::Fit,
+                at: max_work,
+                raise: Some("max_work"),
+            })
         }
     };
     let is_same = |answer: &Answer| {

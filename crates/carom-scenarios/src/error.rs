@@ -70,25 +70,6 @@ impl ScenarioError {
     /// True if the error is due to an invalid configuration of the scenario; false if the configuration is valid but the
     /// computation failed.
     pub fn is_configuration(&self) -> bool {
-        let solvable = |error: &ImpactError| {
-            !matches!(
-                error,
-                ImpactError::LimitExceeded { .. }
-                    | ImpactError::Complementarity { .. }
-                    | ImpactError::EnumerationLimit { .. }
-                    | ImpactError::SampleLimit { .. }
-                    | ImpactError::WorkLimit { .. }
-                    | ImpactError::FitLimit { .. }
-                    | ImpactError::NotPointed
-                    | ImpactError::Sensitive { .. }
-                    | ImpactError::MinimalityLimitExceeded { .. }
-                    | ImpactError::NoElasticOutcome { .. }
-                    | ImpactError::InfeasibleLaw { .. }
-                    | ImpactError::Inaccurate { .. }
-                    | ImpactError::NotConverged { .. }
-                    | ImpactError::TwoBody(TwoBodyError::ImpactStepLimit { .. })
-            )
-        };
         match self {
             Self::Config { .. } | Self::Key { .. } | Self::Mechanism(_) => true,
             // Errors during the motion have a time.
@@ -100,7 +81,7 @@ impl ScenarioError {
                     | carom_world::MotionError::InitialPenetration { .. }
                     | carom_world::MotionError::Shape { .. }
             ),
-            Self::Impact(error) | Self::Billiard(BilliardError::Impact(error)) => solvable(error),
+            Self::Impact(error) | Self::Billiard(BilliardError::Impact(error)) => error.is_input(),
             Self::Variational(error) | Self::Collision(CollisionError::Flight(error)) => !matches!(
                 error,
                 VariationalError::StepTooLarge { .. } | VariationalError::FlightTooLong { .. }

@@ -70,7 +70,8 @@ pub enum TwoBodyError {
     /// Curved sliding took more steps than the proved bounds on the impact should allow. With the functions for compliant
     /// contacts and for Euler steps, the tangential spring is too stiff or the step is too small.
     #[error(
-        "limit of {steps} steps of sliding reached at the normal impulse {normal_impulse:e} (scaled)"
+        "limit of {steps} steps of sliding reached at the normal impulse {normal_impulse:e} (scaled); a softer tangential spring, \
+         longer steps or another law need fewer"
     )]
     ImpactStepLimit {
         /// Number of steps.
@@ -98,7 +99,7 @@ impl TwoBodyError {
             Self::ContactVelocityNonFinite { .. } => "non-finite",
             Self::InvalidStiffnessRatio { .. } => "invalid-stiffness-ratio",
             Self::InvalidOption { .. } => "invalid-option",
-            Self::ImpactStepLimit { .. } => "step-limit",
+            Self::ImpactStepLimit { .. } => "limit",
             Self::InvalidFriction { .. } => "invalid-friction",
             Self::InvalidRestitution { .. } => "invalid-restitution",
             Self::Overflow => "overflow",

@@ -152,10 +152,7 @@ fn within(
 }
 
 fn refused(index: usize, error: &ImpactError) -> WireError {
-    WireError::new(
-        error.kind(),
-        format!("options.bounds: direction {index}: {error}"),
-    )
+    WireError::of(error).within(&format!("options.bounds: direction {index}"))
 }
 
 fn directions(problem: &ImpactProblem<'_>, input: &BoundsInput) -> Vec<Direction> {

@@ -147,7 +147,7 @@ impl Wanted {
     ) -> Result<Value, WireError> {
         if *budget == 0 {
             return Ok(json!({
-                "class": null, "margin": null, "reason": "work-limit", "ties": [], "pieces": [], "complete": false, "unique": null,
+                "class": null, "margin": null, "reason": "limit", "ties": [], "pieces": [], "complete": false, "unique": null,
             }));
         }
         let axes = |impulses: &DMatrix<f64>| impulses.clone();

@@ -1,6 +1,6 @@
 //! Reason why a problem has no answer, and its JSON form.
 
-use carom_contact::ImpactError;
+use carom_contact::{ImpactError, Limit};
 use carom_impact::two_body::TwoBodyError;
 use carom_lcp::LcpError;
 use serde::de::DeserializeOwned;
@@ -27,6 +27,8 @@ pub struct WireError {
     pub index: Option<usize>,
     /// Residual of the best answer found, if it is too large.
     pub residual: Option<f64>,
+    /// Name of the limit that ended the computation, for example `impacts`, if the kind is `limit`.
+    pub limit: Option<&'static str>,
 }
 
 impl WireError {
@@ -37,6 +39,7 @@ impl WireError {
             message: message.to_string(),
             index: None,
             residual: None,
+            limit: None,
         }
     }
 
@@ -44,9 +47,18 @@ impl WireError {
     /// begins the message.
     pub(crate) fn at(key: &str, error: &ImpactError) -> Self {
         Self {
+            message: format!("{key}: {error}"),
+            ..Self::of(error)
+        }
+    }
+
+    /// Creates an error in JSON form from an error of an impact law or problem.
+    pub(crate) fn of(error: &ImpactError) -> Self {
+        Self {
             index: index_of(error),
-            residual: residual_of(error),
-            ..Self::new(error.kind(), format!("{key}: {error}"))
+            residual: error.residual(),
+            limit: error.limit().map(Limit::name),
+            ..Self::new(error.kind(), error)
         }
     }
 
@@ -58,42 +70,28 @@ impl WireError {
         }
     }
 
-    /// Writes the error as JSON: `{"kind": ..., "message": ...}`, with `"residual"` if there is
-    /// one.
+    /// Writes the error as JSON: `{"kind": ..., "message": ...}`, with `"residual"` and `"limit"` if there are any.
     pub fn to_value(&self) -> Value {
-        match self.residual {
-            None => json!({ "kind": self.kind, "message": self.message }),
-            Some(residual) => json!({
-                "kind": self.kind,
-                "message": self.message,
-                "residual": residual,
-            }),
+        let mut value = json!({ "kind": self.kind, "message": self.message });
+        if let Some(residual) = self.residual {
+            value["residual"] = residual.into();
         }
+        if let Some(limit) = self.limit {
+            value["limit"] = limit.into();
+        }
+        value
     }
 }
 
 impl From<ImpactError> for WireError {
     fn from(error: ImpactError) -> Self {
-        Self {
-            index: index_of(&error),
-            residual: residual_of(&error),
-            ..Self::new(error.kind(), error)
-        }
+        Self::of(&error)
     }
 }
 
 impl From<LcpError> for WireError {
     fn from(error: LcpError) -> Self {
         Self::new(error.kind(), error)
-    }
-}
-
-/// Returns the residual of a solution that was rejected as too inaccurate; `None` for other errors, and for an infinite
-/// residual.
-fn residual_of(error: &ImpactError) -> Option<f64> {
-    match error {
-        ImpactError::Complementarity { residual, .. } if residual.is_finite() => Some(*residual),
-        _ => None,
     }
 }
 

@@ -145,6 +145,7 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
             sequence,
             closed_at_once,
             misses_limit: _,
+            nearby_effect,
             pivots,
             velocity_residual,
             cone,
@@ -160,6 +161,9 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
             }
             put("velocity_residual", (*velocity_residual).into());
             put("sequence", json!(sequence));
+            if let Some(effect) = nearby_effect {
+                put("nearby_effect", (*effect).into());
+            }
             if !closed_at_once.is_empty() {
                 put("closed_at_once", json!(closed_at_once));
             }

@@ -104,11 +104,15 @@ fn answers(
 ) {
     let matches: Vec<&str> = judgement.matches().map(|law| law.law).collect();
     let refused = judgement.refused.iter().map(|refusal| {
-        json!({
+        let mut value = json!({
             "law": refusal.law,
             "kind": refusal.error.kind(),
             "message": refusal.error.to_string(),
-        })
+        });
+        if let Some(limit) = refusal.error.limit() {
+            value["limit"] = limit.name().into();
+        }
+        value
     });
     fields.shift_insert(1, "matches".to_owned(), json!(matches));
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);

@@ -22,6 +22,8 @@ class CaromError(ValueError):
         Contact, row or entry at fault, where there is one; of a batch, its row.
     argument : str, optional
         The argument at fault; by default the one that the message begins with.
+    limit : str, optional
+        Limit that ended the computation, if ``kind`` is ``"limit"``: ``"impacts"``, ``"work"``, ...
 
     Attributes
     ----------
@@ -33,6 +35,8 @@ class CaromError(ValueError):
         As given.
     argument : str or None
         As given, or read from the message.
+    limit : str or None
+        As given.
 
     Examples
     --------
@@ -50,11 +54,13 @@ class CaromError(ValueError):
         message: str,
         index: int | None = None,
         argument: str | None = None,
+        limit: str | None = None,
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
         self.index = index
+        self.limit = limit
         if argument is None:
             found = _FIRST_WORD.match(message)
             if found is not None and (":" in message or "[" in message):
@@ -64,7 +70,7 @@ class CaromError(ValueError):
         self.argument = argument
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (CaromError, (self.kind, self.message, self.index, self.argument))
+        return (CaromError, (self.kind, self.message, self.index, self.argument, self.limit))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CaromError):

@@ -126,12 +126,7 @@ fn faults() -> [(&'static str, Value, &'static str, &'static str); 18] {
             "invalid-restitution",
             "restitution",
         ),
-        (
-            "options",
-            json!({"max_impacts": 0}),
-            "limit-exceeded",
-            "max_impacts",
-        ),
+        ("options", json!({"max_impacts": 0}), "limit", "max_impacts"),
         (
             "options",
             json!({"selection": {"priority": [3]}}),

@@ -1,6 +1,7 @@
 //! Commands that the documents show work.
 
 use crate::common::{answers, carom};
+use carom::impact::UNANSWERED;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -75,6 +76,22 @@ fn every_verdict_is_the_one_that_the_page_states() {
         seen.push(status.to_owned());
     }
     assert!(seen.len() >= 12, "{seen:?}");
+}
+
+/// The table of errors on the page on verdicts has the kinds that are not faults of the input, at most fourteen.
+#[test]
+fn the_table_of_errors_has_every_kind_that_is_not_a_fault_of_the_input() {
+    let text = document("docs/src/verdicts.md");
+    let section = text.split("\n## Errors\n").nth(1).unwrap();
+    let rows = section.split("\n## ").next().unwrap().lines();
+    let mut told: Vec<&str> = rows
+        .filter_map(|row| row.strip_prefix("| `")?.split('`').next())
+        .collect();
+    let mut kinds = [&UNANSWERED[..], &["internal"]].concat();
+    assert!(kinds.len() <= 14, "{kinds:?}");
+    told.sort_unstable();
+    kinds.sort_unstable();
+    assert_eq!(told, kinds);
 }
 
 /// The how-tos, in their order, in a folder with the files that they name.

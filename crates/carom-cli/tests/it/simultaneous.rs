@@ -90,7 +90,7 @@ fn frictional_laws_name_the_option_that_they_refuse() {
         (
             "set-valued",
             json!({"impulse_step": 1e-3, "max_steps": 1}),
-            "sample-limit",
+            "limit",
             "max_steps",
         ),
         (

@@ -80,7 +80,10 @@ fn rules_say_what_a_law_is_excused_from() {
         ..Rules::FRICTIONAL
     };
     match answer(DOWN, [1.0, 0.0], &infeasible) {
-        Err(ImpactError::InfeasibleLaw { contacts, found }) => {
+        Err(ImpactError::InfeasibleLaw {
+            contacts,
+            found: Some(found),
+        }) => {
             assert_eq!(contacts, [0]);
             assert_eq!(found.velocity_plus, Tangent::from_slice(&[3.0, -1.0]));
         }

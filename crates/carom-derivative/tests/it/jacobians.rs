@@ -375,7 +375,7 @@ pub(crate) fn assert_answered_or_refused(found: Result<(), ImpactError>) {
         Ok(())
             | Err(ImpactError::InfeasibleLaw { .. }
                 | ImpactError::NotDifferentiated { .. }
-                | ImpactError::SampleLimit { .. })
+                | ImpactError::Limit { .. })
     );
     assert!(is_fine, "{found:?}");
 }

@@ -77,7 +77,7 @@ impl TerminationBounds {
     /// # Errors
     ///
     /// [`ImpactError::NotPointed`], [`ImpactError::InvalidOption`] for the step or the number of
-    /// directions, [`ImpactError::Complementarity`].
+    /// directions, [`ImpactError::NotSolved`].
     pub fn new(
         problem: &ImpactProblem<'_>,
         impulse_step: f64,
@@ -230,10 +230,10 @@ fn least_force(space: &ContactSpace, n_directions: usize) -> Result<DVector<f64>
     if solution.status != LcpStatus::Solved {
         return Err(match solution.status {
             LcpStatus::Infeasible | LcpStatus::Ray => ImpactError::NotPointed,
-            status => ImpactError::Complementarity {
-                status,
-                residual: solution.certificate.residual,
-            },
+            status => {
+                let residual = solution.certificate.residual;
+                ImpactError::unsolved(status, residual, solution.n_pivots as u64)
+            }
         });
     }
     let impulse = step.impulse(solution.z.as_slice(), space.n_slots());

@@ -165,7 +165,7 @@ impl<'a> ImpactStepper<'a> {
     ///
     /// [`ImpactError::Metric`] for the velocity, [`ImpactError::InvalidOption`] for a negative cap
     /// or a wrong number of them, [`ImpactError::Lcp`] for the covering vector,
-    /// [`ImpactError::Complementarity`].
+    /// [`ImpactError::NotSolved`].
     pub fn step(
         &self,
         velocity: &Tangent,

@@ -6,7 +6,9 @@ use super::space::ContactSpace;
 use carom_contact::candidate::Opening;
 use carom_contact::gate::Rules;
 use carom_contact::nnls::nonnegative_least_squares;
-use carom_contact::{Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus};
+use carom_contact::{
+    Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, Unsolved,
+};
 use nalgebra::{DMatrix, DVector};
 
 /// Largest number of contacts for which all combinations of contact modes are enumerated: $4^5$ combinations, or $7^5$ if
@@ -41,7 +43,7 @@ pub struct ModeSolution {
 ///
 /// # Errors
 ///
-/// [`ImpactError::EnumerationLimit`] beyond [`MAX_MODE_CONTACTS`] contacts or in space.
+/// [`Unsolved::Modes`] beyond [`MAX_MODE_CONTACTS`] contacts or in space.
 pub fn all_simultaneous(problem: &ImpactProblem<'_>) -> Result<Vec<ModeSolution>, ImpactError> {
     enumerate(problem, None)
 }
@@ -67,14 +69,14 @@ pub fn all_steps(
 }
 
 /// Checks that the contacts are planar and few enough to enumerate every combination of contact modes (open, sticking,
-/// sliding). Fails with [`ImpactError::EnumerationLimit`] otherwise.
+/// sliding). Fails with [`Unsolved::Modes`] otherwise.
 pub(super) fn check_planar(space: &ContactSpace) -> Result<(), ImpactError> {
     if space.n_contacts > MAX_MODE_CONTACTS || space.n_tangents > 1 {
-        return Err(ImpactError::EnumerationLimit {
+        return Err(ImpactError::NotSolved(Unsolved::Modes {
             contacts: space.n_contacts,
             tangents: space.n_tangents,
             max: MAX_MODE_CONTACTS,
-        });
+        }));
     }
     Ok(())
 }

@@ -127,8 +127,9 @@ impl ImpactLaw for Poisson {
         match found {
             // If impulses can balance each other, Lemke's method may follow them without end. In the plane cones are
             // polygons: the solver for round cones then finds an answer of the same law.
-            Err(ImpactError::Inaccurate { .. } | ImpactError::Complementarity { .. })
-                if space.n_tangents < 2 =>
+            Err(ref error)
+                if space.n_tangents < 2
+                    && (error.is_unsolved() || matches!(error, ImpactError::Inaccurate { .. })) =>
             {
                 let by_cones = self.impact(problem, &space, ConeShape::Round, told);
                 by_cones.or(found)

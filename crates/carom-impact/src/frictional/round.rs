@@ -272,10 +272,7 @@ impl RoundStep {
         let mut workspace = SparseConeWorkspace::new();
         let answer = workspace.solve(&SparseConeProblem::of_dense(&problem)?)?;
         if answer.status != LcpStatus::Solved {
-            return Err(ImpactError::Complementarity {
-                status: answer.status,
-                residual: answer.residual,
-            });
+            return Err(ImpactError::unsolved(answer.status, answer.residual, 0));
         }
         let impulse = self.on_slots(workspace.impulse());
         let impulse = impulse.map(|(l, factor)| l * factor).collect();
@@ -431,10 +428,12 @@ fn row_of(slot: usize, width: usize) -> usize {
 }
 
 fn refused(answer: &ConeAnswer) -> Result<ConeAnswer, ImpactError> {
-    Err(ImpactError::Complementarity {
-        status: answer.status,
-        residual: answer.residual,
-    })
+    let pivots = answer.n_pivots as u64;
+    Err(ImpactError::unsolved(
+        answer.status,
+        answer.residual,
+        pivots,
+    ))
 }
 
 /// Active set of a round-cone answer: a refinement keeps the mode of every contact.

@@ -45,14 +45,11 @@ impl SetValued {
         Ok(settled)
     }
 
-    /// Returns the error for the case that no sample of the law has ended: [`ImpactError::WorkLimit`] if the work budget
-    /// ended the sampling (see `summary`), else [`ImpactError::SampleLimit`].
+    /// Returns the error for the case that no sample of the law has ended: the limit is [`Limit::Work`](carom_contact::Limit::Work) if the work budget
+    /// ended the sampling (see `summary`), else [`Limit::Samples`](carom_contact::Limit::Samples).
     pub fn none_of(&self, summary: &SampleSummary) -> ImpactError {
         if summary.is_limited {
-            return ImpactError::WorkLimit {
-                samples: summary.samples,
-                max_work: self.max_work,
-            };
+            return self.out_of_work();
         }
         self.none_ended()
     }
@@ -96,10 +93,7 @@ impl ImpactLaw for SetValued {
             }
             left = left.saturating_sub(draw.work);
             if left == 0 {
-                return Err(ImpactError::WorkLimit {
-                    samples: sample + 1,
-                    max_work: self.max_work,
-                });
+                return Err(self.out_of_work());
             }
         }
         match error {

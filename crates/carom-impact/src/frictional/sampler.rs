@@ -295,7 +295,7 @@ impl<'a> Sampler<'a> {
     ///
     /// # Errors
     ///
-    /// [`ImpactError::Complementarity`], [`ImpactError::Lcp`].
+    /// [`ImpactError::NotSolved`], [`ImpactError::Lcp`].
     pub fn draw(&self, sample: u64, draw: &mut Draw) -> Result<(), ImpactError> {
         self.draw_observed(sample, draw, |_| {})
     }
@@ -550,10 +550,11 @@ impl<'a> Sampler<'a> {
         draw.work += enumeration_work(self.reached.len(), self.slots.len());
         let choice = (rng.next_uniform() * found.len() as f64) as usize;
         let Some(solution) = found.get(choice) else {
-            return Err(ImpactError::Complementarity {
-                status: LcpStatus::Inaccurate,
-                residual: f64::INFINITY,
-            });
+            return Err(ImpactError::unsolved(
+                LcpStatus::Inaccurate,
+                f64::INFINITY,
+                0,
+            ));
         };
         let mut terms: Vec<f64> = draw.velocity.iter().map(|b| b.abs()).collect();
         for ((slot, sign), l) in own.zip(&solution.impulse) {

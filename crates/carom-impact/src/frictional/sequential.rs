@@ -10,7 +10,7 @@ use carom_contact::momentum_change::separating;
 use carom_contact::residual_scale::{GRAZING_TOLERANCE, divisor, worst};
 use carom_contact::{
     ContactIndex, Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
-    ImpactStatus, Numbers,
+    ImpactStatus, Limit, Numbers, Unsolved,
 };
 use nalgebra::DVector;
 
@@ -57,6 +57,9 @@ const LARGEST_EFFECT: f64 = 1e-9;
 /// then it is the same when the contacts are closed five hundred cycles earlier. Otherwise impacts continue one at a time. If
 /// they do not end within `max_impacts`, the contacts are closed after the first thousand cycles all the same, with the warning
 /// [`NotTheLimit`](carom_contact::Warning::NotTheLimit). The diagnostics name the contacts that are closed together.
+///
+/// A sequence whose contacts do not settle is repeated from a velocity nearby. If that ends elsewhere, the outcome has the
+/// warning [`SensitiveToRounding`](carom_contact::Warning::SensitiveToRounding); if it does not end, the impact is not solved.
 ///
 /// Ivanov 1995; Halm & Posa, Section 1.1.
 ///
@@ -189,6 +192,7 @@ impl ImpactLaw for Sequential {
             sequence: found.sequence.clone(),
             closed_at_once: found.closed_at_once.clone(),
             misses_limit: found.misses_limit,
+            nearby_effect: found.nearby_effect,
             pivots: found.pivots,
             velocity_residual: found.velocity_residual,
             cone: (singles.space.n_tangents > 1).then_some(self.friction_cone),
@@ -198,9 +202,9 @@ impl ImpactLaw for Sequential {
             return separating(problem, diagnostics(&InOrder::default()));
         }
         let mut left = u64::MAX;
-        let found = singles.run(&cycle, self.max_impacts, &mut left)?;
+        let mut found = singles.run(&cycle, self.max_impacts, &mut left)?;
         if found.misses_limit || found.n_turned > MANY_TURNED {
-            singles.check_nearby(&cycle, self.max_impacts, &found)?;
+            found.nearby_effect = singles.nearby_effect(&cycle, self.max_impacts, &found)?;
         }
         let diagnostics = diagnostics(&found);
         singles
@@ -230,6 +234,8 @@ pub struct InOrder {
     closed_at_once: Vec<usize>,
     /// True if contacts were closed simultaneously although an earlier attempt failed or led elsewhere.
     misses_limit: bool,
+    /// Effect of a velocity nearby, if it is large.
+    nearby_effect: Option<f64>,
     pivots: usize,
     velocity_residual: f64,
     cone_residual: f64,
@@ -350,13 +356,15 @@ impl<'p> SingleImpacts<'p> {
         Ok(event.found)
     }
 
-    /// Repeats the impacts of `found` from a velocity nearby. An error if they end elsewhere: then rounding decides where.
-    fn check_nearby(
+    /// Repeats the impacts of `found` from a velocity nearby. Returns the largest change of the velocity of a contact after them,
+    /// relative to the motion around the contact, if they end elsewhere; then rounding decides where. An error if they do not
+    /// end.
+    fn nearby_effect(
         &self,
         cycle: &[ContactIndex],
         max_impacts: u64,
         found: &InOrder,
-    ) -> Result<(), ImpactError> {
+    ) -> Result<Option<f64>, ImpactError> {
         let mut momentum = self.problem.momentum().to_vec();
         for (k, p) in momentum.iter_mut().enumerate() {
             *p *= if k % 2 == 0 {
@@ -368,19 +376,15 @@ impl<'p> SingleImpacts<'p> {
         let mut unlimited = u64::MAX;
         let nearby = self.space.velocity(&momentum);
         let nearby = self.run_from(nearby, cycle, max_impacts, &mut unlimited);
-        let effect = nearby.map_or(f64::INFINITY, |nearby| {
-            let slots = found.after.iter().zip(&nearby.after).enumerate();
-            let norm = |slot: usize| divisor(self.norms[slot / self.space.width()]);
-            worst(slots.map(|(slot, (a, b))| (a - b).abs() / norm(slot)))
-        });
-        if effect <= LARGEST_EFFECT {
-            return Ok(());
-        }
-        Err(ImpactError::Sensitive {
+        let does_not_end = Unsolved::Sequence {
             impacts: found.sequence.len(),
             change: NEARBY,
-            effect,
-        })
+        };
+        let nearby = nearby.map_err(|_| ImpactError::NotSolved(does_not_end))?;
+        let slots = found.after.iter().zip(&nearby.after).enumerate();
+        let norm = |slot: usize| divisor(self.norms[slot / self.space.width()]);
+        let effect = worst(slots.map(|(slot, (a, b))| (a - b).abs() / norm(slot)));
+        Ok((!(effect <= LARGEST_EFFECT)).then_some(effect))
     }
 
     /// Makes the impacts in turn, beginning in the state `event`.
@@ -401,8 +405,15 @@ impl<'p> SingleImpacts<'p> {
                     continue;
                 }
                 let impacts = event.found.sequence.len() as u64;
-                if impacts >= max_impacts || event.workspace.work() >= max_work {
-                    return Err(ImpactError::LimitExceeded { impacts });
+                if impacts >= max_impacts {
+                    return Err(ImpactError::too_many_impacts(impacts));
+                }
+                if event.workspace.work() >= max_work {
+                    return Err(ImpactError::Limit {
+                        limit: Limit::Work,
+                        at: max_work,
+                        raise: Some("max_work"),
+                    });
                 }
                 event.close(&self.singles[contact.index()])?;
                 if round > FIRST_CYCLES {

@@ -1,6 +1,6 @@
 //! Set-valued law: its options.
 
-use carom_contact::{FrictionCone, ImpactError};
+use carom_contact::{FrictionCone, ImpactError, Limit};
 
 /// Default budget for all samples of an impact problem, in units of work of about a multiply-add each: about five seconds in
 /// all. Work is counted, not timed, so that sampling ends at the same point on every machine.
@@ -180,9 +180,19 @@ impl SetValued {
 
     /// Returns the error for the case that no random sample has ended within the largest number of steps.
     pub fn none_ended(&self) -> ImpactError {
-        ImpactError::SampleLimit {
-            samples: self.samples,
-            max_steps: self.max_steps,
+        ImpactError::Limit {
+            limit: Limit::Samples,
+            at: self.max_steps as u64,
+            raise: Some("max_steps"),
+        }
+    }
+
+    /// Returns the error for the case that no random sample has ended within the work budget.
+    pub(super) fn out_of_work(&self) -> ImpactError {
+        ImpactError::Limit {
+            limit: Limit::Work,
+            at: self.max_work,
+            raise: Some("max_work"),
         }
     }
 }

@@ -19,7 +19,6 @@ use carom_contact::{
     ConeDiagnostics, Contact, ContactIndex, Diagnostics, FamilyMember, FrictionCone, ImpactError,
     ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, PolygonDiagnostics,
 };
-use carom_lcp::LcpStatus;
 use carom_lcp::cone::{ConeMode, ConeSelection};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
@@ -91,7 +90,7 @@ impl ImpactLaw for AnitescuPotra {
 /// Restitution acts at contacts that approached; a contact that rested or separated must only not approach afterwards. No
 /// answer penetrates. An answer exists unless impulses at the contacts can balance each other (facing walls).
 /// Contacts that must rebound against each other then have no answer:
-/// [`ContradictoryRestitution`](ImpactError::ContradictoryRestitution).
+/// [`InfeasibleLaw`](ImpactError::InfeasibleLaw).
 ///
 /// A contact that touches with $b_n^- = 0$ and $e > 0$ is at a kink of the law: the computed derivative is that of
 /// one side.
@@ -312,29 +311,20 @@ impl Event<'_> {
     /// names them. Otherwise returns the given error. With friction the proof is that no combination of contact modes
     /// has an answer.
     fn explained(&self, error: ImpactError) -> ImpactError {
-        let is_unanswered = matches!(
-            error,
-            ImpactError::Complementarity { .. } | ImpactError::Inaccurate { .. }
-        );
-        if !is_unanswered {
+        if !error.is_unsolved() && !matches!(error, ImpactError::Inaccurate { .. }) {
             return error;
         }
+        let contradictory = |contacts| ImpactError::InfeasibleLaw {
+            contacts,
+            found: None,
+        };
         let balanced = |friction| contradiction(self.space, self.rebounds, friction);
         if let Some(contacts) = balanced(Friction::None) {
-            return ImpactError::ContradictoryRestitution { contacts };
+            return contradictory(contacts);
         }
-        match (balanced(Friction::Coulomb), error) {
-            (Some(contacts), _) if self.has_no_modes() => {
-                ImpactError::ContradictoryRestitution { contacts }
-            }
-            // Lemke's method ends in a ray, or misses its accuracy, as the units have it.
-            (Some(_), ImpactError::Complementarity { residual, .. }) => {
-                ImpactError::Complementarity {
-                    status: LcpStatus::Inaccurate,
-                    residual,
-                }
-            }
-            (_, error) => error,
+        match balanced(Friction::Coulomb) {
+            Some(contacts) if self.has_no_modes() => contradictory(contacts),
+            _ => error,
         }
     }
 

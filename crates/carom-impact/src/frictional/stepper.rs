@@ -216,10 +216,8 @@ impl StepProblem {
                 best = best.min(residual);
             }
         }
-        Err(ImpactError::Complementarity {
-            status,
-            residual: best,
-        })
+        let pivots = workspace.n_pivots as u64;
+        Err(ImpactError::unsolved(status, best, pivots))
     }
 
     /// Returns the matrix of the problem with a compliance of about the rounding error added to the diagonal entries of

@@ -42,7 +42,7 @@ impl BuiltIn for Propagative {
                 key: "max_impacts",
                 default: "10000000 for chains followed one by one",
                 unit: "",
-                meaning: "reaching it is the error `limit-exceeded`",
+                meaning: "reaching it is the error `limit`",
             },
             OptionInfo {
                 key: "max_nodes",

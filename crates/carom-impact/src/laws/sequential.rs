@@ -26,7 +26,7 @@ impl BuiltIn for Sequential {
                 key: "max_impacts",
                 default: "10000",
                 unit: "",
-                meaning: "reaching it is the error `limit-exceeded`",
+                meaning: "reaching it is the error `limit`",
             },
         ],
         example: r#"{"law":"sequential","mass_matrix":[[1,0,0],[0,1,0],[0,0,0.4]],"velocity":[0.3,-1,0.1],"contacts":[{"normal":[0,1,-0.6],"tangents":[[1,0,1]],"friction":0.7},{"normal":[0,1,0.5],"tangents":[[1,0,1]],"friction":0.7}],"options":{"order":[1,0]}}"#,

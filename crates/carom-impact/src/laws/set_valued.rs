@@ -36,7 +36,7 @@ impl BuiltIn for SetValued {
                 key: "max_steps",
                 default: "100",
                 unit: "",
-                meaning: "steps allowed to a sample; `sample-limit` if no sample ends",
+                meaning: "steps allowed to a sample; the error `limit` if no sample ends",
             },
             OptionInfo {
                 key: "epsilon",
@@ -62,7 +62,7 @@ impl BuiltIn for SetValued {
                 key: "max_work",
                 default: "5000000000",
                 unit: "",
-                meaning: "units of work of all samples, about five seconds, and bounds what is left or half; then `limit` is \"work\", or `work-limit` if no sample ended",
+                meaning: "units of work of all samples, about five seconds, and bounds what is left or half; then `limit` is \"work\", also in the error `limit` if no sample ended",
             },
             OptionInfo {
                 key: "bounds",

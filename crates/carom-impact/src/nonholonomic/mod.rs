@@ -52,7 +52,7 @@ use carom_contact::nnls::nonnegative_least_squares;
 use carom_contact::residual_scale::{GRAZING_TOLERANCE, dot_and_size, groups};
 use carom_contact::{
     ContactIndex, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
-    NonholonomicDiagnostics, Numbers, UnitRow,
+    Limit, NonholonomicDiagnostics, Numbers, UnitRow,
 };
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
@@ -226,8 +226,10 @@ impl Nonholonomic {
         let mut left = None;
         while let Some(j) = next {
             if struck.len() as u64 >= self.max_impacts {
-                return Err(ImpactError::LimitExceeded {
-                    impacts: self.max_impacts,
+                return Err(ImpactError::Limit {
+                    limit: Limit::Impacts,
+                    at: self.max_impacts,
+                    raise: None,
                 });
             }
             let (j, strike) = self.strike_of_equal(problem, j, &velocity, &grazing)?;
@@ -280,7 +282,7 @@ impl Nonholonomic {
                     .filter(|i| contacts.place(*i) == left)
                     .map(ContactIndex::index)
                     .collect(),
-                found: Box::new(outcome),
+                found: Some(Box::new(outcome)),
             }),
             None => Ok(outcome),
         }
@@ -396,7 +398,7 @@ impl ImpactLaw for Nonholonomic {
     /// # Errors
     ///
     /// [`ImpactError::InfeasibleLaw`] if the contact still approaches after the impact, [`ImpactError::NoElasticOutcome`]
-    /// if contacts that bounce can balance each other, [`ImpactError::LimitExceeded`] for a sequence of too many impacts
+    /// if contacts that bounce can balance each other, [`ImpactError::Limit`] for a sequence of too many impacts
     /// over several contacts.
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
         let rates: Numbers = smallvec![0.0; problem.contacts().n_distinct()];

@@ -35,7 +35,7 @@ pub(super) fn follow(
             refuse_jam(problem, &b, &grazing)?;
         }
         if impacts == limit {
-            return Err(ImpactError::LimitExceeded { impacts });
+            return Err(ImpactError::too_many_impacts(impacts));
         }
         impulse[i.index()] += reflect(contacts, &mut momentum, &mut b, &mut grazing, i);
         impacts += 1;

@@ -1,7 +1,7 @@
 //! Test of whether a sequence of impacts is minimal, by the definition.
 
 use super::chain::reflect;
-use carom_contact::{ContactIndex, ImpactError, ImpactProblem, Numbers, UnitRow};
+use carom_contact::{ContactIndex, ImpactError, ImpactProblem, Limit, Numbers, UnitRow};
 
 /// Largest number of impacts in a sequence whose minimality is tested: 16, with $2^{16}$ subsequences.
 pub const MINIMALITY_LIMIT: usize = 16;
@@ -14,7 +14,7 @@ pub const MINIMALITY_LIMIT: usize = 16;
 ///
 /// # Errors
 ///
-/// [`ImpactError::MinimalityLimitExceeded`] beyond [`MINIMALITY_LIMIT`] impacts,
+/// [`ImpactError::Limit`] beyond [`MINIMALITY_LIMIT`] impacts,
 /// [`ImpactError::InvalidContact`] for an index out of range.
 pub fn is_minimal(problem: &ImpactProblem<'_>, sequence: &[usize]) -> Result<bool, ImpactError> {
     let problem = problem.event();
@@ -40,9 +40,13 @@ pub(super) fn places_are_minimal(
     problem: &ImpactProblem<'_>,
     sequence: &[UnitRow],
 ) -> Result<bool, ImpactError> {
-    let (impacts, limit) = (sequence.len(), MINIMALITY_LIMIT);
-    if impacts > limit {
-        return Err(ImpactError::MinimalityLimitExceeded { impacts, limit });
+    let impacts = sequence.len();
+    if impacts > MINIMALITY_LIMIT {
+        return Err(ImpactError::Limit {
+            limit: Limit::Minimality,
+            at: MINIMALITY_LIMIT as u64,
+            raise: None,
+        });
     }
     let feasible = |subsequence: u32| {
         let mut b = Numbers::from_slice(problem.unit_velocity());

@@ -73,7 +73,7 @@ pub(super) fn draw(
                 break;
             }
             if impacts == limit {
-                return Err(ImpactError::LimitExceeded { impacts });
+                return Err(ImpactError::too_many_impacts(impacts));
             }
             let pick = (u128::from(stream.next_bits()) * approaching.len() as u128) >> 64;
             let struck = approaching[pick as usize];

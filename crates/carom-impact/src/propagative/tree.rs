@@ -318,7 +318,7 @@ pub(super) fn grow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Fou
                 feasible = false;
                 if impacts == limit {
                     refuse_jam(problem, state.b, state.grazing)?;
-                    return Err(ImpactError::LimitExceeded { impacts });
+                    return Err(ImpactError::too_many_impacts(impacts));
                 }
                 child.copy_from_slice(parent);
                 layout.reflect(problem, &mut child, i);
@@ -408,7 +408,7 @@ fn grow_minimal(
             continue;
         }
         if sequence.len() as u64 >= limit {
-            return Err(ImpactError::LimitExceeded { impacts: limit });
+            return Err(ImpactError::too_many_impacts(limit));
         }
         for i in UnitRow::all(layout.m).rev().filter(approaching) {
             found.nodes += 1;

@@ -175,9 +175,7 @@ impl TwoContacts {
             return Ok(None);
         };
         match law.max_impacts {
-            Some(limit) if end.impacts > limit => {
-                Err(ImpactError::LimitExceeded { impacts: limit })
-            }
+            Some(limit) if end.impacts > limit => Err(ImpactError::too_many_impacts(limit)),
             _ => Ok(Some(self.leaf(problem, first, end))),
         }
     }

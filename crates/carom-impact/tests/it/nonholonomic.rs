@@ -68,7 +68,10 @@ fn restitution_of(outcome: &ImpactOutcome) -> f64 {
 
 fn infeasible(error: ImpactError) -> (f64, ImpactOutcome) {
     match error {
-        ImpactError::InfeasibleLaw { contacts, found } => {
+        ImpactError::InfeasibleLaw {
+            contacts,
+            found: Some(found),
+        } => {
             assert!(!contacts.is_empty());
             (restitution_of(&found), *found)
         }

@@ -6,7 +6,9 @@ use carom_contact::{
     Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, ImpactStatus, SetValuedLaw,
 };
 use carom_impact::propagative::{MINIMALITY_LIMIT, TwoContacts, is_minimal};
-use carom_impact::{EnergeticRestitution, Propagative, Selection, SequenceFilter, uniqueness};
+use carom_impact::{
+    EnergeticRestitution, Limit, Propagative, Selection, SequenceFilter, uniqueness,
+};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector, dmatrix};
 use std::f64::consts::{FRAC_PI_2, PI};
@@ -477,12 +479,12 @@ fn minimality_has_a_limit_and_refuses_unknown_contacts() {
         let error = is_minimal(problem, &long).unwrap_err();
         assert_eq!(
             error,
-            ImpactError::MinimalityLimitExceeded {
-                impacts: 18,
-                limit: MINIMALITY_LIMIT
+            ImpactError::Limit {
+                limit: Limit::Minimality,
+                at: MINIMALITY_LIMIT as u64,
+                raise: None,
             }
         );
-        assert_eq!(error.kind(), "minimality-limit-exceeded");
         let error = is_minimal(problem, &[0, 2]).unwrap_err();
         assert_eq!(
             error,
@@ -1079,7 +1081,7 @@ fn a_cap_on_impacts_is_an_error_that_says_how_many_were_made() {
         ..Default::default()
     };
     assert_eq!(details(&system.resolve(&capped(21), &velocity)).impacts, 21);
-    let limit = |impacts| ImpactError::LimitExceeded { impacts };
+    let limit = ImpactError::too_many_impacts;
     assert_eq!(system.try_resolve(&capped(20), &velocity), Err(limit(20)));
     assert_eq!(system.try_resolve(&capped(0), &velocity), Err(limit(0)));
     assert_eq!(system.try_all(&capped(20), &velocity), Err(limit(20)));
@@ -1093,7 +1095,7 @@ fn a_cap_on_impacts_is_an_error_that_says_how_many_were_made() {
         steep.try_resolve(&capped(3140), &[0.0, -1.0]),
         Err(limit(3140))
     );
-    assert_eq!(limit(3).kind(), "limit-exceeded");
+    assert_eq!(limit(3).kind(), "limit");
 }
 
 #[test]

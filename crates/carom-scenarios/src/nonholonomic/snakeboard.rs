@@ -124,7 +124,9 @@ impl Answer {
     fn new(found: Result<ImpactOutcome, BilliardError>) -> Result<Self, ScenarioError> {
         let (outcome, is_feasible) = match found {
             Ok(outcome) => (outcome, true),
-            Err(BilliardError::Impact(ImpactError::InfeasibleLaw { found, .. })) => (*found, false),
+            Err(BilliardError::Impact(ImpactError::InfeasibleLaw {
+                found: Some(found), ..
+            })) => (*found, false),
             Err(error) => return Err(error.into()),
         };
         let effective = match &outcome.diagnostics {

@@ -284,10 +284,14 @@ impl Path<'_> {
         let solution = Lemke::default().solve(&Lcp::new(matrix, vector)?)?;
         match solution.status {
             LcpStatus::Solved => Ok(solution.z),
-            status => Err(ImpactError::Complementarity {
-                status,
-                residual: solution.certificate.residual,
-            }),
+            status => {
+                let residual = solution.certificate.residual;
+                Err(ImpactError::unsolved(
+                    status,
+                    residual,
+                    solution.n_pivots as u64,
+                ))
+            }
         }
     }
 

@@ -92,13 +92,13 @@ fn contacts_closed_elsewhere_than_at_the_limit_have_a_warning() {
     let limit = answer(40_000).unwrap();
     assert_eq!(limit.warnings(), []);
     let error = answer(500).unwrap_err();
-    assert_eq!(error.kind(), "limit-exceeded", "{error}");
+    assert_eq!(error.kind(), "limit", "{error}");
 }
 
 /// The directions of sliding turn with every impact. A change of the velocity by 1e-15 of itself moved v+ by 1e-5 of the motion.
 #[test]
-fn impacts_in_turn_that_amplify_rounding_are_refused() {
+fn impacts_in_turn_that_amplify_rounding_have_a_warning() {
     let answer = posed(95_012, 2155).pose(|problem| Sequential::default().resolve(problem));
-    let error = answer.unwrap_err();
-    assert_eq!(error.kind(), "sensitive-to-rounding", "{error}");
+    let warnings = answer.unwrap().warnings();
+    assert!(warnings.contains(&Warning::SensitiveToRounding));
 }

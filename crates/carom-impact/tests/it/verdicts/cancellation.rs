@@ -56,7 +56,7 @@ fn moreau_newton_answers_where_it_has_an_answer() {
                 resolved += 1;
             }
             Err(ImpactError::InfeasibleLaw { .. } | ImpactError::Inaccurate { .. }) => {}
-            Err(error) => assert_ne!(error.kind(), "ray", "seed {seed}"),
+            Err(error) => assert!(!error.to_string().contains("ray"), "seed {seed}: {error}"),
         }
     }
     assert!(resolved > 20, "{resolved}");

@@ -70,7 +70,10 @@ fn the_contact_that_the_law_leaves_closing_is_named() {
             .collect(),
     };
     match case.resolve(&Rough::new(1.0).unwrap()) {
-        Err(ImpactError::InfeasibleLaw { contacts, found }) => {
+        Err(ImpactError::InfeasibleLaw {
+            contacts,
+            found: Some(found),
+        }) => {
             assert_eq!(contacts, [1]);
             assert!((found.velocity_plus.0[1] - 1.0).abs() < 1e-15);
         }

@@ -68,8 +68,10 @@ fn knife_edge_falls_on_its_wall() {
     )
     .unwrap();
     assert!(hits.is_empty());
-    let Ending::Stopped(BilliardError::Impact(ImpactError::InfeasibleLaw { contacts, found })) =
-        ending
+    let Ending::Stopped(BilliardError::Impact(ImpactError::InfeasibleLaw {
+        contacts,
+        found: Some(found),
+    })) = ending
     else {
         panic!("{ending:?}");
     };
