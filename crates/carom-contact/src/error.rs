@@ -1,6 +1,6 @@
 //! Errors of impact problems and of impact laws.
 
-use crate::{GateRule, ImpactOutcome, Limit, UNANSWERED, Unsolved};
+use crate::{GateRule, ImpactOutcome, Limit, Unsolved};
 use carom_lcp::{LcpError, LcpStatus};
 use carom_metric::MetricError;
 use carom_two_body::TwoBodyError;
@@ -221,6 +221,20 @@ pub enum ImpactError {
 }
 
 impl ImpactError {
+    /// Kinds of errors that are not faults of the input: the problem could be posed, but no answer can be given.
+    pub const UNANSWERED: [&str; 10] = [
+        "not-solved",
+        "limit",
+        "infeasible-law",
+        "no-elastic-outcome",
+        "inaccurate",
+        "adhesive-impulse",
+        "not-pointed",
+        "unproven-bound",
+        "not-differentiated",
+        "grazing",
+    ];
+
     /// Creates the error of a complementarity problem that was posed but not solved, from its `status`, the scale-free
     /// `residual` of the best attempt, and the pivots made: [`Limit`](Self::Limit) if a budget ended it, else
     /// [`NotSolved`](Self::NotSolved).
@@ -245,9 +259,9 @@ impl ImpactError {
     }
 
     /// True if the problem or an option is at fault; false if the problem could be posed, but no answer can be given (the kinds
-    /// [`UNANSWERED`]).
+    /// [`UNANSWERED`](Self::UNANSWERED)).
     pub fn is_input(&self) -> bool {
-        !UNANSWERED.contains(&self.kind())
+        !Self::UNANSWERED.contains(&self.kind())
     }
 
     /// Returns the limit that ended the computation, if one did.

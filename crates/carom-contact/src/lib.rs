@@ -99,7 +99,7 @@ pub use outcome::{
     PropagativeDiagnostics, Warning,
 };
 pub use problem::ImpactProblem;
-pub use unsolved::{Limit, UNANSWERED, Unsolved};
+pub use unsolved::{Limit, Unsolved};
 
 // Crates whose types occur in signatures of this crate.
 pub use carom_lcp as lcp;

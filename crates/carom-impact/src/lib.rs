@@ -81,7 +81,7 @@ pub use carom_contact::{
     Audit, ConeDiagnostics, Contact, ContactSet, Diagnostics, DrawnOrders, FamilyMember,
     FrictionalDiagnostics, GateRule, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
     ImpactStatus, Limit, NonholonomicDiagnostics, OutcomeSet, PoissonDiagnostics,
-    PolygonDiagnostics, PropagativeDiagnostics, SetValuedLaw, UNANSWERED, Unsolved, Warning,
+    PolygonDiagnostics, PropagativeDiagnostics, SetValuedLaw, Unsolved, Warning,
 };
 
 // Crates whose types occur in signatures of this crate.

@@ -1,7 +1,7 @@
 //! Commands that the documents show work.
 
 use crate::common::{answers, carom};
-use carom::impact::UNANSWERED;
+use carom::impact::ImpactError;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -87,7 +87,7 @@ fn the_table_of_errors_has_every_kind_that_is_not_a_fault_of_the_input() {
     let mut told: Vec<&str> = rows
         .filter_map(|row| row.strip_prefix("| `")?.split('`').next())
         .collect();
-    let mut kinds = [&UNANSWERED[..], &["internal"]].concat();
+    let mut kinds = [&ImpactError::UNANSWERED[..], &["internal"]].concat();
     assert!(kinds.len() <= 14, "{kinds:?}");
     told.sort_unstable();
     kinds.sort_unstable();

@@ -4,7 +4,7 @@ use super::chain::reflect;
 use carom_contact::{ContactIndex, ImpactError, ImpactProblem, Limit, Numbers, UnitRow};
 
 /// Largest number of impacts in a sequence whose minimality is tested: 16, with $2^{16}$ subsequences.
-pub const MINIMALITY_LIMIT: usize = 16;
+pub(super) const MINIMALITY_LIMIT: usize = 16;
 
 /// True if a sequence of single impacts, given by their contact indices, is minimal for a problem (Seghete & Murphey,
 /// Definition 1).
@@ -14,7 +14,7 @@ pub const MINIMALITY_LIMIT: usize = 16;
 ///
 /// # Errors
 ///
-/// [`ImpactError::Limit`] beyond [`MINIMALITY_LIMIT`] impacts,
+/// [`ImpactError::Limit`] beyond 16 impacts,
 /// [`ImpactError::InvalidContact`] for an index out of range.
 pub fn is_minimal(problem: &ImpactProblem<'_>, sequence: &[usize]) -> Result<bool, ImpactError> {
     let problem = problem.event();

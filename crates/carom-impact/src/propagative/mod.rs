@@ -15,7 +15,7 @@ mod spread;
 mod tree;
 mod unfold;
 
-pub use minimal::{MINIMALITY_LIMIT, is_minimal};
+pub use minimal::is_minimal;
 pub use random_orders::{MAX_ORDERS, OrderSample};
 pub use selection::Selection;
 pub(crate) use selection::most_approaching_of;

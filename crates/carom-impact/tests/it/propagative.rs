@@ -5,7 +5,7 @@ use crate::support::common::*;
 use carom_contact::{
     Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, ImpactStatus, SetValuedLaw,
 };
-use carom_impact::propagative::{MINIMALITY_LIMIT, TwoContacts, is_minimal};
+use carom_impact::propagative::{TwoContacts, is_minimal};
 use carom_impact::{
     EnergeticRestitution, Limit, Propagative, Selection, SequenceFilter, uniqueness,
 };
@@ -481,7 +481,7 @@ fn minimality_has_a_limit_and_refuses_unknown_contacts() {
             error,
             ImpactError::Limit {
                 limit: Limit::Minimality,
-                at: MINIMALITY_LIMIT as u64,
+                at: 16,
                 raise: None,
             }
         );
