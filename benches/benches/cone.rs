@@ -87,10 +87,7 @@ fn polygons(posed: &Posed) -> ContactLcp {
 /// The method as the laws use it, which judge impulses and velocities themselves.
 fn steps() -> Lemke {
     Lemke {
-        options: LemkeOptions {
-            proofs: false,
-            ..LemkeOptions::default()
-        },
+        options: LemkeOptions::default().with_proofs(false),
     }
 }
 

@@ -26,10 +26,7 @@ const TOLERANCES: [f64; 3] = [1e-8, 1e-10, 1e-12];
 const BATCH: u64 = 20_000;
 
 fn options(tolerance: f64) -> ImpactOptions {
-    ImpactOptions {
-        tolerance,
-        ..ImpactOptions::default()
-    }
+    ImpactOptions::default().with_tolerance(tolerance)
 }
 
 /// From the matrix to the outcome.

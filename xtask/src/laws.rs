@@ -47,12 +47,12 @@ fn page() -> String {
         uses.extend(law.uses.names());
         let uses: Vec<String> = uses.iter().map(|key| format!("`{key}`")).collect();
         let contacts = match law.contacts {
-            ContactCount::Any => "any",
             ContactCount::One => "one",
+            _ => "any",
         };
         let outcomes = match law.outcomes {
             Outcomes::Single => "one",
-            Outcomes::OneOfMany | Outcomes::Many => "several",
+            _ => "several",
         };
         let cells = [
             law.summary,

@@ -111,7 +111,7 @@ fn number(command: carom_wire::Command) -> u32 {
     match command {
         carom_wire::Command::Resolve => 0,
         carom_wire::Command::Judge => 1,
-        carom_wire::Command::Lcp => 2,
+        _ => 2,
     }
 }
 

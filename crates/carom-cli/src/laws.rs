@@ -75,8 +75,8 @@ fn details(law: &LawInfo) -> String {
     put(
         "contacts",
         match law.contacts {
-            ContactCount::Any => "any number",
             ContactCount::One => "one",
+            _ => "any number",
         },
     );
     put("energy", law.energy);
@@ -85,7 +85,7 @@ fn details(law: &LawInfo) -> String {
         match law.outcomes {
             Outcomes::Single => "one",
             Outcomes::OneOfMany => "several; one is given unless all are asked for",
-            Outcomes::Many => "several; all are given unless one is asked for",
+            _ => "several; all are given unless one is asked for",
         },
     );
     if law.options.is_empty() {

@@ -224,8 +224,8 @@ impl FamilyMember {
             family: self.family + other.family,
             met_others: self.met_others || other.met_others,
             selection: match self.selection {
-                ConeSelection::First => ConeSelection::First,
                 ConeSelection::Even => other.selection,
+                chosen => chosen,
             },
         }
     }

@@ -34,13 +34,21 @@ pub(super) enum Rule {
 }
 
 impl Rule {
-    pub(super) fn new(selection: &Selection, contacts: &ContactSet<'_>) -> Self {
-        match selection {
+    pub(super) fn new(
+        selection: &Selection,
+        contacts: &ContactSet<'_>,
+    ) -> Result<Self, ImpactError> {
+        Ok(match selection {
             Selection::MostApproaching => Self::Most,
             Selection::LeastApproaching => Self::Least,
             Selection::Priority(order) => Self::Order(by_priority(order, contacts)),
             Selection::Random(seed) => Self::Random(*seed),
-        }
+            _ => {
+                return Err(ImpactError::NotDifferentiated {
+                    reason: "the derivative of this selection is not known",
+                });
+            }
+        })
     }
 }
 

@@ -104,7 +104,7 @@ impl DifferentiableLaw for Propagative {
                     .collect(),
             )
         } else {
-            Rule::new(&self.selection, problem.contacts())
+            Rule::new(&self.selection, problem.contacts())?
         };
         let elastic = chain::follow(&frame, &rule, Strike::ELASTIC, tolerance)?;
         if elastic.stages.is_empty() {

@@ -10,6 +10,7 @@ use nalgebra::{DMatrix, DVector};
 /// Regularity of the final state of a run (a motion through impacts) as a function of the initial state. The variants are
 /// ordered from the best to the worst. A run has the regularity of its worst impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Regularity {
     /// The final state is differentiable: the Jacobian is the derivative.
     Smooth,

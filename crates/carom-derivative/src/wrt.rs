@@ -4,6 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 /// Regularity of the outcome of an impact as a function of the velocity before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Differentiability {
     /// The outcome is differentiable: the Jacobian is the derivative.
     Smooth,

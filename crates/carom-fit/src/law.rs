@@ -64,6 +64,7 @@ impl FitLaw {
             Self::Routh(RestitutionLaw::Energetic) => Routh::default().name(),
             Self::Routh(RestitutionLaw::Poisson) => "routh-poisson",
             Self::Routh(RestitutionLaw::Newton) => "routh-newton",
+            Self::Routh(_) => "routh-other",
             Self::Plastic => Plastic::default().name(),
             Self::SetValued => SetValued::default().name(),
             Self::Stick => "stick",

@@ -225,10 +225,7 @@ impl Case {
             FitLaw::AnitescuPotra => by(&AnitescuPotra::default()),
             FitLaw::Sequential => by(&Sequential::default()),
             FitLaw::Routh(restitution_law) => by(&Routh {
-                options: ImpactOptions {
-                    restitution_law,
-                    ..ImpactOptions::default()
-                },
+                options: ImpactOptions::default().with_restitution_law(restitution_law),
             }),
             FitLaw::Plastic => by(&Plastic::default()),
             FitLaw::SetValued => by(&self.set_valued(0, 1)),

@@ -37,6 +37,7 @@ const ORTHOGONAL: f64 = 1e-10;
 /// assert_ne!(law, Plastic::default());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum PlasticRule {
     /// Complementarity $0 \le \lambda \perp b + G\lambda \ge 0$: the projection of the momentum onto the feasible cone in the
     /// kinetic metric (Moreau). Contacts may open; no contact pulls. The velocity is unique also for linearly

@@ -195,7 +195,7 @@ fn outcome(
         // Newton's and Poisson's restitution may gain energy against friction.
         work: match restitution_law {
             RestitutionLaw::Energetic => Work::Lost,
-            RestitutionLaw::Newton | RestitutionLaw::Poisson => Work::Any,
+            _ => Work::Any,
         },
         ..Rules::FRICTIONAL
     };

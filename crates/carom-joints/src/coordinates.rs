@@ -168,6 +168,7 @@ impl PartialEq for Signal {
 /// assert_eq!(servo.force(-9.0, 0.0, 0.0, false), 15.0);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Rule {
     /// A constant force (N or N m).
     Constant(f64),

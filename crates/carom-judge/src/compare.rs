@@ -26,6 +26,7 @@ const ORDERS_OF_NEAREST: u64 = 16;
 /// Verdict about one impact law: tells if one of the velocities after the impact that the law allows equals the judged
 /// velocity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LawVerdict {
     /// One answer of the law equals the outcome, within the tolerance.
     Match,
@@ -357,10 +358,7 @@ fn routh(case: &Case<'_>) -> Answer {
         RestitutionLaw::Newton,
     ] {
         let law = Routh {
-            options: ImpactOptions {
-                restitution_law,
-                ..ImpactOptions::default()
-            },
+            options: ImpactOptions::default().with_restitution_law(restitution_law),
         };
         let detail = format!("{} restitution", restitution_law.name());
         let next = case.fitted(case.common_restitution(), detail, true, |e| {

@@ -105,17 +105,14 @@ const TIE: f64 = 1e-9;
 /// let floor = Contact::frictionless(Covector::from_slice(&[0.0, 1.0]));
 /// let contacts = ContactSet::new(&metric, vec![floor])?;
 /// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, -2.0]))?;
-/// let options = JudgeOptions {
-///     tolerance: 1e-9,
-///     samples: 0,
-///     ..JudgeOptions::default()
-/// };
+/// let options = JudgeOptions::default().with_tolerance(1e-9).with_samples(0);
 /// // An outcome that came back faster than it went in.
 /// let judgement = judge(&problem, &Tangent::from_slice(&[3.0, 2.5]), &options)?;
 /// assert!(judgement.energy_ratio.is_some_and(|ratio| ratio > 1.5));
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct JudgeOptions {
     /// Relative distance, in (0, 1), up to which two velocities count as equal.
     ///
@@ -138,6 +135,57 @@ pub struct JudgeOptions {
     pub laws: Option<Vec<String>>,
     /// Shape of the friction cones of spatial contacts, for all laws and the set.
     pub friction_cone: FrictionCone,
+}
+
+impl JudgeOptions {
+    /// Returns the options with another relative distance, in (0, 1), up to which two velocities count as equal.
+    #[must_use]
+    pub fn with_tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// Returns the options with another number of samples drawn from the set of outcomes; 0 leaves the set out.
+    #[must_use]
+    pub fn with_samples(mut self, samples: u64) -> Self {
+        self.samples = samples;
+        self
+    }
+
+    /// Returns the options with another seed of the samples.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Returns the options with another limit on the states visited while orders of impacts are followed.
+    #[must_use]
+    pub fn with_max_nodes(mut self, max_nodes: usize) -> Self {
+        self.max_nodes = max_nodes;
+        self
+    }
+
+    /// Returns the options with another limit on the work of each search.
+    #[must_use]
+    pub fn with_max_work(mut self, max_work: u64) -> Self {
+        self.max_work = max_work;
+        self
+    }
+
+    /// Returns the options with the names of the laws to compare with; `None` means all.
+    #[must_use]
+    pub fn with_laws(mut self, laws: Option<Vec<String>>) -> Self {
+        self.laws = laws;
+        self
+    }
+
+    /// Returns the options with another shape of the friction cones of spatial contacts.
+    #[must_use]
+    pub fn with_friction_cone(mut self, friction_cone: FrictionCone) -> Self {
+        self.friction_cone = friction_cone;
+        self
+    }
 }
 
 impl Default for JudgeOptions {

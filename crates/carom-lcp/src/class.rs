@@ -14,6 +14,7 @@ const MARGIN: f64 = 1e-12;
 /// Answer of a floating-point test if a matrix has a property, such as positive definiteness. Each entry of
 /// [`MatrixClass`] is such an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Verdict {
     /// The property holds, with a margin over rounding errors.
     Yes,

@@ -75,6 +75,7 @@ impl Work {
 /// Kind of budget (operations or pivots) whose exhaustion ended the search for a solution of a linear
 /// complementarity problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Limit {
     /// Multiply-adds: [`LemkeOptions::max_work`](crate::LemkeOptions::max_work).
     Work,

@@ -8,6 +8,7 @@ use std::ops::RangeInclusive;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub enum RestitutionLaw {
     /// Stronge's law: restitution releases $e^2$ of the energy that compression stored, Jia & Wang, section 2.2. Only
     /// this law of the three never creates energy.
@@ -39,6 +40,7 @@ impl RestitutionLaw {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub enum Recompression {
     /// Each compression loses energy: $E \leftarrow E_k + e^2(E - E_k)$ with the energy $E_k$ at the interruption of
     /// restitution. The outcome is then continuous at the velocity where an interruption first appears.
@@ -55,15 +57,13 @@ pub enum Recompression {
 ///
 /// ```
 /// use carom_two_body::{ImpactOptions, RestitutionLaw};
-/// let options = ImpactOptions {
-///     restitution_law: RestitutionLaw::Poisson,
-///     ..ImpactOptions::default()
-/// };
+/// let options = ImpactOptions::default().with_restitution_law(RestitutionLaw::Poisson);
 /// assert_eq!(options.restitution_law.name(), "poisson");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[non_exhaustive]
 pub struct ImpactOptions {
     /// Law that determines the end of restitution.
     pub restitution_law: RestitutionLaw,
@@ -85,6 +85,34 @@ pub struct ImpactOptions {
 const TOLERANCES: RangeInclusive<f64> = 1e-15..=1e-3;
 
 impl ImpactOptions {
+    /// Returns the options with another restitution law.
+    #[must_use]
+    pub fn with_restitution_law(mut self, restitution_law: RestitutionLaw) -> Self {
+        self.restitution_law = restitution_law;
+        self
+    }
+
+    /// Returns the options with another treatment of a second compression.
+    #[must_use]
+    pub fn with_recompression(mut self, recompression: Recompression) -> Self {
+        self.recompression = recompression;
+        self
+    }
+
+    /// Returns the options with another truncation error of each step, in \[1e-15, 1e-3\].
+    #[must_use]
+    pub fn with_tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = tolerance;
+        self
+    }
+
+    /// Returns the options with or without impacts of contacts that touch and do not close.
+    #[must_use]
+    pub fn with_tangential_impact(mut self, tangential_impact: bool) -> Self {
+        self.tangential_impact = tangential_impact;
+        self
+    }
+
     /// Returns an error if a value lies outside its range.
     pub(crate) fn check(&self) -> Result<(), TwoBodyError> {
         if TOLERANCES.contains(&self.tolerance) {

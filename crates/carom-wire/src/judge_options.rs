@@ -35,14 +35,15 @@ impl OptionsInput {
             }
         };
         let defaults = JudgeOptions::default();
-        Ok(JudgeOptions {
-            tolerance: self.tolerance.unwrap_or(defaults.tolerance),
-            samples: self.samples.unwrap_or(defaults.samples),
-            seed: self.seed,
-            max_nodes: self.max_nodes.unwrap_or(defaults.max_nodes),
-            max_work: self.max_work.unwrap_or(defaults.max_work),
-            laws: self.laws.clone(),
-            friction_cone,
-        })
+        let (tolerance, samples) = (defaults.tolerance, defaults.samples);
+        let (max_nodes, max_work) = (defaults.max_nodes, defaults.max_work);
+        Ok(defaults
+            .with_tolerance(self.tolerance.unwrap_or(tolerance))
+            .with_samples(self.samples.unwrap_or(samples))
+            .with_seed(self.seed)
+            .with_max_nodes(self.max_nodes.unwrap_or(max_nodes))
+            .with_max_work(self.max_work.unwrap_or(max_work))
+            .with_laws(self.laws.clone())
+            .with_friction_cone(friction_cone))
     }
 }

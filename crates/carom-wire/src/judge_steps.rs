@@ -57,11 +57,11 @@ struct Totals {
 /// each step, and sums over all steps. If mass matrix, constraints and contacts do not change, all steps together are also
 /// judged as one impact.
 pub(crate) fn of_steps(input: &StepsInput) -> Result<Map<String, Value>, WireError> {
-    let options = JudgeOptions {
-        samples: 0,
-        laws: Some(Vec::new()),
-        ..input.options.options()?
-    };
+    let options = input
+        .options
+        .options()?
+        .with_samples(0)
+        .with_laws(Some(Vec::new()));
     let (Some(first), Some(last)) = (input.steps.first(), input.steps.last()) else {
         let message = "steps: none are given".to_owned();
         return Err(WireError::new("invalid-input", message));

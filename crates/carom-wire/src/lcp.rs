@@ -62,12 +62,10 @@ pub(crate) fn solve(value: Value) -> Result<Answer, WireError> {
         return Err(invalid(message));
     }
     // JSON costs more than a correction of the last digits.
-    let options = LemkeOptions {
-        max_pivots: input.max_pivots,
-        max_work,
-        refine_above: 0.0,
-        ..LemkeOptions::default()
-    };
+    let options = LemkeOptions::default()
+        .with_max_pivots(input.max_pivots)
+        .with_max_work(max_work)
+        .with_refine_above(0.0);
     match method {
         "enumerate" => {
             let enumerate = Enumerate {

@@ -70,6 +70,7 @@ use serde_json::{Map, Value};
 
 /// Kind of problem that a line of JSON states: resolve an impact, judge an outcome, or solve a linear complementarity problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Command {
     /// Resolve an impact by a law.
     Resolve,
@@ -77,6 +78,17 @@ pub enum Command {
     Judge,
     /// Solve a linear complementarity problem.
     Lcp,
+}
+
+impl Command {
+    /// Returns the name of the command on the command line: `resolve`, `judge` or `lcp`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Resolve => "resolve",
+            Self::Judge => "judge",
+            Self::Lcp => "lcp",
+        }
+    }
 }
 
 /// Answer to a problem as JSON fields, without the `id` of the problem.

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 /// Result of resolving an impact by a law: one outcome, or a set of outcomes.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Solved {
     /// One outcome, not yet converted to JSON.
     One(Box<Single>),

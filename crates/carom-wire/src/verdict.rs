@@ -179,7 +179,7 @@ fn set_fields(
             put("reason", reason.name().into());
             put("margin", (*margin).into());
         }
-        Membership::Unknown => {}
+        _ => {}
     }
     put("outside", passed.map_or(Value::Null, passed_fields));
     put("distance", set.distance.into());
@@ -212,5 +212,6 @@ fn witness_fields(problem: &ImpactProblem<'_>, witness: &Witness) -> Value {
             }
             json!({"kind": "law", "law": law.name(), "options": options})
         }
+        _ => Value::Null,
     }
 }

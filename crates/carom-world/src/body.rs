@@ -26,6 +26,7 @@ const MOST_HALVINGS: f64 = 20.0;
 
 /// Integration scheme for the free flight of rigid bodies between impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum FlightRule {
     /// Exact solution of the free motion.
     Exact,

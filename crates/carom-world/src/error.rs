@@ -191,6 +191,7 @@ impl MotionError {
 
 /// Reason for which a time step is rejected while bodies are in lasting contact (resting, sliding or rolling).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum StepFault {
     /// A pair overlaps at the end of the step.
     #[error("`{first}` and `{second}` would overlap by {depth:e} m")]

@@ -37,6 +37,7 @@ pub struct Surface {
 /// Option of a run of a world: continuation after a Zeno point. At a Zeno point, infinitely many impacts of a contact
 /// accumulate within a finite time, because each impact loses energy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OnZeno {
     /// At an accumulation point of impacts (Zeno point), the impacts end, and the motion continues in lasting contact.
     Rest,
@@ -97,6 +98,7 @@ pub enum OnZeno {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum SingleLaw<'a> {
     /// The frictional impact of two bodies at one contact point, by closed forms and hodographs.
     TwoBody(ImpactOptions),

@@ -115,9 +115,9 @@ fn contradiction(law: &Law, data: &Data) -> Option<Option<String>> {
             let most = answers.iter().map(missed).fold(0.0, f64::max) / step;
             Some((most > DIFFERENT).then(|| format!("smooth, but {most:e} off")))
         }
-        Differentiability::Tied => None,
         Differentiability::Kink => Some(jumps.then(|| "kink, but the law jumps".into())),
         Differentiability::Jump => Some((!jumps).then(|| "jump, but the law is continuous".into())),
+        _ => None,
     }
 }
 

@@ -237,10 +237,7 @@ const SINGLE: Kind = Kind {
 };
 
 fn routh(restitution_law: RestitutionLaw) -> Law {
-    let options = ImpactOptions {
-        restitution_law,
-        ..ImpactOptions::default()
-    };
+    let options = ImpactOptions::default().with_restitution_law(restitution_law);
     Routh { options }.into()
 }
 

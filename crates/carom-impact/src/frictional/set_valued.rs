@@ -14,6 +14,7 @@ pub const CAP_OFF: f64 = 0.25;
 
 /// Rule by which the set-valued law chooses among several solutions of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
 pub enum BranchPolicy {
     /// The solution that Lemke's method finds with a covering vector of ones.
     #[default]
@@ -35,6 +36,7 @@ pub enum BranchPolicy {
 
 /// Probability distribution of the caps (upper limits on the normal impulses) in a step of the set-valued law.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
 pub enum CapDistribution {
     /// Independent and uniform between 0 and the impulse step.
     #[default]

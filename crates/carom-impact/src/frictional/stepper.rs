@@ -472,13 +472,11 @@ impl StepWorkspace {
         round.cone.leave_out_family(true);
         Self {
             lemke: Lemke {
-                options: LemkeOptions {
-                    // Impulses and velocities are judged in `StepProblem::solve`, which chooses the covering vectors: one path
-                    // for each.
-                    max_attempts: 1,
-                    proofs: false,
-                    ..LemkeOptions::default()
-                },
+                // Impulses and velocities are judged in `StepProblem::solve`, which chooses the covering vectors: one path
+                // for each.
+                options: LemkeOptions::default()
+                    .with_max_attempts(1)
+                    .with_proofs(false),
             },
             memory: LemkeWorkspace::new(),
             vector: Vec::new(),

@@ -90,6 +90,7 @@ impl ContactKeys {
 
 /// Number of contacts that an impact law accepts: any number, or exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ContactCount {
     /// Any number of contacts.
     Any,
@@ -99,6 +100,7 @@ pub enum ContactCount {
 
 /// Number of outcomes that an impact law has for one impact, and number of those that are reported by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Outcomes {
     /// Always one outcome.
     Single,

@@ -25,6 +25,7 @@ const TIE_TOLERANCE: f64 = 1e-9;
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub enum Selection {
     /// The contact whose unit normal approaches fastest.
     #[default]

@@ -25,6 +25,7 @@ const HASHED_LEVEL: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub enum SequenceFilter {
     /// Every sequence in which each impact acts on an approaching contact, as in the examples of the
     /// papers.

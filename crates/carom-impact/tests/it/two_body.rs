@@ -95,10 +95,7 @@ fn planar_impacts_follow_rouths_construction_in_all_their_modes() {
             continue;
         }
         let law = Routh {
-            options: ImpactOptions {
-                restitution_law: RestitutionLaw::Poisson,
-                ..ImpactOptions::default()
-            },
+            options: ImpactOptions::default().with_restitution_law(RestitutionLaw::Poisson),
         };
         let (b, c, a) = (g[(1, 1)], g[(0, 1)], g[(0, 0)]);
         let outcome = resolve(&metric, contact, v.as_slice(), &law).unwrap();

@@ -65,6 +65,7 @@ pub struct Kind {
 /// A scalar constraint condition between the two frames of a joint. $d = p_2 - p_1$ is the vector from the origin of the
 /// parent's frame (1) to that of the child's (2), and $c_{ik}$ is the k-th axis of frame i.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Condition {
     /// $e_k\cdot d = 0$ with the vector $d$ from the parent's origin to the child's: the origins coincide along the axis $e_k$ of
     /// space.
@@ -110,6 +111,7 @@ impl Coordinate {
 
 /// The joint axes that a configuration file must specify for a joint type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Axes {
     /// The type has no axes.
     None,

@@ -7,6 +7,7 @@ use std::ops::Add;
 /// Set of velocities after an impact for which a bound on a velocity component is proven. The set consists of the
 /// velocities that chains of finite impulse steps reach, or of those that paths of infinitesimal steps reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum BoundedSet {
     /// Ends of finite chains of steps: the set of outcomes of `carom-judge`. It contains the answers of all inelastic
     /// frictional laws.

@@ -66,6 +66,7 @@ const MAX_SHIFTS: i32 = 14;
 /// Method of the search for bounds on the velocity after an impact. The methods differ in the conditions of the impact from
 /// which the bounds are derived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Relaxation {
     /// Theorem 1: momentum, friction cones, energy and the last contact.
     #[default]

@@ -50,6 +50,7 @@ pub(super) const PROVABLE: f64 = 1e-6;
 /// Answer to the question if a judged velocity belongs to the set of inelastic frictional outcomes of an impact, with the
 /// proof if there is one.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Membership {
     /// The velocity is a member; the witness proves it.
     Inside(Witness),

@@ -6,6 +6,7 @@ use carom_metric::kernel;
 /// Condition that every inelastic frictional outcome satisfies and a judged velocity violates, so that the velocity is not in
 /// the set of outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OutsideReason {
     /// Violated condition: no contact approaches after the impact.
     Penetrates,

@@ -31,6 +31,7 @@ pub enum WitnessCone {
 
 /// Proof that a velocity is an inelastic frictional outcome of an impact, for example a chain of steps that leads to it.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Witness {
     /// No contact approaches, and the velocity does not change.
     Separating,

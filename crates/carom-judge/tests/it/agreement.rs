@@ -168,10 +168,7 @@ fn contradictions(family: usize, random: &mut Random, seed: u64) -> Vec<String> 
         let line = posed.line();
         faults.push(format!("{what}\n{line}\n{:?}", after.as_slice()));
     };
-    let options = JudgeOptions {
-        samples: 16,
-        ..JudgeOptions::default()
-    };
+    let options = JudgeOptions::default().with_samples(16);
     posed
         .pose(|problem| {
             let bounds = bounded(&posed, problem, random);

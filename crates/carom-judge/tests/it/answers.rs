@@ -14,10 +14,7 @@ fn judged(
     let metric = KineticMetric::new(mass.clone()).unwrap();
     let contacts = ContactSet::constrained(&metric, contacts.to_vec(), forms.to_vec()).unwrap();
     let problem = ImpactProblem::new(&contacts, Tangent::from_slice(before)).unwrap();
-    let options = JudgeOptions {
-        samples: 24,
-        ..JudgeOptions::default()
-    };
+    let options = JudgeOptions::default().with_samples(24);
     judge(&problem, &Tangent::from_slice(after), &options).unwrap()
 }
 

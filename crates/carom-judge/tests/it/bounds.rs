@@ -30,10 +30,7 @@ fn box_in_space() -> System {
 }
 
 fn judged(problem: &ImpactProblem<'_>, after: &Tangent) -> (Judgement, Option<PassedBound>) {
-    let options = JudgeOptions {
-        samples: 64,
-        ..JudgeOptions::default()
-    };
+    let options = JudgeOptions::default().with_samples(64);
     let judgement = judge(problem, after, &options).unwrap();
     let passed = passed_bound(problem, after, &judgement);
     (judgement, passed)

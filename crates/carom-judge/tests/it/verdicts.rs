@@ -284,10 +284,7 @@ fn every_law_recognizes_its_own_outcome() {
                 let Ok(outcome) = law.resolve(problem) else {
                     continue;
                 };
-                let options = JudgeOptions {
-                    samples: 32,
-                    ..JudgeOptions::default()
-                };
+                let options = JudgeOptions::default().with_samples(32);
                 let judgement = judge(problem, &outcome.velocity_plus, &options).unwrap();
                 let Some(found) = judgement.laws.iter().find(|entry| entry.law == name) else {
                     // Laws of constraints or tangents have nothing to say without them.
@@ -512,10 +509,7 @@ fn a_spatial_impact_is_recognized_with_its_law_of_restitution() {
             RestitutionLaw::Newton,
         ] {
             let law = Routh {
-                options: ImpactOptions {
-                    restitution_law,
-                    ..ImpactOptions::default()
-                },
+                options: ImpactOptions::default().with_restitution_law(restitution_law),
             };
             let outcome = law.resolve(problem).unwrap();
             let judgement = judged(problem, outcome.velocity_plus.0.as_slice());
@@ -576,10 +570,7 @@ fn bad_input_is_refused() {
         ));
         assert!(matches!(after(&[1e300, 0.0, 0.0]), ImpactError::Overflow));
         for tolerance in [0.0, -1.0, 1.0, f64::NAN] {
-            let options = JudgeOptions {
-                tolerance,
-                ..JudgeOptions::default()
-            };
+            let options = JudgeOptions::default().with_tolerance(tolerance);
             let after = Tangent::from_slice(&[0.0, 0.0, 1.0]);
             assert!(matches!(
                 judge(problem, &after, &options),
@@ -643,11 +634,9 @@ fn laws_that_do_not_answer_say_why() {
 fn a_fit_that_the_budget_of_work_ends_is_unknown() {
     let (mass, contacts) = block(0.5);
     let ask = |max_work| {
-        let options = JudgeOptions {
-            max_work,
-            laws: Some(vec!["moreau-newton".to_owned()]),
-            ..JudgeOptions::default()
-        };
+        let options = JudgeOptions::default()
+            .with_max_work(max_work)
+            .with_laws(Some(vec!["moreau-newton".to_owned()]));
         let after = Tangent::from_slice(&[0.7, 0.3, 0.4]);
         let contacts = contacts.clone();
         let judged = |problem: &ImpactProblem<'_>| judge(problem, &after, &options).unwrap();
@@ -671,10 +660,7 @@ fn laws_asked_for_by_name_say_something() {
         let mut n_matched = 0;
         for law in of_constraints {
             let name = law.info().name;
-            let options = JudgeOptions {
-                laws: Some(vec![name.to_owned()]),
-                ..JudgeOptions::default()
-            };
+            let options = JudgeOptions::default().with_laws(Some(vec![name.to_owned()]));
             let Ok(outcome) = law.as_law().resolve(problem) else {
                 continue;
             };
@@ -686,10 +672,7 @@ fn laws_asked_for_by_name_say_something() {
         }
         assert!(n_matched >= 4);
         for name in ["routh", "two-body"] {
-            let options = JudgeOptions {
-                laws: Some(vec![name.to_owned()]),
-                ..JudgeOptions::default()
-            };
+            let options = JudgeOptions::default().with_laws(Some(vec![name.to_owned()]));
             let judgement = judge(problem, problem.velocity_minus(), &options).unwrap();
             let refusals: Vec<_> = judgement.refused.iter().map(|r| r.law).collect();
             assert_eq!(refusals, [name]);

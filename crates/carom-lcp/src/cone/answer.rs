@@ -30,6 +30,7 @@ impl ConeMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[non_exhaustive]
 pub enum ConeSelection {
     /// Limit of the solutions for equally compliant contacts: the matrix is $G + \epsilon D$ with
     /// $D = \mathrm{diag}(c_i I_3)$, $c_i = \mathrm{tr}(G_{ii})/3$, and $\epsilon \to 0$. From a continuum of

@@ -24,6 +24,7 @@ pub(crate) use search::{basic_solution, signed_solution};
 
 /// Options of [`Lemke`]'s method for linear complementarity problems: budgets, accuracy and number of attempts.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LemkeOptions {
     /// Largest number of pivots of all attempts together; the search ends when it is reached. Independently,
     /// the next attempt starts after $2^{n+1}$ pivots of one attempt for n up to 16 (enough for every known
@@ -48,6 +49,48 @@ pub struct LemkeOptions {
 }
 
 impl LemkeOptions {
+    /// Returns the options with another limit on the pivots of all attempts.
+    #[must_use]
+    pub fn with_max_pivots(mut self, max_pivots: Option<u64>) -> Self {
+        self.max_pivots = max_pivots;
+        self
+    }
+
+    /// Returns the options with another limit on the multiply-adds of all attempts.
+    #[must_use]
+    pub fn with_max_work(mut self, max_work: u64) -> Self {
+        self.max_work = max_work;
+        self
+    }
+
+    /// Returns the options with another covering vector (n entries, positive).
+    #[must_use]
+    pub fn with_cover(mut self, cover: Option<Vec<f64>>) -> Self {
+        self.cover = cover;
+        self
+    }
+
+    /// Returns the options with another residual, in \[0, 1), above which the solution is corrected.
+    #[must_use]
+    pub fn with_refine_above(mut self, refine_above: f64) -> Self {
+        self.refine_above = refine_above;
+        self
+    }
+
+    /// Returns the options with another limit on the attempts, at least 1.
+    #[must_use]
+    pub fn with_max_attempts(mut self, max_attempts: usize) -> Self {
+        self.max_attempts = max_attempts;
+        self
+    }
+
+    /// Returns the options with or without proofs in exact arithmetic.
+    #[must_use]
+    pub fn with_proofs(mut self, proofs: bool) -> Self {
+        self.proofs = proofs;
+        self
+    }
+
     /// Returns an error if an option that does not depend on the problem is out of range.
     fn check(&self) -> Result<(), LcpError> {
         let (what, value, allowed) = if !(self.refine_above >= 0.0 && self.refine_above < 1.0) {

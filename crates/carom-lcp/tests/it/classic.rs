@@ -59,10 +59,7 @@ fn error(found: &DVector<f64>, exact: &DVector<f64>) -> f64 {
 #[test]
 fn every_solvable_problem_is_solved_to_the_last_digits() {
     let lemke = Lemke {
-        options: LemkeOptions {
-            refine_above: 0.0,
-            ..LemkeOptions::default()
-        },
+        options: LemkeOptions::default().with_refine_above(0.0),
     };
     for problem in problems() {
         let solution = lemke.solve(&problem.lcp).unwrap();
@@ -117,10 +114,7 @@ fn unsolvable_problems_are_proven_infeasible() {
 #[test]
 fn the_path_is_that_of_exact_arithmetic() {
     let textbook = Lemke {
-        options: LemkeOptions {
-            max_attempts: 1,
-            ..LemkeOptions::default()
-        },
+        options: LemkeOptions::default().with_max_attempts(1),
     };
     for problem in problems() {
         // Rows over sixteen decades: another path, refused, is followed first.

@@ -151,10 +151,7 @@ impl Answer {
 /// The answers of all methods.
 fn answers(lcp: &Lcp) -> Vec<Answer> {
     let n = lcp.dim();
-    let precise = || LemkeOptions {
-        refine_above: 0.0,
-        ..LemkeOptions::default()
-    };
+    let precise = || LemkeOptions::default().with_refine_above(0.0);
     let lemke = Lemke::default();
     let mut workspace = LemkeWorkspace::new();
     let mut all = vec![

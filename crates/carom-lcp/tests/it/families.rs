@@ -100,10 +100,7 @@ fn badly_scaled_contacts_are_solved() {
 #[test]
 fn the_answer_does_not_depend_on_units() {
     let lemke = Lemke {
-        options: LemkeOptions {
-            refine_above: 0.0,
-            ..LemkeOptions::default()
-        },
+        options: LemkeOptions::default().with_refine_above(0.0),
     };
     for n in [2, 4, 8, 16] {
         for seed in 0..50 {
@@ -183,10 +180,7 @@ fn small_problems_take_the_path_of_the_general_code() {
 #[test]
 fn exponential_problems_take_two_to_the_n_pivots_or_a_clean_limit() {
     let precise = Lemke {
-        options: LemkeOptions {
-            refine_above: 0.0,
-            ..LemkeOptions::default()
-        },
+        options: LemkeOptions::default().with_refine_above(0.0),
     };
     for n in 1..=12 {
         for lcp in [murty(n), fathi(n)] {
@@ -202,10 +196,7 @@ fn exponential_problems_take_two_to_the_n_pivots_or_a_clean_limit() {
         }
     }
     let limited = Lemke {
-        options: LemkeOptions {
-            max_pivots: Some(1000),
-            ..LemkeOptions::default()
-        },
+        options: LemkeOptions::default().with_max_pivots(Some(1000)),
     };
     for n in [11, 12, 16] {
         let solution = limited.solve(&murty(n)).unwrap();

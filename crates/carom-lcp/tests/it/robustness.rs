@@ -206,10 +206,7 @@ fn faults_of_a_problem_are_named() {
     let error = Lcp::from_rows(&[], vec![0.0; 100_000]).unwrap_err();
     assert_eq!(error.kind(), "too-large");
     let cover = |cover: Vec<f64>| {
-        let options = LemkeOptions {
-            cover: Some(cover),
-            ..LemkeOptions::default()
-        };
+        let options = LemkeOptions::default().with_cover(Some(cover));
         let lcp = Lcp::new(dmatrix![1.0], dvector![-1.0]).unwrap();
         Lemke { options }.solve(&lcp)
     };

@@ -193,10 +193,7 @@ fn posed(m: &[Vec<i128>], q: &[i128], scale: impl Fn(usize, usize) -> f64) -> Lc
 
 /// Options of the command line.
 fn precise() -> LemkeOptions {
-    LemkeOptions {
-        refine_above: 0.0,
-        ..LemkeOptions::default()
-    }
+    LemkeOptions::default().with_refine_above(0.0)
 }
 
 fn integer_campaign(count: usize) -> [usize; 2] {
@@ -433,18 +430,12 @@ fn budgets_are_counted_and_end_a_search() {
     assert!(all.is_complete && all.solutions.len() == 1);
 
     for max_work in [0, 1, 1000, 20_000] {
-        let options = LemkeOptions {
-            max_work,
-            ..precise()
-        };
+        let options = precise().with_max_work(max_work);
         let solution = Lemke { options }.solve(&pd_skew(1, 60)).unwrap();
         assert_eq!(solution.status, LcpStatus::IterationLimit, "{max_work}");
         assert_eq!(solution.limit, Some(Limit::Work));
     }
-    let options = LemkeOptions {
-        max_pivots: Some(3),
-        ..precise()
-    };
+    let options = precise().with_max_pivots(Some(3));
     let solution = Lemke { options }.solve(&pd_skew(1, 60)).unwrap();
     assert_eq!(
         (solution.limit, solution.n_pivots),
@@ -455,11 +446,9 @@ fn budgets_are_counted_and_end_a_search() {
 /// However many pivots are allowed, the work is bounded.
 #[test]
 fn a_huge_limit_on_pivots_does_not_keep_a_path_from_being_left() {
-    let options = LemkeOptions {
-        max_pivots: Some(u64::MAX),
-        max_work: 2_000_000_000,
-        ..precise()
-    };
+    let options = precise()
+        .with_max_pivots(Some(u64::MAX))
+        .with_max_work(2_000_000_000);
     let solution = Lemke { options }.solve(&murty(60)).unwrap();
     assert!(matches!(
         solution.status,
@@ -473,10 +462,7 @@ fn a_huge_limit_on_pivots_does_not_keep_a_path_from_being_left() {
 #[ignore = "tens of seconds; run in release"]
 fn large_problems_are_answered_within_the_default_budget() {
     let murty = murty(60);
-    let options = LemkeOptions {
-        max_pivots: Some((1 << 63) - 1),
-        ..precise()
-    };
+    let options = precise().with_max_pivots(Some((1 << 63) - 1));
     let problems = [
         (murty, options),
         (dense(1, 120), precise()),

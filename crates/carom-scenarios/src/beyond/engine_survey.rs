@@ -139,12 +139,10 @@ fn cases() -> Vec<Case> {
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
-    let options = JudgeOptions {
-        tolerance: config.tolerance,
-        samples: config.samples,
-        seed: config.seed,
-        ..JudgeOptions::default()
-    };
+    let options = JudgeOptions::default()
+        .with_tolerance(config.tolerance)
+        .with_samples(config.samples)
+        .with_seed(config.seed);
     let all = measured()?;
     let mut entries = Vec::new();
     for case in cases() {

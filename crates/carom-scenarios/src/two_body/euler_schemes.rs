@@ -120,10 +120,7 @@ fn one(impact: &Impact, config: &Config, record: &mut Record) -> Result<(), Scen
     }
     let mut ours = [Vec::new(), Vec::new()];
     for tolerance in [1e-3, 1e-5, 1e-7, 1e-9] {
-        let options = ImpactOptions {
-            tolerance,
-            ..setup.options()
-        };
+        let options = setup.options().with_tolerance(tolerance);
         let (steps, error) = arcs(&setup, &options, &exact)?;
         // Errors below rounding error are drawn at 1e-16.
         let error = error.max(1e-16);

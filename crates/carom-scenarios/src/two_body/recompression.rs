@@ -4,7 +4,7 @@ use crate::ScenarioError;
 use crate::common::linspace;
 use crate::config::{Count, Fraction, Input, NonNegative};
 use crate::two_body::sliding::{ICOSAHEDRON_TETRAHEDRON, Setup, energy_figure, trace_table};
-use carom_impact::two_body::{ContactResponse, ImpactOptions, Recompression, solve_impact};
+use carom_impact::two_body::{ContactResponse, Recompression, solve_impact};
 use carom_report::record::{
     Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
 };
@@ -54,10 +54,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     for closing in linspace(0.004, 0.012, *config.samples) {
         let setup = setup(closing)?;
         let total = |recompression| -> Result<f64, ScenarioError> {
-            let options = ImpactOptions {
-                recompression,
-                ..setup.options()
-            };
+            let options = setup.options().with_recompression(recompression);
             let response = solve_impact(
                 &setup.inertia,
                 &setup.velocity,

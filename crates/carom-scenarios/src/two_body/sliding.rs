@@ -83,10 +83,7 @@ impl Setup {
     }
 
     pub(crate) fn options(&self) -> ImpactOptions {
-        ImpactOptions {
-            restitution_law: self.law.law(),
-            ..ImpactOptions::default()
-        }
+        ImpactOptions::default().with_restitution_law(self.law.law())
     }
 
     pub(crate) fn trace(&self) -> Result<Trace, ScenarioError> {

@@ -40,11 +40,7 @@ pub(super) fn write(contents: &Contents<'_>) -> (Map<String, Value>, String) {
     let states = contents
         .states
         .map(|states| json!({ "sha256": states.sha256, "count": states.len() }));
-    let command = contents.command.map(|command| match command {
-        Command::Resolve => "resolve",
-        Command::Judge => "judge",
-        Command::Lcp => "lcp",
-    });
+    let command = contents.command.map(Command::name);
     let parts = [
         ("format", json!(FORMAT)),
         ("name", json!(contents.name)),

@@ -7,11 +7,9 @@ use nalgebra::{Matrix3, Vector3};
 fn impact(case: &Case) -> ContactImpact {
     let w = Matrix3::from_fn(|i, j| case.inertia[i][j]);
     let w = ContactInertia::from_matrix(&w).unwrap();
-    let options = ImpactOptions {
-        restitution_law: case.law,
-        recompression: case.recompression,
-        ..ImpactOptions::default()
-    };
+    let options = ImpactOptions::default()
+        .with_restitution_law(case.law)
+        .with_recompression(case.recompression);
     let v = Vector3::from(case.velocity);
     match solve_impact(&w, &v, case.friction, case.restitution, &options).unwrap() {
         ContactResponse::Impact(impact) => impact,

@@ -9,11 +9,9 @@ use std::collections::BTreeMap;
 /// ill-conditioned inertia multiplies it.
 fn compare(count: u64, law: RestitutionLaw, recompression: Recompression) -> BTreeMap<String, u32> {
     let mut seen = BTreeMap::new();
-    let options = ImpactOptions {
-        restitution_law: law,
-        recompression,
-        ..ImpactOptions::default()
-    };
+    let options = ImpactOptions::default()
+        .with_restitution_law(law)
+        .with_recompression(recompression);
     for Random {
         w,
         v,

@@ -109,10 +109,7 @@ fn springs_create_no_energy_and_obey_coulomb() {
 #[test]
 fn a_second_compression_is_that_of_the_rigid_contact_that_loses_once() {
     let v = Vector3::new(-0.261976, 0.386329, -0.0085);
-    let options = ImpactOptions {
-        recompression: Recompression::Single,
-        ..ImpactOptions::default()
-    };
+    let options = ImpactOptions::default().with_recompression(Recompression::Single);
     let rigid = solve(&icosahedron(), &v, 3.0, 0.95, &options);
     assert_eq!(rigid.events.sequence(), "cksCr");
     let gap = |ratio: f64| {

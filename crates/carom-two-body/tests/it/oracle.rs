@@ -73,7 +73,7 @@ impl Oracle {
         match self.law {
             RestitutionLaw::Energetic => energy,
             RestitutionLaw::Poisson => (1.0 + self.e) * normal.first.unwrap() - impulse,
-            RestitutionLaw::Newton => self.e * closing - v,
+            _ => self.e * closing - v,
         }
     }
 
@@ -184,7 +184,7 @@ impl Oracle {
         z += match self.law {
             RestitutionLaw::Energetic => ((v * v + 2.0 * k * energy).sqrt() - v) / k,
             RestitutionLaw::Poisson => self.left(normal, closing, z, v, energy),
-            RestitutionLaw::Newton => self.left(normal, closing, z, v, energy) / k,
+            _ => self.left(normal, closing, z, v, energy) / k,
         };
         letters.push('r');
         let along = z - y[4];

@@ -29,10 +29,7 @@ fn resolve(number: u64, tally: &mut Tally) {
         6 => RestitutionLaw::Newton,
         _ => RestitutionLaw::Energetic,
     };
-    let options = ImpactOptions {
-        restitution_law: law,
-        ..ImpactOptions::default()
-    };
+    let options = ImpactOptions::default().with_restitution_law(law);
     // Every eleventh with the ends of the range, or nearly along an invariant direction.
     let e = match number % 11 {
         0 => 0.0,

@@ -14,10 +14,7 @@ const LAWS: [RestitutionLaw; 3] = [
 ];
 
 fn with(law: RestitutionLaw) -> ImpactOptions {
-    ImpactOptions {
-        restitution_law: law,
-        ..ImpactOptions::default()
-    }
+    ImpactOptions::default().with_restitution_law(law)
 }
 
 fn energetic(r: &Random) -> ContactImpact {
@@ -408,10 +405,7 @@ fn outcomes_are_continuous_where_recompression_sets_in() {
     ))
     .unwrap();
     let at = |vz: f64, recompression| {
-        let options = ImpactOptions {
-            recompression,
-            ..ImpactOptions::default()
-        };
+        let options = ImpactOptions::default().with_recompression(recompression);
         solve(
             &w,
             &Vector3::new(-0.261976, 0.386329, vz),
@@ -457,10 +451,7 @@ fn the_outcome_jumps_by_an_impact_without_collision() {
     assert!(before.velocity_plus.z >= 0.0 && before.velocity_plus.z <= 1e-9);
     let mut touching = before.velocity_plus;
     touching.z = 0.0;
-    let options = ImpactOptions {
-        tangential_impact: true,
-        ..ImpactOptions::default()
-    };
+    let options = ImpactOptions::default().with_tangential_impact(true);
     let rest = solve(&w, &touching, 3.0, 0.5, &options);
     let gap = gap(&(before.impulse + rest.impulse), &after.impulse);
     assert!(gap <= 1e-6, "{gap:e}");
@@ -541,10 +532,7 @@ fn outcomes_are_as_good_as_the_tolerance_asked_for() {
         let mut gaps = Vec::new();
         for r in (0..600).map(impact).chain((0..200).map(stiff)) {
             let at = |tolerance| {
-                let options = ImpactOptions {
-                    tolerance,
-                    ..ImpactOptions::default()
-                };
+                let options = ImpactOptions::default().with_tolerance(tolerance);
                 solve(&r.w, &r.v, r.mu, r.e, &options).impulse
             };
             gaps.push(gap(&at(tolerance), &at(1e-15)));

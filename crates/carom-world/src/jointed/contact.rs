@@ -23,6 +23,7 @@ impl LimitContact {
 /// Contact of a system of jointed bodies that can last for some time: a joint coordinate at its limit, or two bodies (or a
 /// body and a plane) that touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum JointContact {
     /// A limit of a joint coordinate.
     Limit(LimitContact),

@@ -198,14 +198,13 @@ impl Config {
             law: self.law.clone(),
             several,
             seed: self.seed,
-            options: ImpactOptions {
-                restitution_law: match self.law.restitution_law {
+            options: ImpactOptions::default().with_restitution_law(
+                match self.law.restitution_law {
                     RestitutionConfig::Energetic => RestitutionLaw::Energetic,
                     RestitutionConfig::Poisson => RestitutionLaw::Poisson,
                     RestitutionConfig::Newton => RestitutionLaw::Newton,
                 },
-                ..ImpactOptions::default()
-            },
+            ),
         })
     }
 

@@ -153,6 +153,7 @@ impl<'w> Log<'w> {
                 map.insert("second".to_owned(), json!(world.thing_name(second)));
                 map
             }
+            _ => Map::new(),
         };
         map.insert("begin".to_owned(), json!(pressed.begin));
         map.insert("end".to_owned(), json!(pressed.end));
