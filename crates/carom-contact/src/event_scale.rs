@@ -17,9 +17,6 @@ use carom_numeric::svd::Svd;
 use nalgebra::DVector;
 use smallvec::{SmallVec, smallvec};
 
-/// Singular values of unit rows below this fraction of the largest count as zero.
-const RANK_TOLERANCE: f64 = 1e-12;
-
 /// Largest norm of the part of a unit row orthogonal to the rows before it that counts as rounding: the row is then linearly
 /// dependent. The smallest singular value with this row is not larger.
 const REPEATED: f64 = 32.0 * f64::EPSILON;
@@ -109,8 +106,9 @@ fn along<'d>(directions: impl Iterator<Item = &'d [f64]>, momentum: &[f64]) -> N
 /// Iterates over the singular values that are larger than $10^{-12}$ of the largest one, and therefore do not count as zero.
 /// Each item is the index of a singular value and the singular value itself.
 pub fn spanning(svd: &Svd) -> impl Iterator<Item = (usize, f64)> + Clone + '_ {
+    let least = svd.cutoff();
     let sizes = svd.singular_values().iter().copied().enumerate();
-    sizes.filter(|(_, size)| *size > RANK_TOLERANCE * svd.largest())
+    sizes.filter(move |(_, size)| *size > least)
 }
 
 /// Computes the part of the velocity before the impact (n entries) in the span of the contact rows; only this part affects

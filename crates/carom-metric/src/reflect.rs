@@ -5,9 +5,6 @@ use carom_numeric::kernel;
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 
-/// Singular values below this fraction of the largest count as zero.
-const RANK_TOLERANCE: f64 = 1e-12;
-
 impl KineticMetric {
     /// Reflects a momentum across a contact manifold: computes the momentum after an elastic frictionless impact.
     ///
@@ -114,7 +111,7 @@ impl KineticMetric {
 pub fn orthonormal_span(columns: &DMatrix<f64>) -> DMatrix<f64> {
     let n = columns.nrows();
     let svd = Svd::new(columns.as_slice(), n);
-    let least = RANK_TOLERANCE * svd.largest();
+    let least = svd.cutoff();
     let sizes = svd.singular_values().iter().enumerate();
     let kept = sizes.filter(|(_, size)| **size > least);
     let basis: Vec<f64> = kept

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`kernel`] | norms and inner products of slices that neither overflow nor underflow |
 //! | [`dense`] | Cholesky and LU factorizations in place |
+//! | [`decisions`] | zero sums, linear dependence, budgets of work |
 //! | [`roots`] | roots inside a bracket: bisection, safeguarded Newton's method |
 //! | [`polynomial`] | all simple roots of a polynomial on the unit interval |
 //! | [`quadrature`] | Gauss-Legendre rules: fixed, on panels, adaptive |
@@ -31,6 +32,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod block_lu;
+pub mod decisions;
 pub mod dense;
 pub mod expression;
 pub mod kernel;

@@ -101,6 +101,11 @@ impl Svd {
         self.sizes.iter().copied().fold(0.0, f64::max)
     }
 
+    /// Returns the largest size of a singular value that counts as zero: [`RANK`](crate::decisions::RANK) times the largest.
+    pub fn cutoff(&self) -> f64 {
+        crate::decisions::RANK * self.largest()
+    }
+
     /// Returns the left singular vector (one entry per row) of the nonzero singular value with the given index
     /// in [`singular_values`](Self::singular_values).
     pub fn left(&self, index: usize) -> &[f64] {

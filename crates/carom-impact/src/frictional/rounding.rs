@@ -1,10 +1,7 @@
 //! Rounding errors of the velocities of contact rows.
 
 use super::space::ContactSpace;
-
-/// Fraction of its size below which a velocity is a rounding error. Velocities that vanish in exact arithmetic are at most
-/// some tens of roundings in coordinates that mix all bodies.
-const ROUNDING: f64 = 256.0 * f64::EPSILON;
+use carom_numeric::decisions::Sum;
 
 /// Sizes of velocities, one for each normalized contact row: bounds of the terms from which the velocities were summed up.
 #[derive(Clone, Debug)]
@@ -44,7 +41,8 @@ impl Sizes {
 pub(super) fn without_rounding(velocity: &mut [f64], sizes: &Sizes) {
     let sizes = sizes.terms.iter().zip(&sizes.effects);
     for (u, (terms, effects)) in velocity.iter_mut().zip(sizes) {
-        if u.abs() <= ROUNDING * (terms + effects) {
+        let size = terms + effects;
+        if (Sum { value: *u, size }).is_zero() {
             *u = 0.0;
         }
     }

@@ -180,7 +180,7 @@ fn pushing(svd: &Svd, found: Vec<f64>, is_normal: &[bool]) -> Result<Vec<f64>, I
     if rows.iter().all(|row| found[*row] >= -ROUNDING * size) {
         return Ok(found);
     }
-    let least = RANK_TOLERANCE * svd.largest();
+    let least = svd.cutoff();
     let sizes = svd.singular_values().iter().enumerate();
     let null: Vec<&[f64]> = sizes
         .filter(|(_, size)| !(**size > least))
