@@ -2,17 +2,11 @@
 
 use super::Case;
 use super::parts::met;
+use crate::tolerances::EQUAL;
+use crate::tolerances::ROUNDED;
 use carom_contact::{Contact, ContactIndex, ContactSet, ImpactProblem};
 use carom_metric::kernel;
 use nalgebra::DVector;
-
-/// Largest difference of unit rows (per entry) and of coefficients of friction (relative) at which two contacts count as
-/// one.
-const SAME_CONTACT: f64 = 1e-12;
-
-/// Largest difference of two numbers by which contacts are sorted, relative to the motion or to friction of one, at which
-/// the numbers count as equal.
-const SAME_KEY: f64 = 1e-9;
 
 /// Numbers by which contacts are sorted.
 const N_KEYS: usize = 5;
@@ -61,7 +55,7 @@ fn is_copy(contacts: &ContactSet<'_>, i: ContactIndex, j: ContactIndex) -> bool 
         pairs
             .by_ref()
             .zip(other)
-            .all(|(x, y)| (x - sign * y).abs() <= SAME_CONTACT)
+            .all(|(x, y)| (x - sign * y).abs() <= ROUNDED)
     };
     let [one, other] = [i, j].map(|i| contacts.contact(i));
     if !is_along(0, 1.0) || is_smooth(one) != is_smooth(other) {
@@ -77,7 +71,7 @@ fn is_copy(contacts: &ContactSet<'_>, i: ContactIndex, j: ContactIndex) -> bool 
     };
     let is_equal = |k: usize| {
         let [x, y] = [friction(i, k), friction(j, k)];
-        (is_along(k, 1.0) || is_along(k, -1.0)) && (x - y).abs() <= SAME_CONTACT * x
+        (is_along(k, 1.0) || is_along(k, -1.0)) && (x - y).abs() <= ROUNDED * x
     };
     one.n_rows() == other.n_rows() && (1..one.n_rows()).all(is_equal)
 }
@@ -135,7 +129,7 @@ fn sort_from(from: usize, sorted: &mut [Keyed]) {
     }
     let value = |(keys, _): &Keyed| keys.get(from).copied().unwrap_or(0.0);
     sorted.sort_by(|a, b| value(a).total_cmp(&value(b)));
-    let is_equal = |a: f64, b: f64| b - a <= SAME_KEY * a.abs().max(1.0);
+    let is_equal = |a: f64, b: f64| b - a <= EQUAL * a.abs().max(1.0);
     let runs = sorted.chunk_by_mut(|a, b| is_equal(value(a), value(b)));
     runs.for_each(|run| sort_from(from + 1, run));
 }

@@ -1,8 +1,9 @@
 //! One answer of a law to a judged impact, with the coefficient of restitution that brings the answer nearest to the
 //! outcome.
 
+use super::Case;
 use super::fit::nearest_coefficient;
-use super::{Case, TIE};
+use crate::tolerances::EQUAL;
 use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use carom_metric::Tangent;
 
@@ -230,7 +231,7 @@ impl Case<'_> {
         };
         let is_better = |next: &Candidate, best: &Candidate| {
             let ((kind, distance), (best_kind, least)) = (rank(next), rank(best));
-            kind < best_kind || kind == best_kind && distance < least - TIE
+            kind < best_kind || kind == best_kind && distance < least - EQUAL
         };
         match (best, next) {
             (None, next) => next,

@@ -5,9 +5,10 @@ use super::acting::acting;
 use super::candidate::{Answer, Candidate, RestitutionFit};
 use super::explain::Explanation;
 use super::inelastic::Inelastic;
-use super::membership::{Membership, SAME, SetVerdict, Witness};
+use super::membership::{Membership, SetVerdict, Witness};
 use super::moreau_newton::moreau_newton;
 use super::parts::seen_by;
+use crate::tolerances::EQUAL;
 use crate::tolerances::NO_RESTITUTION;
 use carom_contact::{ContactSet, Diagnostics, GateRule, ImpactError, ImpactLaw, SetValuedLaw};
 use carom_impact::{
@@ -18,9 +19,12 @@ use carom_metric::Tangent;
 use carom_two_body::{ImpactOptions, RestitutionLaw};
 use nalgebra::DVector;
 
-/// Largest numbers of states visited and of random orders drawn by the propagative law if no order of impacts can give the
-/// judged velocity. They change the reported distance of the nearest order, not the verdict.
+/// Largest number of states that the propagative law visits if no order of impacts can give the judged velocity. It changes
+/// the reported distance of the nearest order, not the verdict.
 const NODES_OF_NEAREST: usize = 1000;
+
+/// Largest number of random orders of impacts that the propagative law draws if no order can give the judged velocity. It
+/// changes the reported distance of the nearest order, not the verdict.
 const ORDERS_OF_NEAREST: u64 = 16;
 
 /// Verdict about one impact law: tells if one of the velocities after the impact that the law allows equals the judged
@@ -202,7 +206,7 @@ fn ask(
 /// `own` does not match the judged velocity, but one impulse step leads there according to the verdict `set`, the
 /// velocity after this step is the answer.
 fn branch(case: &Case<'_>, own: Answer, set: Option<&SetVerdict>) -> Answer {
-    let is_found = matches!(&own, Ok(own) if own.distance <= SAME);
+    let is_found = matches!(&own, Ok(own) if own.distance <= EQUAL);
     match set {
         Some(SetVerdict {
             membership: Membership::Inside(Witness::Steps { steps, .. }),

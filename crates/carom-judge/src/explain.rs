@@ -2,21 +2,17 @@
 
 use super::Case;
 use super::parts::Parts;
+use crate::tolerances::EQUAL;
 use carom_contact::nnls::nonnegative_least_squares;
 use carom_contact::{ContactIndex, ContactSet, ImpactError, RowIndex};
 use carom_metric::{Tangent, kernel};
+use carom_numeric::decisions::RANK;
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::FRAC_PI_2;
 
-/// Singular value, as a fraction of the largest, below which it counts as zero.
-const RANK_TOLERANCE: f64 = 1e-12;
-
 /// Slope of descent along a unit generator, relative to the size of the change, below which the generator is not added.
 const STATIONARY: f64 = 1e-13;
-
-/// Slope of the residual along an impulse, relative to the sizes of both, that counts as zero in a proof of optimality.
-const LEVEL: f64 = 1e-9;
 
 /// Largest number of steps of the projection onto round cones; the directions converge quadratically.
 const MAX_STEPS: usize = 100;
@@ -162,17 +158,17 @@ fn is_least(contacts: &ContactSet<'_>, left: &DVector<f64>, kind: Kind) -> bool 
     contacts.indexed().all(|(i, contact)| {
         let normal = contacts.row(i);
         let mut tangents = contacts.tangents_at(i);
-        let mut level = || tangents.all(|row| slope(row).abs() <= LEVEL * size);
+        let mut level = || tangents.all(|row| slope(row).abs() <= EQUAL * size);
         match kind {
-            Kind::Any => slope(normal).abs() <= LEVEL * size && level(),
-            Kind::Pushing => slope(normal) >= -LEVEL * size && level(),
+            Kind::Any => slope(normal).abs() <= EQUAL * size && level(),
+            Kind::Pushing => slope(normal) >= -EQUAL * size && level(),
             Kind::Coulomb => {
                 // Per unit of normal impulse, for the given rows.
                 let length = contacts.row_norm(normal);
                 let sliding = tangents.fold(0.0f64, |sum, row| {
                     libm::hypot(sum, slope(row) * contacts.row_norm(row))
                 });
-                slope(normal) * length - contact.friction * sliding >= -LEVEL * size * length
+                slope(normal) * length - contact.friction * sliding >= -EQUAL * size * length
             }
         }
     })
@@ -276,7 +272,7 @@ fn least_norm(contacts: &ContactSet<'_>, change: &DVector<f64>) -> DVector<f64> 
     }
     let matrix = unit_rows(contacts);
     let svd = Svd::new(matrix.as_slice(), matrix.nrows());
-    let unit = svd.least_norm(change.as_slice(), RANK_TOLERANCE);
+    let unit = svd.least_norm(change.as_slice(), RANK);
     let impulses = contacts.all_rows().zip(&unit);
     let impulses = impulses.map(|(row, l)| l / contacts.row_norm(row));
     DVector::from_iterator(contacts.n_rows(), impulses)

@@ -1,5 +1,8 @@
 //! Fit of the coefficient that brings the answer of a law nearest to an outcome.
 
+use crate::tolerances::CERTAIN;
+use crate::tolerances::EQUAL;
+use crate::tolerances::ROUNDED;
 use nalgebra::DVector;
 
 /// Number of steps between 0 and 1 at which a curved family of answers is evaluated.
@@ -8,22 +11,12 @@ const GRID: u32 = 16;
 /// Number of steps between 0 and 1 at which every family of answers is evaluated.
 const COARSE: u32 = 4;
 
-/// Two distances that differ by less (relative to `size`) count as equal: then a grid point is preferred, so that a
-/// fitted coefficient of 0 or 1 has no rounding error. A curve that deviates from its chord by less counts as straight.
-const NO_GAIN: f64 = 1e-9;
-
 /// Largest number of secant steps; near a match each step doubles the number of correct digits.
 const SECANTS: usize = 12;
 
 /// Number of successive secant steps that come less near than an earlier one, after which the iteration is given up: it does
 /// not converge.
 const STRAYED: usize = 3;
-
-/// Change of the coefficient below which the secant iteration has converged.
-const ARRIVED: f64 = 1e-12;
-
-/// Two secant iterations from different sides found one minimum if their coefficients differ by less.
-const SAME: f64 = 1e-6;
 
 /// Number of successive reductions towards an end of the interval, itself the nearest coefficient, after which the golden
 /// section looks beside the end.
@@ -86,7 +79,7 @@ pub(super) fn nearest_coefficient(
         least,
         best: None,
     };
-    let limit = NO_GAIN * size;
+    let limit = EQUAL * size;
     let ends = [curve.point(0.0), curve.point(1.0)];
     let mut on_grid = curve.best;
     let guessed = curve.point(guess);
@@ -149,7 +142,7 @@ pub(super) fn nearest_coefficient(
         .collect();
     let is_one = match arrived.as_slice() {
         [Some(x)] => Some(*x),
-        [Some(a), Some(b)] => ((a - b).abs() <= SAME).then_some(*a),
+        [Some(a), Some(b)] => ((a - b).abs() <= CERTAIN).then_some(*a),
         _ => None,
     };
     if is_one.is_none() {
@@ -224,7 +217,7 @@ impl<F: FnMut(f64) -> Option<DVector<f64>>> Curve<'_, F> {
             let x = a.x + along(self.target, &a, &b) * (b.x - a.x);
             let x = x.clamp(low, high);
             let found = self.point(x)?;
-            if (x - b.x).abs() <= ARRIVED {
+            if (x - b.x).abs() <= ROUNDED {
                 return (found.distance <= limit).then_some(x);
             }
             strayed = if found.distance > least + gain {

@@ -1,10 +1,11 @@
 //! Answers to a judged impact of the laws without restitution.
 
+use super::Case;
 use super::acting::{acting, sort};
 use super::candidate::{Answer, Candidate};
 use super::explain;
-use super::membership::{Known, Origin, SAME};
-use super::{Case, TIE};
+use super::membership::{Known, Origin};
+use crate::tolerances::EQUAL;
 use carom_contact::{
     ContactIndex, ContactSet, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
 };
@@ -13,7 +14,7 @@ use carom_metric::kernel;
 use nalgebra::DVector;
 
 /// Largest number of contacts for which the sequential law is solved in every order: 120 orders.
-const MAX_PERMUTED: usize = 5;
+pub(crate) const MAX_PERMUTED: usize = 5;
 
 /// Largest number of planar contacts for which all simultaneous outcomes are found: 64 modes.
 const MAX_MODE_CONTACTS: usize = 3;
@@ -48,7 +49,7 @@ fn anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     let own = found_by_anitescu_potra(case, known)?;
     let contacts = case.problem.contacts().contacts();
     let is_spatial = contacts.iter().any(|c| c.tangents.len() == 2);
-    if !is_spatial || case.options.friction_cone != FrictionCone::Round || own.distance <= SAME {
+    if !is_spatial || case.options.friction_cone != FrictionCone::Round || own.distance <= EQUAL {
         return Ok(own);
     }
     let Some((impulses, velocity)) = explain::in_one_step(case)? else {
@@ -88,7 +89,7 @@ fn found_by_anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     };
     let own = candidate(law.resolve(case.problem)?);
     // One outcome is enough if it equals the judged one.
-    if !is_enumerable || own.distance <= SAME {
+    if !is_enumerable || own.distance <= EQUAL {
         return Ok(own);
     }
     let mut best = Ok(own);
@@ -188,7 +189,7 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
         );
         let velocity = case.velocity(&end);
         let distance = case.distance(&velocity);
-        let is_nearer = |least: f64| distance < least - TIE || distance <= SAME;
+        let is_nearer = |least: f64| distance < least - EQUAL || distance <= EQUAL;
         if best.as_ref().is_none_or(|(least, _)| is_nearer(*least)) {
             best = Some((distance, law.clone()));
         }
@@ -196,7 +197,7 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
             velocity,
             origin: Origin::Sequential(found.sequence, law),
         });
-        if distance <= SAME {
+        if distance <= EQUAL {
             break;
         }
     }

@@ -59,6 +59,7 @@ mod tasks;
 mod tolerances;
 mod verdict;
 
+use crate::tolerances::EQUAL;
 pub use candidate::RestitutionFit;
 pub use compare::{LawMatch, LawVerdict, Refusal};
 pub use explain::Explanation;
@@ -86,10 +87,6 @@ use parts::Parts;
 
 /// Ratio of the rounding of the data to the tolerance above which a verdict mentions the rounding.
 const COARSE: f64 = 0.1;
-
-/// Two distances, relative to the motion that contacts can change, count as equal if they differ by less than this
-/// number. Rounding depends on coordinates and machine; it must not decide which of several answers is named.
-const TIE: f64 = 1e-9;
 
 /// Options of [`judge`]: tolerance, limits of the searches, impact laws with which the judged velocity is compared, and
 /// shape of the friction cones.
@@ -334,7 +331,7 @@ impl Judgement {
     pub fn nearest(&self) -> Option<&LawMatch> {
         let distances = self.laws.iter().map(|law| law.distance);
         let least = distances.fold(f64::INFINITY, f64::min);
-        self.laws.iter().find(|law| law.distance <= least + TIE)
+        self.laws.iter().find(|law| law.distance <= least + EQUAL)
     }
 
     /// Describes the judgement of the velocity after the impact in a few plain sentences.

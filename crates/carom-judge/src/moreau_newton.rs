@@ -3,6 +3,8 @@
 use super::Case;
 use super::candidate::{Answer, Candidate, RestitutionFit};
 use super::explain;
+use crate::tolerances::CERTAIN;
+use crate::tolerances::EQUAL;
 use carom_contact::{
     Contact, ContactIndex, ContactSet, FrictionCone, ImpactError, ImpactOutcome, ImpactProblem,
     Limit,
@@ -11,13 +13,6 @@ use carom_impact::frictional::MoreauNewton;
 use carom_metric::Tangent;
 use nalgebra::DVector;
 use std::cell::Cell;
-
-/// Coefficients of restitution of several contacts count as equal if they differ by less.
-const EQUAL_RESTITUTIONS: f64 = 1e-9;
-
-/// Normal velocity, as a fraction of the motion, by which an answer may miss its rebound: well above the gate's tolerance
-/// for usual answers, so that a bound from rebounds rules out no coefficient wrongly.
-const REBOUND_ROUNDING: f64 = 1e-6;
 
 /// Finds the answer of Moreau's law that comes nearest to the judged velocity. The coefficients of restitution of the
 /// problem are used if their answer matches. Otherwise one coefficient per contact is fitted and, if that does not match
@@ -77,7 +72,7 @@ pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
     let rates = rates(case);
     let least = |e: f64| {
         let rebounds = rates.iter().map(|[minus, plus]| -e * minus - plus);
-        rebounds.fold(0.0, f64::max) - REBOUND_ROUNDING * case.reference
+        rebounds.fold(0.0, f64::max) - CERTAIN * case.reference
     };
     let fitted = case.fitted_above(&least, asked, String::new(), true, |e| {
         case.with_restitution(e, resolve_within)
@@ -189,7 +184,7 @@ fn with_ratios(
     let acting: Vec<f64> = ratios.iter().copied().flatten().collect();
     let one = acting.first().copied().filter(|first| {
         let mut others = acting.iter();
-        others.all(|e| (e - first).abs() <= EQUAL_RESTITUTIONS)
+        others.all(|e| (e - first).abs() <= EQUAL)
     });
     let detail = "restitution of each contact fitted".to_owned();
     Candidate {

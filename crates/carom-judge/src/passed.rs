@@ -1,10 +1,10 @@
 //! Bounds of all outcomes that a judged velocity violates.
 
-use super::membership::PROVABLE;
 use super::parts::seen;
 use super::tasks::map;
 use super::{Judgement, Membership};
 use crate::bounds::{BoundCertificate, OuterBounds};
+use crate::tolerances::CERTAIN;
 use carom_contact::ImpactProblem;
 use carom_metric::{Covector, Tangent};
 
@@ -58,7 +58,7 @@ pub fn passed_bound(
         unmade.axpy(-impulse, &row.0, 1.0);
     }
     let away = &after.0 - metric.flat(&set.nearest).ok()?.0;
-    let tolerance = judgement.options.tolerance.max(PROVABLE);
+    let tolerance = judgement.options.tolerance.max(CERTAIN);
     // Size of the motion that contacts can change: tolerances are relative to it.
     let momentum = seen(problem.contacts(), problem.momentum());
     let speed = momentum.norm() / problem.scale();

@@ -1,6 +1,6 @@
 //! Interior-point method for matrices, cones and bounds together: the unknowns of Theorem 2.
 
-use super::budget::Budget;
+use carom_numeric::decisions::Budget;
 use nalgebra::{DMatrix, DVector};
 
 /// Distance from the optimum, in units of the speed before the impact, at which the search ends. It is what a bound of

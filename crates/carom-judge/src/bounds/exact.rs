@@ -1,13 +1,11 @@
 //! Problems whose set of outcomes is known in closed form.
 
 use super::given::Given;
+use crate::tolerances::EQUAL;
 use carom_contact::{Contact, ContactSet, ImpactLaw, ImpactProblem};
 use carom_impact::Routh;
 use carom_impact::frictional::{ContactSpace, planar_contact};
 use nalgebra::{DMatrix, DVector, Matrix2, Vector2};
-
-/// Smallest eigenvalue that counts as positive, for matrices with ones on the diagonal.
-const POSITIVE: f64 = 1e-9;
 
 /// Largest number of contacts for which the test that no step begins tries all subsets.
 const MAX_SUBSETS: usize = 8;
@@ -88,7 +86,7 @@ fn no_step_begins(space: &ContactSpace) -> bool {
         space.gram[(i * width, j * width)] - space.friction[j] * mixed
     };
     let b = DMatrix::from_fn(m, m, |i, j| 0.5 * (least(i, j) + least(j, i)));
-    if b.clone().symmetric_eigenvalues().min() > POSITIVE {
+    if b.clone().symmetric_eigenvalues().min() > EQUAL {
         return true;
     }
     // $B$ is strictly copositive unless a principal submatrix has an eigenvector with positive entries whose eigenvalue
@@ -104,8 +102,8 @@ fn no_step_begins(space: &ContactSpace) -> bool {
                 .iter()
                 .zip(eigen.eigenvectors.column_iter());
             values.into_iter().all(|(value, vector)| {
-                let has_one_sign = vector.min() >= -POSITIVE || vector.max() <= POSITIVE;
-                *value > POSITIVE || !has_one_sign
+                let has_one_sign = vector.min() >= -EQUAL || vector.max() <= EQUAL;
+                *value > EQUAL || !has_one_sign
             })
         })
 }

@@ -38,7 +38,6 @@
 
 mod barrier;
 mod bounded;
-mod budget;
 mod certificate;
 mod exact;
 mod given;
@@ -50,9 +49,9 @@ pub use bounded::BoundedSet;
 pub use certificate::{BoundCertificate, ConeCertificate};
 pub use moment::Moment;
 
-use budget::Budget;
 use carom_contact::{ImpactError, ImpactProblem};
 use carom_impact::frictional::DEFAULT_SAMPLING_WORK;
+use carom_numeric::decisions::Budget;
 use exact::Known;
 use given::Given;
 use moment::MomentProgram;

@@ -3,18 +3,16 @@
 use super::OuterBounds;
 use super::barrier::{AffineMatrix, Barrier};
 use super::bounded::{BoundedSet, is_signed, pushed};
-use super::budget::Budget;
 use super::given::{Definite, Given, GivenContact};
 use super::interval::{Interval, dot, exact, up};
+use super::program::LARGEST;
 use super::program::{Whitened, place, symmetric};
+use carom_numeric::decisions::Budget;
 use nalgebra::{DMatrix, DVector};
 use std::ops::Add;
 
 /// The search is not started if the budget allows fewer Newton steps: the result would prove next to nothing.
 const FEWEST_STEPS: u64 = 40;
-
-/// Largest absolute value of every unknown of the program.
-const LARGEST: f64 = 1e3;
 
 /// Proof of an upper bound of $c\cdot v^+$ for planar contacts, by a quadratic function of the velocity that no step
 /// increases (Theorem 2), $W(v) = \tfrac12v^TPv + a\cdot v$. Here $c$ is the direction of the bound, $v^\pm$ are the

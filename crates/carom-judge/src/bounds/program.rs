@@ -1,13 +1,13 @@
 //! Conic programs for the best multipliers of Theorem 1.
 
-use super::budget::Budget;
+use carom_numeric::decisions::Budget;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
 use nalgebra::{DMatrix, DVector};
 
-/// Largest multiplier, relative to the length of the direction. Larger ones prove that a contact cannot close last, not
-/// how large $c\cdot v^+$ can be.
-const LARGEST: f64 = 1e3;
+/// Bound of the unknowns of all programs: of a multiplier, relative to the length of the direction, and of each moment. Larger
+/// multipliers prove that a contact cannot close last, not how large $c\cdot v^+$ can be.
+pub(super) const LARGEST: f64 = 1e3;
 
 /// Largest number of iterations of the solver; it usually needs 10 to 30.
 const MAX_ITERATIONS: u32 = 100;

@@ -4,6 +4,7 @@ use super::linear_program::{Program, Rule, Solved, Vertex};
 use super::modes::{ModeSequence, StepMode};
 use super::witness::WitnessCone;
 use crate::parts::seen;
+use crate::tolerances::EQUAL;
 use carom_contact::{FrictionCone, ImpactError, ImpactProblem};
 use carom_impact::frictional::{ContactSpace, directions};
 use carom_metric::kernel;
@@ -12,14 +13,6 @@ use std::f64::consts::TAU;
 
 /// Number of directions of the polygon inscribed in a round cone; it is used to search for sticking contacts.
 const INSCRIBED: usize = 16;
-
-/// Normal and sliding velocities below this fraction of the norm of the motion count as zero when modes are determined:
-/// the contact is closed, or sticks.
-pub(super) const CLOSED: f64 = 1e-9;
-
-/// Approach of a contact, relative to the norm of the motion, with which no chain ends. The check of a witness allows
-/// [`CLOSED`] of the sum of the absolute terms of the velocity, which may be several times the norm.
-const APPROACHING: f64 = 10.0 * CLOSED;
 
 /// Precision with which the judged velocity gives the contacts that are closed, and those that stick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,7 +144,7 @@ impl Edges {
     /// `closed` is the tolerance of the judgement: contact velocities whose size, divided by the norm of the motion, is at
     /// most this large count as zero.
     pub(super) fn precision(&self, closed: f64) -> Precision {
-        let (exact, loose) = (CLOSED * self.norm, closed * self.norm);
+        let (exact, loose) = (EQUAL * self.norm, closed * self.norm);
         let mut precision = Precision::Exact;
         for (contact, row) in self.target.chunks_exact(self.space.width()).enumerate() {
             let normal = row.first().copied().unwrap_or_default();
@@ -164,7 +157,9 @@ impl Edges {
             // In polygons the linear programs find slow sliding exactly.
             let is_round = self.cone == WitnessCone::Round;
             let sticks = is_round && self.space.friction[contact] > 0.0 && is_rounded(speed);
-            if normal < -APPROACHING * self.norm {
+            // The check of a witness allows `EQUAL` of the sum of the absolute terms, which may be several times the norm.
+            let rounding = 10.0 * EQUAL * self.norm;
+            if normal < -rounding {
                 return Precision::Approaching;
             }
             if is_rounded(normal.abs()) || sticks {
@@ -177,7 +172,7 @@ impl Edges {
     /// Returns a copy with a changed judged velocity: normal velocities whose size is at most `closed` times the norm of
     /// the motion are set to zero. `None` if all these normal velocities are zero already.
     pub(super) fn snapped(&self, closed: f64) -> Option<Self> {
-        let (exact, loose) = (CLOSED * self.norm, closed * self.norm);
+        let (exact, loose) = (EQUAL * self.norm, closed * self.norm);
         let is_loose = |b: &f64| b.abs() > exact && b.abs() <= loose;
         let mut normals = self.target.iter().step_by(self.space.width());
         if !normals.any(is_loose) {
@@ -306,7 +301,7 @@ impl Edges {
     /// contact rows and the velocities `after` the step along these rows.
     pub(super) fn modes(&self, impulse: &[f64], after: &[f64]) -> Vec<StepMode> {
         let width = self.space.width();
-        let zero = CLOSED * self.norm;
+        let zero = EQUAL * self.norm;
         (0..self.n_contacts())
             .map(|i| match impulse.get(i * width) {
                 Some(l) if *l > zero * 1e-3 => self.pushing(i, after, zero),
@@ -320,7 +315,7 @@ impl Edges {
     /// does not push.
     pub(super) fn last_modes(&self, closed: f64) -> Vec<StepMode> {
         let width = self.space.width();
-        let zero = closed.max(CLOSED) * self.norm;
+        let zero = closed.max(EQUAL) * self.norm;
         (0..self.n_contacts())
             .map(|i| match self.target.get(i * width) {
                 Some(b) if *b <= zero => self.pushing(i, &self.target, zero),

@@ -1,19 +1,12 @@
 //! Small dense linear programs: minimize the distance to a target under linear conditions.
 
+use crate::tolerances::EQUAL;
+use crate::tolerances::ROUNDED;
 use carom_numeric::sums::{two_product, two_sum};
 use nalgebra::{DMatrix, DVector};
 
-/// Coefficients of the tableau below this count as zero: a pivot on them would amplify rounding.
-const PIVOT: f64 = 1e-9;
-
-/// Violation up to which a condition counts as satisfied. Programs have coefficients and targets of about one.
-const MET: f64 = 1e-12;
-
 /// Small costs of the unknowns that keep the dual simplex method from stalling, far below the cost of the distance.
 const SMALL_COST: f64 = 1e-7;
-
-/// Amount by which a reduced cost may become negative so that a larger pivot can be chosen.
-const COST_SLACK: f64 = 1e-10;
 
 /// Part of the objective that the small costs may contribute.
 const COST_SHARE: f64 = 1e-4;
@@ -289,7 +282,7 @@ impl Tableau {
             let beta = self.constants[row];
             let wanted = if beta < 0.0 { 1.0 } else { -1.0 };
             let mut column = self.entering(row, wanted);
-            if column.is_none() && beta.abs() <= MET {
+            if column.is_none() && beta.abs() <= ROUNDED {
                 column = self.entering(row, -wanted);
             }
             match column {
@@ -320,7 +313,7 @@ impl Tableau {
     /// Returns the row of the simplex tableau whose condition is violated most, which leaves the basis; `None` if all
     /// are satisfied.
     fn leaving(&self) -> Option<usize> {
-        let mut worst = -MET;
+        let mut worst = -ROUNDED;
         let mut row = None;
         for (r, beta) in self.constants.iter().enumerate() {
             let is_redundant = || matches!(self.basic[r], Name::Slack(s) if self.is_equality[s]);
@@ -339,11 +332,11 @@ impl Tableau {
         let mut bound = f64::INFINITY;
         for (t, d) in self.row(row).iter().zip(&self.costs) {
             let t = sign * t;
-            if t > PIVOT {
-                bound = bound.min((d + COST_SLACK) / t);
+            if t > EQUAL {
+                bound = bound.min((d + ACCEPTED) / t);
             }
         }
-        let mut largest = PIVOT;
+        let mut largest = EQUAL;
         let mut column = None;
         for (j, (t, d)) in self.row(row).iter().zip(&self.costs).enumerate() {
             let t = sign * t;

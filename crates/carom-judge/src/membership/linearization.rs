@@ -1,8 +1,9 @@
 //! First-order changes of a chain in round friction cones, caused by changes of its normal impulses.
 
-use super::chain::{CLOSED, Edges};
+use super::chain::Edges;
 use super::least_squares::{LEAST_DAMPING, LeastSquares};
 use super::round_chain::{Path, RoundChain, WIDTH};
+use crate::tolerances::EQUAL;
 use carom_lcp::cone::{ConeMode, ConeWorkspace};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
@@ -19,9 +20,6 @@ const LESS: f64 = 0.8;
 
 /// An impulse below this, relative to the norm of the motion, counts as zero.
 const NOTHING: f64 = 1e-11;
-
-/// A contact that slides more slowly than this, relative to the norm of the motion, counts as sticking.
-const SLOW: f64 = 1e-11;
 
 /// Compliance of sticking contacts, relative to the diagonal of their tangents. It selects a solution if contacts are
 /// dependent.
@@ -89,7 +87,7 @@ impl<'a> Linearization<'a> {
     /// Collects the normal impulses that may change. Before the last step, these are the impulses of contacts that
     /// push or approach. In the last step, they are those of contacts that are closed at the judged velocity.
     fn add_unknowns(&mut self) {
-        let zero = CLOSED * self.edges.norm;
+        let zero = EQUAL * self.edges.norm;
         let steps = self.chain.normals.iter().zip(&self.path.after);
         for (step, (normals, velocity)) in steps.enumerate() {
             for (contact, l) in normals.iter().enumerate() {
@@ -146,7 +144,7 @@ impl<'a> Linearization<'a> {
     /// Lists the contacts with friction that push or may push in the given step of the chain, each with its friction
     /// mode (sticking or sliding).
     fn frictional(&self, step: usize) -> Vec<(usize, FrictionMode)> {
-        let slow = SLOW * self.edges.norm;
+        let slow = NOTHING * self.edges.norm;
         let mut frictional = Vec::new();
         for (contact, friction) in self.edges.space.friction.iter().enumerate() {
             let l = self.chain.normals[step][contact];

@@ -31,6 +31,8 @@ mod search;
 mod smooth;
 mod witness;
 
+use crate::tolerances::CERTAIN;
+use crate::tolerances::EQUAL;
 pub use outside::OutsideReason;
 pub use witness::{Witness, WitnessCone, WitnessFault};
 
@@ -39,13 +41,6 @@ use carom_contact::ImpactError;
 use carom_impact::frictional::Sequential;
 use carom_metric::Tangent;
 use nalgebra::DVector;
-
-/// Relative distance up to which a member counts as equal to the judged velocity.
-pub(super) const SAME: f64 = 1e-9;
-
-/// Smallest relative distance from the set that is accepted as a proof: smaller ones may be rounding of the fits,
-/// whatever the tolerance.
-pub(super) const PROVABLE: f64 = 1e-6;
 
 /// Answer to the question if a judged velocity belongs to the set of inelastic frictional outcomes of an impact, with the
 /// proof if there is one.
@@ -133,7 +128,7 @@ pub(super) fn decide(
     let mut nearest = Nearest::default();
     if !case.is_approaching {
         nearest.see(case, before.clone());
-        if nearest.distance <= SAME {
+        if nearest.distance <= EQUAL {
             return Ok(nearest.verdict(case, Membership::Inside(Witness::Separating)));
         }
         if case.is_same(nearest.distance) {
@@ -143,7 +138,7 @@ pub(super) fn decide(
     for member in known {
         nearest.see(case, member.velocity.clone());
     }
-    let tolerance = case.options.tolerance.max(PROVABLE);
+    let tolerance = case.options.tolerance.max(CERTAIN);
     let exact = smooth::known(case, tolerance)?;
     if let Some(velocity) = exact.nearest {
         nearest.see(case, velocity);

@@ -6,6 +6,7 @@
 use super::chain::{Chain, Edges};
 use super::linearization::{FIRST_DAMPING, Linearization};
 use super::round_chain::RoundChain;
+use crate::tolerances::EQUAL;
 use carom_lcp::cone::ConeWorkspace;
 
 /// Largest number of Newton steps for one chain.
@@ -16,9 +17,6 @@ const FIRST_REACH: f64 = 0.1;
 
 /// Largest relative change of an impulse in any step.
 const REACH: f64 = 0.3;
-
-/// Relative change of all impulses below which no further gain is possible.
-const STILL: f64 = 1e-9;
 
 /// Largest missed velocity, relative to the norm of the motion, with which a chain is accepted.
 const ENOUGH: f64 = 1e-13;
@@ -76,7 +74,7 @@ impl RoundChain {
                 }
                 _ => reach = 0.25 * size,
             }
-            if size < STILL {
+            if size < EQUAL {
                 break;
             }
         }

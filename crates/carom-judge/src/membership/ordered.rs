@@ -6,17 +6,15 @@
 //! tangents in the plane reversed if needed, so that they point along the sliding before or after the impact, or along
 //! the motion that normal impulses cause.
 
-use super::{Known, Origin, SAME};
+use super::{Known, Origin};
 use crate::Case;
 use crate::parts::met;
+use crate::tolerances::CERTAIN;
+use crate::tolerances::EQUAL;
 use carom_contact::{Contact, ContactIndex, ContactSet, FrictionCone, ImpactError, ImpactProblem};
 use carom_impact::frictional::{ContactOrder, ContactSpace};
 use carom_metric::{Covector, kernel};
 use nalgebra::DVector;
-
-/// Velocities along tangents below this fraction of the motion, and products of unit rows below it, do not define a
-/// direction.
-const NO_DIRECTION: f64 = 1e-6;
 
 /// Rotation or reflection of the tangents of a contact: new axes in terms of the given ones.
 type Turn = [[f64; 2]; 2];
@@ -50,7 +48,7 @@ impl<'a> Ordered<'a> {
             space: &space,
             velocities,
             order: order.contacts(),
-            slow: NO_DIRECTION * case.reference,
+            slow: CERTAIN * case.reference,
         };
         let turn_of = |contact: &ContactIndex| match given.contact(*contact).tangents.len() {
             1 => [[axes.sign(*contact), 0.0], [0.0, 1.0]],
@@ -180,7 +178,7 @@ fn reached(case: &Case<'_>) -> Vec<ContactIndex> {
         let normal = &contacts.contact(*contact).normal;
         contacts.rows_at(*contact).any(|row| {
             let along = kernel::dot(contacts.unit_row(row), change.as_slice());
-            case.relative_rate(normal, along.abs()) > SAME
+            case.relative_rate(normal, along.abs()) > EQUAL
         })
     };
     let groups = met(contacts).into_iter().filter(|group| {
@@ -215,7 +213,7 @@ impl Axes<'_> {
         let normals: Vec<usize> = own.map(|i| i.index() * width).collect();
         let made = normals.into_iter().map(move |normal| {
             let of = |slot: usize| self.space.gram[(slot, normal)];
-            ([along(1, &of), along(2, &of)], NO_DIRECTION)
+            ([along(1, &of), along(2, &of)], CERTAIN)
         });
         let all = sliding.chain(made);
         all.filter(|(x, least)| kernel::norm(x) > *least)
@@ -241,7 +239,7 @@ impl Axes<'_> {
         let speed = kernel::norm(&first);
         let [x, y] = first.map(|x| x / speed);
         let across = all.map(|[p, q]| (x * q - y * p, kernel::norm(&[p, q])));
-        let mut across = across.filter(|(side, size)| side.abs() > NO_DIRECTION * size);
+        let mut across = across.filter(|(side, size)| side.abs() > CERTAIN * size);
         let side = across.next().map_or(1.0, |(side, _)| side.signum());
         [[x, y], [-side * y, side * x]]
     }

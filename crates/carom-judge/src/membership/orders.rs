@@ -3,10 +3,12 @@
 //! The answer of the sequential law depends on the order of contacts, which a judge does not know. All orders of up to
 //! five contacts are solved before the search begins; for more contacts that costs more than most searches.
 
-use super::{Known, Origin, SAME};
+use super::{Known, Origin};
 use crate::Case;
 use crate::acting::sort;
+use crate::inelastic::MAX_PERMUTED;
 use crate::tasks::map;
+use crate::tolerances::EQUAL;
 use carom_contact::{
     ContactIndex, ContactSet, FrictionCone, ImpactError, ImpactLaw, ImpactProblem,
 };
@@ -14,15 +16,9 @@ use carom_impact::frictional::{AnitescuPotra, Sequential, SingleImpacts};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 
-/// Largest number of contacts all of whose orders were solved before the search.
-const ASKED: usize = 5;
-
 /// Largest number of contacts all of whose orders are tried. Of seven contacts there are 5040 orders, which take longer than
 /// the rest of the search.
 const MAX_ALL: usize = 6;
-
-/// Number of orders of six contacts.
-const N_ORDERS: u64 = 720;
 
 /// Largest number of steps of a chain that is listed as a witness.
 pub(super) const MAX_LISTED: usize = 256;
@@ -42,16 +38,17 @@ pub(super) fn in_some_order(
     work: &mut u64,
 ) -> Result<Option<Known>, ImpactError> {
     let m = case.problem.contacts().len();
-    if m <= ASKED || m > MAX_ALL {
+    if m <= MAX_PERMUTED || m > MAX_ALL {
         return Ok(None);
     }
     let singles = SingleImpacts::new(case.problem, case.options.friction_cone)?;
     let mut sorted: Vec<Vec<ContactIndex>> = ContactIndex::all(m).map(|i| vec![i]).collect();
     sort(case, &mut sorted);
     let sorted = sorted.concat();
+    let n_orders: u64 = (1..=m as u64).product();
     let mut first = 0;
-    while first < N_ORDERS && *work < budget {
-        let end = N_ORDERS.min(first + 4 * TASK);
+    while first < n_orders && *work < budget {
+        let end = n_orders.min(first + 4 * TASK);
         let tasks = (end - first).div_ceil(TASK);
         let left = budget - *work;
         let found = map(tasks as usize, |task| {
@@ -98,7 +95,7 @@ fn along(
         friction_cone: case.options.friction_cone,
         ..Sequential::default()
     };
-    (case.distance(&velocity) <= SAME).then_some(Known {
+    (case.distance(&velocity) <= EQUAL).then_some(Known {
         velocity,
         origin: Origin::Sequential(found.sequence, law),
     })
@@ -189,9 +186,9 @@ mod tests {
     #[test]
     fn all_orders_of_six_contacts_are_tried() {
         let sorted: Vec<ContactIndex> = ContactIndex::all(MAX_ALL).collect();
-        let mut all: Vec<Vec<ContactIndex>> = (0..N_ORDERS).map(|k| order(&sorted, k)).collect();
+        let mut all: Vec<Vec<ContactIndex>> = (0..720).map(|k| order(&sorted, k)).collect();
         all.sort();
         all.dedup();
-        assert_eq!(all.len() as u64, N_ORDERS);
+        assert_eq!(all.len(), 720);
     }
 }

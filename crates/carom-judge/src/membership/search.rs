@@ -7,9 +7,10 @@ use super::orders::{Chains, MAX_LISTED, in_some_order};
 use super::round_chain::RoundChain;
 use super::sampled::{Sampled, one_sample, samplers};
 use super::witness::{Witness, WitnessCone};
-use super::{Known, Membership, Nearest, Origin, SAME, SetVerdict};
+use super::{Known, Membership, Nearest, Origin, SetVerdict};
 use crate::Case;
 use crate::tasks::map;
+use crate::tolerances::EQUAL;
 use carom_contact::{ImpactError, ImpactProblem};
 use carom_impact::frictional::Draw;
 use carom_metric::{Tangent, kernel};
@@ -174,7 +175,7 @@ fn rerun_nearby(case: &Case<'_>, known: &[Known]) -> Option<Witness> {
 fn rerun(case: &Case<'_>, known: &[Known], listed: usize) -> Option<Witness> {
     known.iter().find_map(|member| match &member.origin {
         Origin::Sequential(contacts, law)
-            if contacts.len() > listed && case.distance(&member.velocity) <= SAME =>
+            if contacts.len() > listed && case.distance(&member.velocity) <= EQUAL =>
         {
             let witness = Witness::Sequential(law.clone());
             is_good(case, &witness).then_some(witness)
@@ -188,7 +189,7 @@ fn rerun(case: &Case<'_>, known: &[Known], listed: usize) -> Option<Witness> {
 fn is_good(case: &Case<'_>, witness: &Witness) -> bool {
     // The rounding of the given velocities counts; the problem in the frames of its parts does not contain it.
     let end = witness.end(case.problem);
-    end.is_ok_and(|end| case.distance(&end) <= SAME)
+    end.is_ok_and(|end| case.distance(&end) <= EQUAL)
 }
 
 /// Searches for a chain of impulse steps that leads to the judged velocity. The contacts of `case` have been sorted
@@ -290,7 +291,7 @@ impl Search<'_, '_> {
         let mut chains = None;
         for (distance, member) in order {
             let (contacts, law) = match &member.origin {
-                Origin::Simultaneous(impulses) if distance <= SAME => {
+                Origin::Simultaneous(impulses) if distance <= EQUAL => {
                     match self.proven(vec![impulses.clone()]) {
                         Some(witness) => return Some(witness),
                         None => continue,
@@ -309,7 +310,7 @@ impl Search<'_, '_> {
             let Some(Ok(steps)) = steps else {
                 continue;
             };
-            if distance <= SAME {
+            if distance <= EQUAL {
                 let impulses = steps.iter().map(|(impulses, _)| impulses.clone());
                 if let Some(witness) = self.proven(impulses.collect()) {
                     return Some(witness);
@@ -354,7 +355,7 @@ impl Search<'_, '_> {
     /// satisfy all conditions and be nearer than the stored one. `distance` is the distance of its end from the judged
     /// velocity; the closure `steps` computes its impulses for the contact rows.
     fn remember(&mut self, distance: f64, steps: impl FnOnce(&Self) -> Vec<DVector<f64>>) {
-        if distance > SAME && self.case.is_same(distance) && self.is_nearer_than_near(distance) {
+        if distance > EQUAL && self.case.is_same(distance) && self.is_nearer_than_near(distance) {
             let witness = Witness::Steps {
                 cone: self.edges.cone,
                 steps: steps(self),
@@ -442,7 +443,7 @@ impl Search<'_, '_> {
         kernel::add_scaled(end.as_mut_slice(), 1.0, &self.edges.space.change(&total));
         let velocity = self.case.velocity(&end);
         let distance = self.case.distance(&velocity);
-        if distance > SAME && !self.nearest.is_nearer(distance) {
+        if distance > EQUAL && !self.nearest.is_nearer(distance) {
             return None;
         }
         // A chain that was found numerically may violate a condition; then its end is not a member.
@@ -452,10 +453,10 @@ impl Search<'_, '_> {
         };
         let end = witness.end(self.case.problem).ok()?;
         self.nearest.see(self.case, velocity);
-        if self.case.distance(&end) <= SAME {
+        if self.case.distance(&end) <= EQUAL {
             return Some(witness);
         }
-        if distance > SAME && self.case.is_same(distance) && self.is_nearer_than_near(distance) {
+        if distance > EQUAL && self.case.is_same(distance) && self.is_nearer_than_near(distance) {
             self.near = Some((distance, witness));
         }
         None
@@ -539,7 +540,7 @@ impl Search<'_, '_> {
                     n_plain += 1.0;
                 }
                 let distance = self.nearest.see(self.case, sampled.velocity.clone());
-                if distance <= SAME
+                if distance <= EQUAL
                     && let Some(witness) = self.proven(self.on_rows(&sampled.steps))
                 {
                     return Ok(Some(witness));

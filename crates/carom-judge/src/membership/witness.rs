@@ -1,6 +1,7 @@
 //! Proofs of membership, and their check, which is independent of the search.
 
 use crate::parts::Parts;
+use crate::tolerances::EQUAL;
 use crate::{Case, JudgeOptions};
 use carom_contact::{ContactIndex, ContactSet, ImpactError, ImpactLaw, ImpactProblem};
 use carom_impact::frictional::Sequential;
@@ -14,9 +15,6 @@ const RULE: f64 = 1e-8;
 /// Factor of the relative rounding of the sliding velocity in the allowed angle between friction and sliding (rad): both
 /// the velocity and the impulses that cause it are rounded.
 const ROUNDED_SLIDING: f64 = 10.0;
-
-/// Largest distance of the last velocity from the judged one, relative to the motion in each part that contacts touch.
-const END: f64 = 1e-9;
 
 /// Kind of friction cone that contains the impulses of a [`Witness`], a proof that a velocity belongs to the set of
 /// outcomes.
@@ -121,7 +119,7 @@ impl Witness {
     ) -> Result<(), WitnessFault> {
         let distance = self.distance(problem, velocity_plus)?;
         // This form also catches NaN.
-        if !(distance <= END) {
+        if !(distance <= EQUAL) {
             return Err(WitnessFault::End { distance });
         }
         Ok(())
@@ -427,7 +425,7 @@ impl<'a> Rows<'a> {
         let terms = self.jacobian.abs() * size;
         for contact in self.contacts.indices() {
             let row = self.contacts.row(contact).index();
-            if !(-b[row] <= END * terms[row] + approach_at_rest(problem, contact)) {
+            if !(-b[row] <= EQUAL * terms[row] + approach_at_rest(problem, contact)) {
                 return Err(WitnessFault::Approaching {
                     contact: contact.index(),
                     excess: -b[row] / terms[row],
