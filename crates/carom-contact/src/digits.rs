@@ -29,7 +29,7 @@ use crate::numbers::Numbers;
 use crate::residual_scale::{GRAZING_TOLERANCE, groups};
 use crate::{Audit, Contact, ContactSet, Diagnostics, FrictionCone, ImpactProblem};
 use carom_lcp::cone::ConeMode;
-use carom_metric::{Covector, KineticMetric, kernel};
+use carom_metric::{Covector, kernel};
 use carom_numeric::dense;
 use smallvec::{SmallVec, smallvec};
 
@@ -47,6 +47,9 @@ const UNIT: f64 = 0.5 * f64::EPSILON;
 
 /// Distance of a unit row from the span of others below which it counts as a cause of an ill-conditioned problem.
 const NEAR: f64 = 1e-4;
+
+/// Most times that open contacts are added to those held, each time with larger errors.
+const ROUNDS: usize = 4;
 
 /// Part of the friction limit above which a friction impulse is at the limit.
 const AT_LIMIT: f64 = 1.0 - 1e-9;
@@ -182,10 +185,8 @@ struct System<'p> {
     compliance: Numbers,
     /// True for the coordinates of rows that push, or approach by more than grazing: the impact acts on them.
     acts: SmallVec<[bool; 8]>,
-    /// Rounding of each unit row by the whitening.
-    resolution: Numbers,
-    /// Kinetic lengths of the coordinates.
-    lengths: Numbers,
+    /// Open contacts, with the velocity at which they separate and its rounding, for unit normals.
+    open: SmallVec<[(ContactIndex, f64, f64); 8]>,
     /// Contact of each row, `usize::MAX` for constraints.
     contact: SmallVec<[usize; 8]>,
 }
@@ -212,8 +213,7 @@ impl<'p> System<'p> {
             rounding: Numbers::new(),
             acts: smallvec![false; n],
             compliance: Numbers::new(),
-            resolution: Numbers::new(),
-            lengths: lengths(problem.contacts().metric()),
+            open: SmallVec::new(),
             contact: SmallVec::new(),
         }
     }
@@ -291,6 +291,11 @@ impl<'p> System<'p> {
         let mode = modes.get(i.index()).copied();
         let is_total = matches!(form, Form::Total(_));
         let pushes = normal.impulse != 0.0 && mode != Some(ConeMode::Open);
+        if !pushes && normal.after >= least {
+            let length = contacts.normal_norm(i) * normal.scale;
+            let slack = (normal.after - least) / length;
+            self.open.push((i, slack, normal.rounding / length));
+        }
         if !pushes && (rules.may_approach || normal.after >= least) {
             return;
         }
@@ -435,43 +440,76 @@ impl<'p> System<'p> {
             None => self.columns.extend(row.iter().map(|a| a / length)),
         }
         self.miss.push(error[0] / length);
-        self.resolution.push(self.rounding_of(row) / length);
         self.rounding.push(error[1] / length);
         self.compliance.push(0.0);
         self.contact.push(contact);
     }
 
-    /// Rounding of a row by the whitening: 16 units of roundoff of the sum of its terms $|a_k|\lVert e_k\rVert$, with the kinetic
-    /// lengths of the coordinates. `row` is whitened.
-    fn rounding_of(&self, row: &[f64]) -> f64 {
-        let metric = self.contacts.metric();
-        let mut given: Numbers = row.into();
-        metric.unwhiten_in_place(&mut given);
-        let lengths = self.lengths.iter().zip(&given);
-        16.0 * UNIT * lengths.map(|(length, a)| length * a.abs()).sum::<f64>()
+    /// Bounds the error of the velocity, and compares it with the motion that the contacts see. An open contact that may close
+    /// within the error is held, too, since the exact answer may push there.
+    fn estimate(mut self) -> Estimate {
+        self.add_momentum();
+        let of = self.parts();
+        let mut nearest = None;
+        for round in 0..ROUNDS {
+            let mut span = Span::new(self.change.len());
+            span.extend(&self.rows, |span, row, rest| span.depends(&self, row, rest));
+            nearest = { span.nearest() }
+                .map(|(row, distance)| (self.contact[row], distance))
+                .filter(|(contact, near)| *contact != usize::MAX && *near < NEAR);
+            let Some(inverse) = self.inverse(&span) else {
+                break;
+            };
+            let errors = inverse.errors(&of);
+            if round + 1 < ROUNDS && self.hold_reached(&errors) {
+                continue;
+            }
+            let largest = self.largest_ratio(&span, &of, &errors);
+            // Written so that NaN is no digit.
+            let digits = if largest <= 1.0 {
+                -largest.log10()
+            } else {
+                0.0
+            };
+            let digits = (10.0 * digits.clamp(0.0, MOST)).floor() / 10.0;
+            return Estimate { digits, nearest };
+        }
+        Estimate {
+            digits: 0.0,
+            nearest,
+        }
     }
 
-    /// Bounds the error of the velocity, and compares it with the motion that the contacts see.
-    fn estimate(mut self) -> Estimate {
-        let n = self.change.len();
-        self.add_momentum();
-        let mut span = Span::new(n);
-        span.extend(&self.rows, |span, row, distance| {
-            span.depends(&self, row, distance)
+    /// Holds the open contacts that close within the given errors of the whitened coordinates. Returns true if there are any.
+    fn hold_reached(&mut self, errors: &[f64]) -> bool {
+        let contacts = self.contacts;
+        let mut open = std::mem::take(&mut self.open);
+        let held = self.miss.len();
+        open.retain(|(i, slack, rounding)| {
+            let row = contacts.unit_row(contacts.row(*i));
+            let reach: f64 = row.iter().zip(errors).map(|(a, e)| a.abs() * e).sum();
+            let is_open = *slack > reach + *rounding;
+            if !is_open {
+                let rate = self.rate_of(*i);
+                let row = self.whitened(&rate, &contacts.contact(*i).normal);
+                let length = contacts.row_norm(contacts.row(*i)) * rate.scale;
+                let error = [*slack * length, *rounding * length];
+                self.hold(&row, None, error, i.index());
+            }
+            is_open
         });
-        let nearest = span
-            .nearest()
-            .map(|(row, distance)| (self.contact[row], distance));
-        let nearest = nearest.filter(|(contact, near)| *contact != usize::MAX && *near < NEAR);
-        let found = |digits| Estimate { digits, nearest };
-        let Some(inverse) = self.inverse(&span) else {
-            return found(0.0);
-        };
-        let errors = |part: &[bool]| inverse.error(part);
-        let least = self.least_ratio(&span, errors);
-        // Written so that NaN is no digit.
-        let digits = if least <= 1.0 { -least.log10() } else { 0.0 };
-        found((10.0 * digits.clamp(0.0, MOST)).floor() / 10.0)
+        self.open = open;
+        self.miss.len() > held
+    }
+
+    /// Scale of the normal of a contact, without its velocity.
+    fn rate_of(&self, i: ContactIndex) -> Rate {
+        let row = self.contacts.row(i);
+        Rate {
+            row: Some(row),
+            scale: self.contacts.row_scale(row),
+            ..Rate::default()
+        }
     }
 
     /// Adds the momentum change $M\Delta$ to the balance, and turns the balance to the error of each momentum.
@@ -533,10 +571,24 @@ impl<'p> System<'p> {
         })
     }
 
-    /// Returns the largest ratio of the error to the motion that contacts see, over the parts that share no body.
-    fn least_ratio(&self, span: &Span, error: impl Fn(&[bool]) -> f64) -> f64 {
+    /// Returns for each coordinate the part of the system that shares bodies with it, by its first coordinate.
+    fn parts(&self) -> Vec<usize> {
         let n = self.change.len();
-        let (contacts, metric) = (self.contacts, self.contacts.metric());
+        let contacts = self.contacts;
+        let links = contacts.all_rows().map(|row| contacts.unit_row(row));
+        let links = links.chain(self.rows.chunks_exact(n));
+        if links.clone().any(|row| row.iter().all(|a| *a != 0.0)) {
+            vec![0; n]
+        } else {
+            groups(n, links).0
+        }
+    }
+
+    /// Returns the largest ratio of the error to the motion that contacts see, over the parts that share no body. `errors` are
+    /// those of the whitened coordinates.
+    fn largest_ratio(&self, span: &Span, of: &[usize], errors: &[f64]) -> f64 {
+        let n = self.change.len();
+        let contacts = self.contacts;
         let mut all = span.clone();
         if all.chosen.len() < n {
             let rows: Flat = { contacts.all_rows() }
@@ -546,53 +598,25 @@ impl<'p> System<'p> {
         }
         let before = all.part(self.problem.momentum());
         let mut after: Numbers = smallvec![0.0; n];
-        metric.whiten_velocity_into(&self.after, &mut after);
+        contacts
+            .metric()
+            .whiten_velocity_into(&self.after, &mut after);
         let after = all.part(&after);
-        let links = contacts.all_rows().map(|row| contacts.unit_row(row));
-        let links = links.chain(self.rows.chunks_exact(n));
-        let is_whole = links.clone().any(|row| row.iter().all(|a| *a != 0.0));
-        let of = if is_whole {
-            vec![0; n]
-        } else {
-            groups(n, links).0
-        };
         let mut largest = 0.0;
-        for group in 0..n {
-            let part: SmallVec<[bool; 8]> = of.iter().map(|g| *g == group).collect();
-            let inside = |v: &[f64]| {
-                let own = v.iter().zip(&part);
-                own.map(|(x, is_own)| if *is_own { x * x } else { 0.0 })
-                    .sum::<f64>()
-            };
-            let acts = self
-                .acts
-                .iter()
-                .zip(&part)
-                .any(|(acts, is_own)| *acts && *is_own);
-            if !acts {
+        for group in (0..n).filter(|group| of[*group] == *group) {
+            let own = || (0..n).filter(|k| of[*k] == group);
+            if !own().any(|k| self.acts[k]) {
                 continue;
             }
+            let inside = |v: &[f64]| own().map(|k| v[k] * v[k]).sum::<f64>();
             let motion = match inside(&before) {
                 0.0 => inside(&after),
                 before => before,
             };
-            largest = kernel::larger(largest, error(&part) / motion.sqrt());
+            largest = kernel::larger(largest, (inside(errors) / motion).sqrt());
         }
         largest
     }
-}
-
-/// Computes the kinetic lengths of the coordinates: those of the axes as covectors.
-fn lengths(metric: &KineticMetric) -> Numbers {
-    let mut axis: Numbers = smallvec![0.0; metric.dim()];
-    (0..metric.dim())
-        .map(|k| {
-            axis.fill(0.0);
-            axis[k] = 1.0;
-            metric.whiten_in_place(&mut axis);
-            kernel::norm(&axis)
-        })
-        .collect()
 }
 
 /// Velocity and friction impulse of a contact along its tangents, in the caller's units.

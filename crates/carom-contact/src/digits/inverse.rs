@@ -5,7 +5,7 @@ use super::span::Span;
 use crate::ContactSet;
 use crate::numbers::Numbers;
 use carom_metric::kernel;
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 /// Largest number of unknowns for which all rows of the inverse are computed; above, its norm is estimated.
 const FEW_UNKNOWNS: usize = 24;
@@ -25,25 +25,31 @@ pub(super) struct Inverse<'p> {
 }
 
 impl Inverse<'_> {
-    /// Bounds the norm of the error in the coordinates of one part (n entries, true for its coordinates).
-    pub(super) fn error(&self, part: &[bool]) -> f64 {
-        let members = part.iter().filter(|is_own| **is_own).count();
-        if self.span.n + self.rows.len() > FEW_UNKNOWNS {
-            return self.estimated(part) * (members as f64).sqrt();
+    /// Bounds the error of each whitened coordinate of the velocity, n entries. `of` is the part to which each coordinate
+    /// belongs; of many unknowns all coordinates of a part have its largest error.
+    pub(super) fn errors(&self, of: &[usize]) -> Numbers {
+        let n = self.span.n;
+        if n + self.rows.len() > FEW_UNKNOWNS {
+            let mut errors: Numbers = smallvec![0.0; n];
+            for group in (0..n).filter(|group| of[*group] == *group) {
+                let part: SmallVec<[bool; 8]> = of.iter().map(|g| *g == group).collect();
+                let largest = self.estimated(&part);
+                let own = errors.iter_mut().zip(&part).filter(|(_, is_own)| **is_own);
+                own.for_each(|(error, _)| *error = largest);
+            }
+            return errors;
         }
-        let mut squares = 0.0;
-        let mut axis: Numbers = smallvec![0.0; self.span.n];
-        for k in (0..part.len()).filter(|k| part[*k]) {
-            axis.fill(0.0);
-            axis[k] = 1.0;
-            let (momentum, rows) = self.transposed(&axis);
-            let of = |values: &[f64], errors: &[f64]| -> f64 {
-                values.iter().zip(errors).map(|(w, f)| w.abs() * f).sum()
-            };
-            let error = of(&momentum, &self.momentum) + of(&rows, &self.rows);
-            squares += error * error;
-        }
-        squares.sqrt()
+        let mut axis: Numbers = smallvec![0.0; n];
+        (0..n)
+            .map(|k| {
+                axis.fill(0.0);
+                axis[k] = 1.0;
+                let (momentum, rows) = self.transposed(&axis);
+                let errors = self.momentum.iter().chain(&self.rows);
+                let terms = momentum.iter().chain(&rows).zip(errors);
+                terms.map(|(w, f)| w.abs() * f).sum()
+            })
+            .collect()
     }
 
     /// Computes $W^Tx$: the part of the momenta, and that of the rows.

@@ -5,6 +5,9 @@ use crate::numbers::Numbers;
 use carom_metric::kernel;
 use smallvec::{SmallVec, smallvec};
 
+/// Rounding of a whitened row, as a fraction of the terms of its entries.
+const WHITENING: f64 = 8.0 * f64::EPSILON;
+
 /// Length of the part of a unit row orthogonal to others below which the row may be linearly dependent on them.
 const DEPENDENT: f64 = 1e-12;
 
@@ -31,7 +34,7 @@ impl Span {
 
     /// Adds the directions of unit rows, by Gram-Schmidt with pivoting and a second pass. Rows within [`DEPENDENT`] of the span are
     /// left out if `depends` says so.
-    pub(super) fn extend(&mut self, rows: &[f64], depends: impl Fn(&Self, usize, f64) -> bool) {
+    pub(super) fn extend(&mut self, rows: &[f64], depends: impl Fn(&Self, usize, &[f64]) -> bool) {
         let n = self.n;
         let mut rest: Flat = rows.into();
         for direction in self.directions.chunks_exact(n) {
@@ -46,7 +49,7 @@ impl Span {
             if size == 0.0 {
                 return;
             }
-            if size <= DEPENDENT * DEPENDENT && depends(self, own, size.sqrt()) {
+            if size <= DEPENDENT * DEPENDENT && depends(self, own, &rest[n * own..n * (own + 1)]) {
                 rest[n * own..n * (own + 1)].fill(0.0);
                 continue;
             }
@@ -70,26 +73,47 @@ impl Span {
         }
     }
 
-    /// True if a row that nearly depends on the chosen ones misses what follows from these rows, up to rounding. Else it is a
-    /// condition of its own, which the answer does not fulfill. Constraints may be told with rounding.
-    pub(super) fn depends(&self, system: &System<'_>, row: usize, distance: f64) -> bool {
+    /// True if a row depends on the chosen ones up to the rounding of the whitening, in every coordinate, and misses what follows
+    /// from them up to rounding. Else it is a condition of its own. Constraints may be told with rounding. `rest` is the part of
+    /// the row orthogonal to the chosen ones.
+    pub(super) fn depends(&self, system: &System<'_>, row: usize, rest: &[f64]) -> bool {
         let n = self.n;
+        if system.contact[row] == usize::MAX {
+            return true;
+        }
         let unit = &system.rows[n * row..n * (row + 1)];
         let directions = self.directions.chunks_exact(n);
         let mut parts: Numbers = directions
             .map(|direction| kernel::dot(direction, unit))
             .collect();
         self.solve(&mut parts);
+        let metric = system.contacts.metric();
         let (mut miss, mut rounding) = (system.miss[row], system.rounding[row]);
+        let mut terms: Numbers = smallvec![0.0; n];
+        let mut add = |part: f64, row: usize| {
+            let mut given: Numbers = system.rows[n * row..n * (row + 1)].into();
+            metric.unwhiten_in_place(&mut given);
+            for (terms, a) in terms.iter_mut().zip(&given) {
+                *terms += (part * a).abs();
+            }
+        };
+        add(1.0, row);
         for (part, own) in parts.iter().zip(&self.chosen) {
             miss -= part * system.miss[*own];
             rounding += part.abs() * system.rounding[*own];
+            add(*part, *own);
         }
-        let resolution: f64 = { parts.iter().zip(&self.chosen) }
-            .map(|(part, own)| part.abs() * system.resolution[*own])
-            .sum();
-        let is_repeated = distance <= resolution + system.resolution[row];
-        is_repeated && miss.abs() <= rounding || system.contact[row] == usize::MAX
+        let (mut noise, mut axis): (Numbers, Numbers) = (smallvec![0.0; n], smallvec![0.0; n]);
+        for (k, terms) in terms.iter().enumerate() {
+            axis.fill(0.0);
+            axis[k] = WHITENING * terms;
+            metric.whiten_in_place(&mut axis);
+            for (noise, x) in noise.iter_mut().zip(&axis) {
+                *noise += x.abs();
+            }
+        }
+        let is_repeated = rest.iter().zip(&noise).all(|(x, noise)| x.abs() <= *noise);
+        is_repeated && miss.abs() <= rounding
     }
 
     /// Returns the row with the smallest pivot, and the pivot.
