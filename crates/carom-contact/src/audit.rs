@@ -2,7 +2,7 @@
 
 use crate::digits;
 use crate::event_scale::part_in_span;
-use crate::gate::{GATE_TOLERANCE, ROUNDING};
+use crate::gate::{Answer, GATE_TOLERANCE, ROUNDING};
 use crate::index::RowIndex;
 use crate::numbers::Numbers;
 use crate::{ImpactError, ImpactProblem};
@@ -42,7 +42,7 @@ pub struct Audit {
     /// laws whose impacts follow one after the other, and from [`audit()`].
     pub digits: Option<f64>,
     /// Largest approach velocity of a contact after the impact, as a fraction of $\sum_k|n_k|(|v_k^-| + |v_k^+|)$ for its normal
-    /// $n$.
+    /// $n$; 0 below $10^{-9}$, and for the rounding of impulses that cancel.
     pub closing: f64,
 }
 
@@ -116,7 +116,7 @@ pub fn audit(
         constraint_residual: 0.0,
         energy_gain: None,
         digits: None,
-        closing: digits::closing(problem, v_plus, &[]),
+        closing: 0.0,
     };
     let mut gain = Gain::default();
     for (i, contact) in contacts.indexed() {
@@ -174,6 +174,12 @@ pub fn audit(
     for ((explained, plus), minus) in explained.iter_mut().zip(&whitened).zip(problem.momentum()) {
         *explained -= plus - minus * per_scale;
     }
+    let answer = Answer {
+        velocity_plus: v_plus,
+        impulses: impulses.as_slice(),
+        constraint_impulses: constraint_impulses.as_slice(),
+    };
+    audit.closing = digits::closing(problem, &answer, &[]);
     audit.momentum_residual = kernel::norm(&explained) * per_norm;
     if gain.is_gain() {
         audit.energy_gain = Some(energy_ratio(problem, &whitened));

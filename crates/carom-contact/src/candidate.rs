@@ -101,7 +101,7 @@ impl Built {
         if rules.may_approach {
             audit.closing = 0.0;
         } else if !rules.wall_rates.is_empty() {
-            audit.closing = digits::closing(problem, answer.velocity_plus, rules.wall_rates);
+            audit.closing = digits::closing(problem, &answer, rules.wall_rates);
         }
         if !audit.is_finite() {
             return Err(ImpactError::Overflow);

@@ -23,7 +23,7 @@ mod span;
 
 use self::inverse::Inverse;
 use self::span::Span;
-use crate::gate::{Answer, Rules, Work};
+use crate::gate::{Answer, ResidualScales, Rules, Work};
 use crate::index::{ContactIndex, RowIndex};
 use crate::numbers::Numbers;
 use crate::residual_scale::{GRAZING_TOLERANCE, groups};
@@ -47,6 +47,9 @@ const UNIT: f64 = 0.5 * f64::EPSILON;
 
 /// Distance of a unit row from the span of others below which it counts as a cause of an ill-conditioned problem.
 const NEAR: f64 = 1e-4;
+
+/// Approach of a contact after the impact below which no digit of the velocity is lost, as a fraction of its velocities.
+const CLOSING: f64 = 1e-9;
 
 /// Most times that open contacts are added to those held, each time with larger errors.
 const ROUNDS: usize = 4;
@@ -108,7 +111,8 @@ pub(crate) fn digits(
     rules: &Rules<'_>,
     diagnostics: &Diagnostics,
 ) -> Option<Estimate> {
-    let form = form(diagnostics)?;
+    // The answer of a step is a part of an impact, and of no known form.
+    let form = form(diagnostics).filter(|_| !rules.may_approach)?;
     let mut system = System::new(problem, answer, change);
     for (form, multiplier) in
         { problem.contacts().constraint_forms().iter() }.zip(answer.constraint_impulses)
@@ -131,24 +135,36 @@ pub(crate) fn left(audit: &Audit) -> f64 {
     }
 }
 
-/// Largest approach of a contact after an impact, as a fraction of $\sum_k|n_k|(|v_k^-| + |v_k^+|)$. `walls` are the scaled
-/// velocities of moving walls along the distinct unit normals; empty for walls at rest.
-pub(crate) fn closing(problem: &ImpactProblem<'_>, velocity_plus: &[f64], walls: &[f64]) -> f64 {
+/// Largest approach of a contact after an impact, as a fraction of $\sum_k|n_k|(|v_k^-| + |v_k^+|)$; an approach that is the
+/// rounding of its impulses does not count. `walls` are the scaled velocities of moving walls along the distinct unit normals;
+/// empty for walls at rest.
+pub(crate) fn closing(problem: &ImpactProblem<'_>, answer: &Answer<'_>, walls: &[f64]) -> f64 {
     let contacts = problem.contacts();
     let before = problem.velocity_minus().0.as_slice();
+    let mut scales = None;
     let fractions = contacts.indexed().map(|(i, contact)| {
+        let normal = contact.normal.0.as_slice();
         let scale = contacts.row_scale(contacts.row(i));
         let wall = walls.get(contacts.place(i).index()).copied().unwrap_or(0.0);
         let wall = wall / problem.scale() * (contacts.normal_norm(i) * scale);
         let (mut after, mut size) = (wall, wall.abs());
-        for ((n, minus), plus) in contact.normal.0.iter().zip(before).zip(velocity_plus) {
+        for ((n, minus), plus) in normal.iter().zip(before).zip(answer.velocity_plus) {
             let n = n * scale;
             after += n * plus;
             size += (n * minus).abs() + (n * plus).abs();
         }
-        if after < 0.0 { -after / size } else { 0.0 }
+        if !(-after > CLOSING * size) {
+            return 0.0;
+        }
+        let scales = scales.get_or_insert_with(|| ResidualScales::new(problem, answer));
+        let (.., terms) = scales.of(normal, scale);
+        if -after > GRAZING_TOLERANCE * (terms / problem.scale() + wall.abs()) {
+            -after / size
+        } else {
+            0.0
+        }
     });
-    fractions.fold(0.0, f64::max)
+    fractions.fold(0.0, kernel::larger)
 }
 
 /// Velocity of a row after an impact, and the size of its rounding error; in units of the row times its power of two.
@@ -295,8 +311,6 @@ impl<'p> System<'p> {
             let length = contacts.normal_norm(i) * normal.scale;
             let slack = (normal.after - least) / length;
             self.open.push((i, slack, normal.rounding / length));
-        }
-        if !pushes && (rules.may_approach || normal.after >= least) {
             return;
         }
         let target = if is_total {

@@ -73,9 +73,9 @@ impl Span {
         }
     }
 
-    /// True if a row depends on the chosen ones up to the rounding of the whitening, in every coordinate, and misses what follows
-    /// from them up to rounding. Else it is a condition of its own. Constraints may be told with rounding. `rest` is the part of
-    /// the row orthogonal to the chosen ones.
+    /// True if a row depends on the chosen ones up to the rounding of the whitening, in every coordinate: rows that are told
+    /// apart by more are conditions of their own. Constraints may be told with rounding. `rest` is the part of the row orthogonal
+    /// to the chosen ones.
     pub(super) fn depends(&self, system: &System<'_>, row: usize, rest: &[f64]) -> bool {
         let n = self.n;
         if system.contact[row] == usize::MAX {
@@ -88,20 +88,14 @@ impl Span {
             .collect();
         self.solve(&mut parts);
         let metric = system.contacts.metric();
-        let (mut miss, mut rounding) = (system.miss[row], system.rounding[row]);
         let mut terms: Numbers = smallvec![0.0; n];
-        let mut add = |part: f64, row: usize| {
+        let own = std::iter::once((&1.0, &row));
+        for (part, row) in own.chain(parts.iter().zip(&self.chosen)) {
             let mut given: Numbers = system.rows[n * row..n * (row + 1)].into();
             metric.unwhiten_in_place(&mut given);
             for (terms, a) in terms.iter_mut().zip(&given) {
                 *terms += (part * a).abs();
             }
-        };
-        add(1.0, row);
-        for (part, own) in parts.iter().zip(&self.chosen) {
-            miss -= part * system.miss[*own];
-            rounding += part.abs() * system.rounding[*own];
-            add(*part, *own);
         }
         let (mut noise, mut axis): (Numbers, Numbers) = (smallvec![0.0; n], smallvec![0.0; n]);
         for (k, terms) in terms.iter().enumerate() {
@@ -112,8 +106,12 @@ impl Span {
                 *noise += x.abs();
             }
         }
-        let is_repeated = rest.iter().zip(&noise).all(|(x, noise)| x.abs() <= *noise);
-        is_repeated && miss.abs() <= rounding
+        for direction in self.directions.chunks_exact(n) {
+            for (noise, x) in noise.iter_mut().zip(direction) {
+                *noise += WHITENING * x.abs();
+            }
+        }
+        rest.iter().zip(&noise).all(|(x, noise)| x.abs() <= *noise)
     }
 
     /// Returns the row with the smallest pivot, and the pivot.
