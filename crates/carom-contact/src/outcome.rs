@@ -135,6 +135,8 @@ pub enum Diagnostics {
         member: Option<FamilyMember>,
         /// For contacts in space with friction polygons: difference from the answer with round cones.
         polygon: Option<PolygonDiagnostics>,
+        /// Mode in which each contact ends, see [`Diagnostics::modes`].
+        modes: Vec<ConeMode>,
     },
     /// Diagnostics of the simultaneous laws with round friction cones.
     Cone(Box<ConeDiagnostics>),
@@ -160,6 +162,8 @@ pub enum Diagnostics {
         cone: Option<FrictionCone>,
         /// Largest [`cone_residual`](carom_lcp::cone::cone_residual) of the single impacts; 0 in the plane.
         cone_residual: f64,
+        /// Mode in which each contact ends, see [`Diagnostics::modes`].
+        modes: Vec<ConeMode>,
     },
     /// Diagnostics of one outcome of the set-valued law.
     SetValued {
@@ -171,6 +175,8 @@ pub enum Diagnostics {
         pivots: usize,
         /// Largest velocity that a pushing or sticking row missed in a step, as a fraction of the terms of the sum.
         velocity_residual: f64,
+        /// Mode in which each contact ends, see [`Diagnostics::modes`].
+        modes: Vec<ConeMode>,
     },
     /// Diagnostics of the laws for one frictional contact.
     Frictional(Box<FrictionalDiagnostics>),
@@ -183,6 +189,23 @@ pub enum Diagnostics {
 }
 
 impl Diagnostics {
+    /// Mode in which each contact ends the impact, one per contact; empty for laws that do not tell it.
+    ///
+    /// A contact without a normal impulse is open. A contact that pushed sticks if it has friction and its tangential velocity
+    /// after the impact is zero to rounding, else it slides: under the simultaneous laws its friction impulse is then at the edge
+    /// of the cone, against the sliding. Under laws of several phases, impacts or steps a contact that ends sliding may have stuck
+    /// before, and one that pushed may end open.
+    pub fn modes(&self) -> &[ConeMode] {
+        match self {
+            Self::Complementarity { modes, .. }
+            | Self::Sequential { modes, .. }
+            | Self::SetValued { modes, .. } => modes,
+            Self::Cone(cone) => &cone.modes,
+            Self::Poisson(phases) => &phases.modes,
+            _ => &[],
+        }
+    }
+
     /// Inserts the residuals computed by the final checks into the diagnostics of laws that report them. `velocity`:
     /// largest difference from prescribed velocities; `own`: largest residual of the contact conditions.
     pub(crate) fn with_residuals(mut self, velocity: Option<f64>, own: f64) -> Self {

@@ -123,6 +123,7 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
             velocity_residual,
             polygon,
             member,
+            ..
         } => {
             put("pivots", (*pivots).into());
             put("velocity_residual", (*velocity_residual).into());
@@ -139,17 +140,17 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
                 put("cone_error", polygon.cone_error.into());
             }
         }
-        Diagnostics::Cone(cone) => return Value::Object(cone_fields(cone)),
-        Diagnostics::Poisson(phases) => return Value::Object(poisson_fields(contacts, phases)),
+        Diagnostics::Cone(cone) => fields = cone_fields(cone),
+        Diagnostics::Poisson(phases) => fields = poisson_fields(contacts, phases),
         Diagnostics::Sequential {
             sequence,
             closed_at_once,
-            misses_limit: _,
             nearby_effect,
             pivots,
             velocity_residual,
             cone,
             cone_residual,
+            ..
         } => {
             if let Some(cone) = cone {
                 let key = match cone {
@@ -174,6 +175,7 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
             steps,
             pivots,
             velocity_residual,
+            ..
         } => {
             put("sample", (*sample).into());
             put("steps", (*steps).into());
@@ -198,19 +200,22 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
         }
         _ => {}
     }
+    let modes = outcome.diagnostics.modes().iter().map(|mode| mode.name());
+    let modes: Vec<&str> = modes.collect();
+    if !modes.is_empty() {
+        fields.insert("modes".to_owned(), json!(modes));
+    }
     Value::Object(fields)
 }
 
 /// Writes the solver diagnostics of an impact with round friction cones as JSON fields.
 fn cone_fields(cone: &ConeDiagnostics) -> Map<String, Value> {
-    let modes: Vec<&str> = cone.modes.iter().map(|mode| mode.name()).collect();
     fields([
         ("cone", cone_name(FrictionCone::Round)),
         ("residual", cone.residual.into()),
         ("velocity_residual", cone.velocity_residual.into()),
         ("family", cone.family.into()),
         ("selection", cone.selection.name().into()),
-        ("modes", json!(modes)),
         ("pivots", cone.pivots.into()),
         ("newton_steps", cone.newton_steps.into()),
     ])
@@ -218,7 +223,6 @@ fn cone_fields(cone: &ConeDiagnostics) -> Map<String, Value> {
 
 /// Writes the diagnostics of Poisson's impact law as JSON fields, with the impulses of the compression phase per contact.
 fn poisson_fields(contacts: &ContactSet<'_>, phases: &PoissonDiagnostics) -> Map<String, Value> {
-    let modes: Vec<&str> = phases.modes.iter().map(|mode| mode.name()).collect();
     let compression = phases.compression.as_slice();
     fields([
         ("compression", json!(by_contact(contacts, compression))),
@@ -227,7 +231,6 @@ fn poisson_fields(contacts: &ContactSet<'_>, phases: &PoissonDiagnostics) -> Map
         ("cone", cone_name(phases.cone)),
         ("family", phases.family.into()),
         ("selection", phases.selection.name().into()),
-        ("modes", json!(modes)),
         ("pivots", phases.pivots.into()),
         ("newton_steps", phases.newton_steps.into()),
     ])

@@ -1,5 +1,13 @@
 //! Modes in which contacts end a step or an impact.
 
+use super::regular::after;
+use super::space::ContactSpace;
+use carom_lcp::cone::ConeMode;
+use carom_metric::kernel;
+
+/// Fraction of the terms of a slip velocity below which the slip is a rounding error and the contact sticks.
+const STICKS: f64 = 1e-9;
+
 /// Mode in which a planar contact ends a step or an impact: open, sticking or sliding. A mode also tells if the normal
 /// impulse has reached its cap, the upper bound in the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,4 +67,32 @@ impl EndMode {
     pub(super) fn sticks(self) -> bool {
         matches!(self, Self::Stick | Self::SaturatedStick)
     }
+}
+
+/// Returns the mode in which each contact ends (open, sticking or sliding), judged by its total impulse `total` and its
+/// tangential velocity after the impact. `before`: velocities of the normalized contact rows before the impact;
+/// `sizes`: sizes of the summed terms of these velocities, for the rounding error.
+pub(super) fn end_modes(
+    space: &ContactSpace,
+    before: &[f64],
+    sizes: &[f64],
+    total: &[f64],
+) -> Vec<ConeMode> {
+    let plus = after(space, before, total);
+    let width = space.width();
+    let mode = |i: usize| {
+        let first = i * width;
+        let Some(push) = total.get(first).copied().filter(|push| *push > 0.0) else {
+            return ConeMode::Open;
+        };
+        let tangents = first + 1..first + width;
+        let slip = kernel::norm(&plus[tangents.clone()]);
+        let size = kernel::norm(&sizes[tangents.clone()]) + kernel::norm(&before[tangents]);
+        if space.friction[i] > 0.0 && slip <= STICKS * size.max(push) {
+            ConeMode::Stick
+        } else {
+            ConeMode::Slide
+        }
+    };
+    (0..space.n_contacts).map(mode).collect()
 }

@@ -230,6 +230,7 @@ impl<'a> ImpactStepper<'a> {
                 velocity_residual: workspace.residual,
                 polygon: None,
                 member: None,
+                modes: Vec::new(),
             },
         )?;
         Ok(Step {

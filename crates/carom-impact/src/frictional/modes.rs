@@ -1,6 +1,6 @@
 //! All outcomes of a planar problem, found by trying every combination of contact modes.
 
-use super::end_mode::EndMode;
+use super::end_mode::{EndMode, end_modes};
 use super::refuted::are_refuted;
 use super::space::ContactSpace;
 use carom_contact::candidate::Opening;
@@ -102,6 +102,7 @@ fn enumerate(
         space.indices().zip(caps.iter()).map(scaled).collect()
     });
     let velocity = space.velocity_before(problem);
+    let sizes = space.sizes(problem.momentum());
     let found = solutions(&space, &velocity, caps.as_deref())?;
     let solution = |Found { impulse, modes, .. }| {
         let status = if problem.is_approaching() {
@@ -114,6 +115,7 @@ fn enumerate(
             velocity_residual: 0.0,
             polygon: None,
             member: None,
+            modes: end_modes(&space, velocity.as_slice(), &sizes, &impulse),
         };
         let rules = Rules {
             may_approach: caps.is_some(),

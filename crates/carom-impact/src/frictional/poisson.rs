@@ -2,6 +2,7 @@
 
 use super::canonical::Canonical;
 use super::cone_shape::ConeShape;
+use super::end_mode::end_modes;
 use super::parts::Part;
 use super::regular::{Solution, after, hidden_family, is_regular};
 use super::round::{RoundStep, RoundWorkspace};
@@ -33,10 +34,6 @@ const NO_IMPULSE: f64 = 1e-11;
 
 /// Absolute accuracy of the scale of an expansion, which lies in [0, 1].
 const SCALE_ACCURACY: f64 = 1e-12;
-
-/// Fraction of the terms of a slip velocity below which the slip is a rounding error and the contact
-/// sticks.
-const STICKS: f64 = 1e-9;
 
 /// Poisson's hypothesis for all contacts at once, scaled so that no energy is gained (`poisson`).
 ///
@@ -201,7 +198,7 @@ impl Poisson {
             part.write(&phases.total, &mut total);
         }
         told.compression = space.on_rows(&compression, problem.scale(), contacts);
-        told.modes = modes(space, before.as_slice(), &sizes, &total);
+        told.modes = end_modes(space, before.as_slice(), &sizes, &total);
         space.candidate(problem, &total).outcome(
             problem,
             &Rules::FRICTIONAL,
@@ -591,28 +588,6 @@ impl Phases<'_> {
         }
         !(work <= GAIN * size)
     }
-}
-
-/// Returns the mode in which each contact ends (open, sticking or sliding), judged by its total impulse `total` and its
-/// tangential velocity after the impact. `before`: velocities of the normalized contact rows before the impact;
-/// `sizes`: sizes of the summed terms of these velocities, for the rounding error.
-fn modes(space: &ContactSpace, before: &[f64], sizes: &[f64], total: &[f64]) -> Vec<ConeMode> {
-    let plus = after(space, before, total);
-    let width = space.width();
-    let mode = |i: usize| {
-        let first = i * width;
-        let tangents = first + 1..first + width;
-        let slip = kernel::norm(&plus[tangents.clone()]);
-        let size = kernel::norm(&sizes[tangents.clone()]) + kernel::norm(&before[tangents]);
-        if !(total[first] > 0.0) {
-            ConeMode::Open
-        } else if space.friction[i] > 0.0 && slip <= STICKS * size.max(total[first]) {
-            ConeMode::Stick
-        } else {
-            ConeMode::Slide
-        }
-    };
-    (0..space.n_contacts).map(mode).collect()
 }
 
 /// Solver that both phases use.

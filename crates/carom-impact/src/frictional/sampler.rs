@@ -3,6 +3,7 @@
 use super::bounds::TerminationBounds;
 use super::canonical::Canonical;
 use super::default_cap::default_cap;
+use super::end_mode::end_modes;
 use super::impact_stepper::ImpactStepper;
 use super::modes::{check_planar, solutions};
 use super::set_valued::{BranchPolicy, COVERING_SPREAD, CapDistribution, SetValued};
@@ -628,12 +629,6 @@ impl<'a> Sampler<'a> {
         } else {
             ImpactStatus::Separating
         };
-        let diagnostics = Diagnostics::SetValued {
-            sample: draw.sample,
-            steps: draw.steps,
-            pivots: draw.pivots,
-            velocity_residual: draw.velocity_residual,
-        };
         let rules = Rules {
             may_approach: !draw.is_ended,
             ..Rules::FRICTIONAL
@@ -642,6 +637,13 @@ impl<'a> Sampler<'a> {
         for part in &self.canonical {
             part.share(self.space.width(), &mut impulse);
         }
+        let diagnostics = Diagnostics::SetValued {
+            sample: draw.sample,
+            steps: draw.steps,
+            pivots: draw.pivots,
+            velocity_residual: draw.velocity_residual,
+            modes: end_modes(&self.space, self.before.as_slice(), &self.sizes, &impulse),
+        };
         let candidate = self.space.candidate(self.problem, &impulse);
         candidate.outcome(
             self.problem,

@@ -1,6 +1,7 @@
 //! Sequential law: impacts at one contact at a time.
 
 use super::cone_shape::ConeShape;
+use super::end_mode::end_modes;
 use super::round::RoundStep;
 use super::space::{ContactSpace, Slot};
 use super::stepper::{StepProblem, StepWorkspace};
@@ -197,6 +198,12 @@ impl ImpactLaw for Sequential {
             velocity_residual: found.velocity_residual,
             cone: (singles.space.n_tangents > 1).then_some(self.friction_cone),
             cone_residual: found.cone_residual,
+            modes: end_modes(
+                &singles.space,
+                singles.space.velocity_before(problem).as_slice(),
+                &singles.sizes(problem.momentum()),
+                &found.impulse,
+            ),
         };
         if !problem.is_approaching() {
             return separating(problem, diagnostics(&InOrder::default()));

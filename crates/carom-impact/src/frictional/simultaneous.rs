@@ -3,6 +3,7 @@
 use super::canonical::Canonical;
 use super::cone_shape::ConeShape;
 use super::contradiction::{Friction, contradiction};
+use super::end_mode::end_modes;
 use super::modes::{check_planar, solutions};
 use super::parts::{Apart, OfPart, Part, Shifted};
 use super::planar;
@@ -453,6 +454,7 @@ impl Event<'_> {
         let Self { problem, space, .. } = self;
         let Told { selection, is_cone } = told;
         let mut found = Found {
+            modes: vec![ConeMode::Open; space.n_contacts],
             member: (space.n_tangents < 2).then_some(FamilyMember {
                 family: 0,
                 selection,
@@ -463,7 +465,7 @@ impl Event<'_> {
         let parts = self.parts(false);
         let mut impulse = vec![0.0; space.n_slots()];
         if parts.is_empty() {
-            return separating(problem, self.told(found, &impulse, is_cone));
+            return separating(problem, self.told(found, is_cone));
         }
         let steps = parts.iter();
         let steps = steps.map(|part| StepProblem::new(&part.space, k, false));
@@ -504,29 +506,23 @@ impl Event<'_> {
             let basis = step.basis(&part.space, &workspace);
             bases.push(self.of_part(part, Box::new(basis)));
         }
-        let told = self.told(found, &impulse, is_cone);
+        found.modes = end_modes(space, self.before.as_slice(), &sizes, &impulse);
+        let told = self.told(found, is_cone);
         self.outcome(&impulse, bases, told)
     }
 
-    fn told(&self, found: Found, impulse: &[f64], is_cone: bool) -> Diagnostics {
+    fn told(&self, found: Found, is_cone: bool) -> Diagnostics {
         let Some(member) = found.member.filter(|_| is_cone) else {
             return Diagnostics::Complementarity {
                 pivots: found.pivots,
                 velocity_residual: found.residual,
                 polygon: found.polygon,
                 member: found.member,
+                modes: found.modes,
             };
         };
-        let pushes = impulse.iter().step_by(self.space.width());
-        let mode = |l: &f64| {
-            if *l > 0.0 {
-                ConeMode::Slide
-            } else {
-                ConeMode::Open
-            }
-        };
         Diagnostics::Cone(Box::new(ConeDiagnostics {
-            modes: pushes.map(mode).collect(),
+            modes: found.modes,
             pivots: found.pivots,
             ..self.cone_diagnostics(member.selection)
         }))
@@ -556,4 +552,5 @@ struct Found {
     residual: f64,
     polygon: Option<PolygonDiagnostics>,
     member: Option<FamilyMember>,
+    modes: Vec<ConeMode>,
 }

@@ -3,10 +3,11 @@
 use crate::support::systems::*;
 use carom_contact::{ContactSet, FrictionCone, ImpactLaw, ImpactProblem};
 use carom_impact::frictional::{
-    AnitescuPotra, Draw, ImpactStepper, Sampler, Sequential, SetValued, StepWorkspace,
-    TerminationBounds, all_simultaneous,
+    AnitescuPotra, Draw, ImpactStepper, MoreauNewton, Poisson, Sampler, Sequential, SetValued,
+    StepWorkspace, TerminationBounds, all_simultaneous,
 };
 use carom_impact::{Limit, Routh};
+use carom_lcp::cone::ConeMode;
 use carom_lcp::{Lcp, LcpStatus, Lemke};
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, DVector};
@@ -184,6 +185,49 @@ proptest! {
             }
             Ok(())
         })?;
+    }
+
+    /// An open contact has no impulse and a sticking one no slip. Friction of a sliding one opposes the slip as much as its cone
+    /// allows, if the law makes the impact in one step.
+    #[test]
+    fn modes_agree_with_impulses_and_velocities((system, _, k) in any_system()) {
+        let contacts = ContactSet::new(&system.metric, system.contacts.clone()).unwrap();
+        let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&system.velocity)).unwrap();
+        let (friction_cone, selection) = (cone(k), Default::default());
+        let laws: [(&dyn ImpactLaw, Option<usize>); 6] = [
+            (&AnitescuPotra { friction_cone, selection }, k),
+            (&MoreauNewton { friction_cone, selection }, k),
+            (&AnitescuPotra::default(), None),
+            (&Poisson { friction_cone, selection }, Some(1)),
+            (&Sequential { friction_cone, ..Sequential::default() }, Some(1)),
+            (&SetValued { friction_cone, ..SetValued::default() }, Some(1)),
+        ];
+        for (law, directions) in laws {
+            let Ok(outcome) = law.resolve(&problem) else { continue };
+            let rows = system.contact_velocity(&outcome.velocity_plus);
+            let modes = outcome.diagnostics.modes();
+            prop_assert_eq!(modes.len(), system.contacts.len());
+            let mut row = 0;
+            for (c, mode) in system.contacts.iter().zip(modes) {
+                let tangents = row + 1..row + 1 + c.tangents.len();
+                let push = outcome.impulses[row];
+                let drag = DVector::from_column_slice(&outcome.impulses.as_slice()[tangents.clone()]);
+                let slip = DVector::from_column_slice(&rows.as_slice()[tangents.clone()]);
+                row = tangents.end;
+                match mode {
+                    ConeMode::Open => prop_assert!(push.abs() + drag.norm() <= 1e-9, "{}", law.name()),
+                    ConeMode::Stick => {
+                        prop_assert!(push > 0.0 && c.friction > 0.0 && slip.norm() <= 1e-8);
+                    }
+                    ConeMode::Slide => {
+                        prop_assert!(push > 0.0);
+                        let reach = directions.map_or(1.0, |k| (std::f64::consts::PI / k as f64).cos());
+                        let most = c.friction * push * slip.norm();
+                        prop_assert!(drag.dot(&slip) <= 1e-8 - reach * most, "{}", law.name());
+                    }
+                }
+            }
+        }
     }
 
     /// The answer of Lemke's method is among the enumerated modes.
