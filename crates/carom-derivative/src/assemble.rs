@@ -6,9 +6,10 @@ use super::frame::{Frame, Variation};
 use super::orientation::have_one_answer;
 use super::sides::{Around, Sides};
 use super::{
-    Answers, Branch, Derivative, Differentiability, DifferentiableLaw, Jacobians, Piece, SAME_WAY,
-    Scope, Tie, Wrt,
+    Answers, Branch, Derivative, Differentiability, DifferentiableLaw, Jacobians, Piece, Scope,
+    Tie, Wrt,
 };
+use crate::SAME_JACOBIAN;
 use carom_contact::{ContactIndex, ImpactError, ImpactOutcome, ImpactStatus};
 use nalgebra::{DMatrix, DVector};
 use std::sync::OnceLock;
@@ -38,7 +39,7 @@ fn check_homogeneous(frame: &Frame<'_>, way: &Walk) -> Result<(), ImpactError> {
     let mut missed = way.velocity.clone();
     missed.gemv(1.0, &way.jacobian, &frame.before, -1.0);
     missed /= way.jacobian.amax().max(1.0);
-    if frame.is_rounding(&missed, SAME_WAY) {
+    if frame.is_rounding(&missed, SAME_JACOBIAN) {
         return Ok(());
     }
     Err(ImpactError::NotDifferentiated {
@@ -84,7 +85,7 @@ impl<'p> Derivative<'p> {
         derivative.work = own.work;
         let after = derivative.frame.of_velocity(&outcome.velocity_plus.0);
         let missed = &after - &own.velocity;
-        let leads_there = derivative.frame.is_rounding(&missed, SAME_WAY);
+        let leads_there = derivative.frame.is_rounding(&missed, SAME_JACOBIAN);
         if !own.is_tied() && !leads_there {
             return Err(ImpactError::NotDifferentiated {
                 reason: "its stages do not lead to the outcome",

@@ -4,14 +4,11 @@ use super::adjoint::Adjoint;
 use super::branch::Walk;
 use super::frame::{Frame, Variation};
 use super::stage::{Stage, chain_pull_back};
+use crate::tolerances::VANISHING;
 use carom_contact::RowIndex;
 use carom_impact::plastic::PlasticRule;
 use nalgebra::{DMatrix, DVector};
 use std::sync::Arc;
-
-/// Derivative (norm) of a contact's normal velocity after the plastic outcome, with respect to the velocity before, up to
-/// which the contact counts as closed.
-const NOTHING: f64 = 1e-10;
 
 /// Outcome $v^+ = v_p + \alpha d$ between a plastic and an elastic outcome $v_p$ and $v_e$, $d = v_e - v_p$. With the
 /// restitution $R$ of the event, $A\alpha^2 + 2B\alpha = R^2N$,
@@ -54,7 +51,7 @@ impl Blend {
         let difference = &ends.1 - &ends.0;
         let is_closed = |row: RowIndex| {
             let slope = plastic.jacobian.tr_mul(&frame.row(row));
-            slope.norm() <= NOTHING
+            slope.norm() <= VANISHING
         };
         let contacts = frame.problem.contacts();
         let is_orthogonal = rule != PlasticRule::Cone

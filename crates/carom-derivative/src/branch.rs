@@ -1,11 +1,13 @@
 //! The branch that a law takes to its outcome: stages, derivatives, and the decisions along the way.
 
 use super::form::{Form, Workspace};
-use super::frame::{Frame, GRAZING};
-use super::interior::INTERIOR;
+use super::frame::Frame;
 use super::shift::decisive;
 use super::stage::Stage;
-use super::{Map, SAME_JACOBIAN, TieKind};
+use super::{Map, TieKind};
+use crate::SAME_JACOBIAN;
+use crate::tolerances::GRAZING;
+use crate::tolerances::NEGLIGIBLE;
 use carom_contact::{ContactSet, RowIndex};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
@@ -17,10 +19,6 @@ const DECISION_WORK: usize = 1000;
 
 /// Largest number of tied decisions that are recorded. More than six are never taken both ways.
 const MAX_RECORDED: usize = 16;
-
-/// A quantity whose gradient is below this size counts as constant: after a long chain of impacts only rounding is left
-/// of a velocity.
-pub(super) const CONSTANT: f64 = 1e-9;
 
 /// Distances of two decisions count as equal if they differ by less than this many roundings of the data.
 const BLUR: f64 = 16.0;
@@ -215,7 +213,7 @@ impl Walk {
             return;
         }
         let row = gradient / size;
-        let is_same = |other: &&mut Tied| (&other.row - &row).norm() <= INTERIOR;
+        let is_same = |other: &&mut Tied| (&other.row - &row).norm() <= NEGLIGIBLE;
         if let Some(known) = self.tied.iter_mut().find(is_same) {
             known.decision.is_round |= decision.is_round;
         } else if self.tied.len() < MAX_RECORDED {
@@ -266,7 +264,7 @@ impl Walk {
         let determinant = e * b - mixed * mixed;
         let square =
             (value * value * b - 2.0 * value * rate * mixed + rate * rate * e) / determinant;
-        let is_regular = determinant > CONSTANT * e * b;
+        let is_regular = determinant > NEGLIGIBLE * e * b;
         Some(if is_regular {
             square.sqrt()
         } else {
@@ -362,7 +360,7 @@ impl Walk {
         for (gradient, row) in stage.gradients_of_defects(&self.jacobian) {
             let decision = Decision::new(row, TieKind::Closing);
             self.tied
-                .extend(gradient.try_normalize(CONSTANT).map(|row| Tied {
+                .extend(gradient.try_normalize(NEGLIGIBLE).map(|row| Tied {
                     row,
                     distance: 0.0,
                     decision,

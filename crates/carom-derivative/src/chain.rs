@@ -1,10 +1,10 @@
 //! Derivatives of laws that strike one contact after the other: propagative and nonholonomic.
 
-use super::SAME_OUTCOME;
 use super::branch::{DECAYED, LONG, Test, Walk};
 use super::frame::Frame;
 use super::mode::{Mode, Rebound};
 use super::stage::Stage;
+use crate::tolerances::NEGLIGIBLE;
 use carom_contact::nnls::nonnegative_least_squares;
 use carom_contact::residual_scale::{GRAZING_TOLERANCE, dot_and_size};
 use carom_contact::{ContactSet, ImpactError, RowIndex, UnitRow};
@@ -240,7 +240,7 @@ fn closing(
             walk.jacobian.tr_mul(&unit).norm()
         };
         let is_closed = |j: UnitRow| {
-            let nothing = frame.scales().of_row(row(j), SAME_OUTCOME);
+            let nothing = frame.scales().of_row(row(j), NEGLIGIBLE);
             velocities[j.index()].abs() <= nothing + 2.0 * grazing[j.index()]
         };
         struck.retain(|j| is_closed(*j) && slope(*j) <= DECAYED);

@@ -2,20 +2,14 @@
 
 use super::Direction;
 use super::scale::Scales;
+use crate::tolerances::GRAZING;
 use carom_contact::event_scale::ROUNDING;
 use carom_contact::{ContactIndex, ImpactError, ImpactOutcome, ImpactProblem, RowIndex};
 use carom_metric::kernel;
+use carom_numeric::decisions::Sum;
 use nalgebra::{DMatrix, DVector, DVectorView};
 use smallvec::SmallVec;
 use std::sync::OnceLock;
-
-/// Difference of two velocities, relative to the velocity, that certainly is rounding.
-const SURELY: f64 = 64.0 * ROUNDING;
-
-/// The law treats velocities below this fraction of the velocity before as rounding, whatever they depend on, as well as
-/// velocities below the rounding of a fast frame. Contacts that hinder each other come to rest over ever smaller
-/// velocities.
-pub(super) const GRAZING: f64 = 1e-11;
 
 /// All rows of a problem, of contacts and constraints, in whitened coordinates $z = L^Tv$, with the mass matrix $M =
 /// LL^T$.
@@ -245,7 +239,7 @@ impl<'p> Frame<'p> {
     /// True if the difference of two velocities that should be equal is explained by rounding, or is below the fraction
     /// `tolerance` of the velocity before the impact.
     pub(super) fn is_rounding(&self, difference: &DVector<f64>, tolerance: f64) -> bool {
-        difference.norm() <= SURELY * self.speed || self.is_zero(difference, tolerance)
+        difference.norm() <= Sum::ROUNDING * self.speed || self.is_zero(difference, tolerance)
     }
 
     /// Returns the number n of entries of a velocity.

@@ -3,13 +3,15 @@
 //! The complementarity variables of friction are degenerate in every sticking mode although the velocity after the impact
 //! is smooth. So they are not used.
 
-use super::branch::{CONSTANT, Walk};
+use super::branch::Walk;
 use super::form::Form;
 use super::frame::Frame;
 use super::mode::{Mode, Rebound};
 use super::orientation::have_one_answer;
-use super::reading::{Cones, Grip, NOTHING, Reading};
+use super::reading::{Cones, Grip, Reading};
 use super::stage::Stage;
+use crate::tolerances::GRAZING;
+use crate::tolerances::NEGLIGIBLE;
 use carom_contact::{ContactIndex, ImpactError, RowIndex};
 use carom_lcp::friction_directions;
 use nalgebra::{DMatrix, DVector};
@@ -139,7 +141,7 @@ impl<'f> Contacts<'f> {
             // the side.
             let before = frame.rate(normal, &event.before);
             let after = frame.rate(normal, &event.after);
-            let at_rest = frame.scales().of_row(normal, NOTHING);
+            let at_rest = frame.scales().of_row(normal, GRAZING);
             let newton = Rebound::Contact(*i, given.restitution);
             let has_sides = self.rebounds && given.restitution > 0.0;
             let (rebound, beyond) = match (self.rebounds, before < -at_rest) {
@@ -251,7 +253,7 @@ impl<'f> Contacts<'f> {
             let normal = self.frame.row(reading.normal);
             let mut slope = after.tr_mul(&normal);
             slope.gemv_tr(reading.rebound.value(), before, &normal, 1.0);
-            if slope.norm() <= CONSTANT.max(stage.rounding()) {
+            if slope.norm() <= NEGLIGIBLE.max(stage.rounding()) {
                 *grip = Grip::Closed(reading.own_tangential());
                 is_any = true;
             }

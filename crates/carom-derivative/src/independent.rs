@@ -1,9 +1,7 @@
 //! Inverse of the independent part of a square matrix.
 
+use crate::tolerances::VANISHING;
 use smallvec::{SmallVec, smallvec};
-
-/// Pivot, relative to the largest, below which contacts count as dependent.
-const RANK: f64 = 1e-10;
 
 /// Square matrix of the unknowns of a stage, stored by rows.
 type Square = SmallVec<[f64; 36]>;
@@ -49,11 +47,11 @@ pub(super) fn invert_independent(
             best
         };
         let mut best = largest(true);
-        if !(best.0 > RANK * first) {
+        if !(best.0 > VANISHING * first) {
             best = largest(false);
         }
         let (size, i, j) = best;
-        if !(size > RANK * first) {
+        if !(size > VANISHING * first) {
             break;
         }
         (rows[i], columns[j]) = (false, false);

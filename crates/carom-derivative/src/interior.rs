@@ -5,9 +5,6 @@ use carom_contact::nnls::nonnegative_least_squares;
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 
-/// Largest distance from the origin of the hull of the unit rows at which their cone counts as having no interior.
-pub(super) const INTERIOR: f64 = 1e-9;
-
 /// Returns a unit vector inside a cone, which has a positive product with each of the unit vectors `rows`. The vector
 /// points from the origin to the nearest point of the convex hull of `rows`. `None` if there are no rows, or if this point is no
 /// farther from the origin than `least`, so that the cone is too thin.

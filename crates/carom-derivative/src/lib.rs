@@ -80,6 +80,7 @@ mod shift;
 mod sides;
 mod sliding;
 mod stage;
+mod tolerances;
 mod wrt;
 
 pub use adjoint::{Cotangent, Gradient};
@@ -113,15 +114,9 @@ use std::sync::{Arc, OnceLock};
 /// span of the rows of contacts and constraints. With a larger tolerance most decisions would be ties.
 pub const MAX_TOLERANCE: f64 = 1e-3;
 
-/// Distance up to which two outcomes count as equal, relative to the motion that contacts can change.
-const SAME_OUTCOME: f64 = 1e-9;
-
-/// Difference up to which two whitened Jacobians count as equal, relative to the largest entry or to one.
+/// Difference up to which two whitened Jacobians count as equal, relative to the largest entry or to one, and the end of the
+/// stages and the law's own outcome, relative to the motion that contacts can change.
 const SAME_JACOBIAN: f64 = 1e-7;
-
-/// Largest distance between the end of the stages and the law's own outcome, relative to the motion that contacts can
-/// change.
-const SAME_WAY: f64 = 1e-7;
 
 /// Velocity and Jacobian of an outcome at a kink or a jump of the law, as limits from one region of velocities. The
 /// velocities before the impact around the kink or jump form several regions, in each of which the law is smooth. Each

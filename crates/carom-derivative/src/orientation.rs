@@ -12,16 +12,10 @@
 
 use super::frame::Frame;
 use super::reading::Cones;
+use crate::tolerances::ROUNDED;
 use carom_contact::{ContactIndex, RowIndex};
 use nalgebra::DVector;
 use smallvec::SmallVec;
-
-/// Largest number of combinations of modes whose signs are computed.
-const MAX_CLASSES: usize = CLASSES.pow(4);
-
-/// Rounding of a product of two unit rows, and of one elimination relative to the largest entry. Generous for rows of up to a
-/// hundred entries.
-const ROUNDING: f64 = 1e-14;
 
 /// Number of different equations that a contact can have: none, closed without friction, sticking, sticking at the cap, and sliding
 /// in two directions.
@@ -83,7 +77,7 @@ impl Products {
             }
             _ => return None,
         };
-        let reach = 2.0 * bound + ROUNDING * size;
+        let reach = 2.0 * bound + ROUNDED * size;
         if !(determinant.abs() > reach) {
             return None;
         }
@@ -106,7 +100,7 @@ impl Products {
             .flatten()
             .fold(0.0, |a: f64, x| a.max(x.abs()));
         let gain = 1.0 + 4.0 * size * largest_part / (determinant.abs() - reach);
-        self.rounding = (self.rounding + ROUNDING * size) * gain * gain;
+        self.rounding = (self.rounding + ROUNDED * size) * gain * gain;
         Some(determinant > 0.0)
     }
 
@@ -229,7 +223,7 @@ fn is_one(
     let products = Products {
         count: rows.len(),
         entries: all.collect(),
-        rounding: ROUNDING,
+        rounding: ROUNDED,
     };
     have_one_orientation(&contacts, products, has_caps)
 }
@@ -247,7 +241,7 @@ fn have_one_orientation(contacts: &[Planar], products: Products, has_caps: bool)
         closed = left;
     }
     let n_classes = CLASSES.checked_pow(u32::try_from(contacts.len()).ok()?)?;
-    if n_classes > MAX_CLASSES {
+    if n_classes > CLASSES.pow(4) {
         return None;
     }
     // Combinations of the first contacts, with the sign of their determinant.

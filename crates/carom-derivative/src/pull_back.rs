@@ -15,12 +15,10 @@ use super::adjoint::{Adjoint, Cotangent, Gradient};
 use super::frame::Frame;
 use super::stage::{Stage, chain_pull_back};
 use super::{Derivative, Map, Walk};
+use crate::tolerances::NEGLIGIBLE;
 use carom_contact::{ImpactError, RowIndex};
 use nalgebra::DVector;
 use std::sync::Arc;
-
-/// Largest violation, relative to its own terms, up to which a change of one entry preserves the linear dependencies of contacts.
-const KEPT: f64 = 1e-9;
 
 /// Entries of the mass matrix and of the rows that must not change.
 struct Marks {
@@ -46,7 +44,8 @@ impl Marks {
         let cotangent = found.clone().into_given(frame, DVector::zeros(0));
         for (r, row) in cotangent.rows.row_iter().enumerate() {
             for (j, x) in row.iter().enumerate() {
-                if !(x.abs() <= KEPT * size * frame.row_factor(RowIndex::new(r)) * self.lengths[j])
+                if !(x.abs()
+                    <= NEGLIGIBLE * size * frame.row_factor(RowIndex::new(r)) * self.lengths[j])
                 {
                     self.rows.push((r, j));
                 }
@@ -55,7 +54,7 @@ impl Marks {
         for i in 0..cotangent.mass.nrows() {
             for j in 0..n {
                 let whole = size * self.lengths[i] * self.lengths[j];
-                if !(cotangent.mass[(i, j)].abs() <= KEPT * whole) {
+                if !(cotangent.mass[(i, j)].abs() <= NEGLIGIBLE * whole) {
                     self.mass.push((i, j));
                 }
             }

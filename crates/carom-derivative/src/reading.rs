@@ -1,21 +1,16 @@
 //! Impulses and velocities of one contact in a stage, and the modes that fit them.
 
-use super::SAME_OUTCOME;
 use super::TieKind;
 use super::branch::Decision;
 use super::form::Form;
 use super::frame::Frame;
 use super::mode::{Equation, Load, Mode, Range, Rebound, Terms, of_row};
+use crate::tolerances::GRAZING;
+use crate::tolerances::NEGLIGIBLE;
+use crate::tolerances::ROUNDED;
 use carom_contact::{ContactIndex, FrictionCone, RowIndex};
 use smallvec::smallvec;
 use std::f64::consts::PI;
-
-/// Velocities and impulses below this fraction of the velocity count as zero if modes are compared: fifty times the
-/// rounding that a solved step leaves.
-pub(super) const NOTHING: f64 = 1e-11;
-
-/// Impulse, as a fraction of the velocity, below which it counts as rounding.
-const ROUNDING: f64 = 1e-14;
 
 /// Friction cones of contacts in space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +120,7 @@ impl Reading<'_> {
 
     /// True if `size`, a velocity or impulse of this contact, counts as zero when contact modes are compared.
     pub(super) fn is_nothing(&self, size: f64) -> bool {
-        self.is_below(size, NOTHING)
+        self.is_below(size, GRAZING)
     }
 
     /// True if `size`, a velocity or impulse, is at most the given fraction of the motion in the span of the
@@ -201,13 +196,13 @@ impl Reading<'_> {
     pub(super) fn own(&self) -> Grip {
         if let Some(cap) = self.cap {
             // A contact that others close may have any impulse up to the cap, also if its own is at the cap.
-            let is_at_cap = self.is_below((cap - self.push).abs(), SAME_OUTCOME);
+            let is_at_cap = self.is_below((cap - self.push).abs(), NEGLIGIBLE);
             let is_closed = is_at_cap && self.is_nothing(self.gap.abs());
             if cap - self.push < -self.gap && !is_closed {
                 return Grip::Saturated(self.own_tangential());
             }
         }
-        if self.push > self.gap && !self.is_below(self.push, ROUNDING) {
+        if self.push > self.gap && !self.is_below(self.push, ROUNDED) {
             Grip::Closed(self.own_tangential())
         } else {
             Grip::Open

@@ -1,10 +1,8 @@
 //! Saltation: the linear map of a small difference through an event of a flow.
 
+use crate::tolerances::NEGLIGIBLE;
 use carom_contact::ImpactError;
 use nalgebra::{DMatrix, DVector};
-
-/// Crossing speed of a guard, relative to its gradient and the flow, up to which the guard counts as grazed.
-const GRAZING: f64 = 1e-9;
 
 /// Computes the saltation matrix of an event in a hybrid system: the linear map from small differences of the state before
 /// the event to small differences after it. The guard is the surface in state space that triggers the event. If the flow
@@ -59,7 +57,7 @@ pub fn saltation(
     }
     let rate = guard_gradient.dot(f_minus) + guard_rate;
     let size = guard_gradient.norm() * f_minus.norm() + guard_rate.abs();
-    if !(rate.abs() > GRAZING * size) {
+    if !(rate.abs() > NEGLIGIBLE * size) {
         return Err(ImpactError::Grazing { rate });
     }
     let jump = f_plus - reset * f_minus;

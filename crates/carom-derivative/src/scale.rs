@@ -1,6 +1,7 @@
 //! Scales of the motion that contacts can change, the part of a velocity in the span of their rows. Decisions count as tied
 //! relative to these scales.
 
+use crate::tolerances::NEGLIGIBLE;
 use carom_contact::RowIndex;
 use carom_contact::event_scale::{ROUNDING, part_in_span};
 use carom_metric::kernel;
@@ -9,9 +10,6 @@ use smallvec::SmallVec;
 
 /// Cosine of two rows below which they count as orthogonal: the rounding of a product of unit rows.
 const ORTHOGONAL: f64 = 1e-13;
-
-/// Part of a covector on a group of rows, relative to its length, that counts as zero.
-const UNTOUCHED: f64 = 1e-9;
 
 /// Group of rows that is not connected to other rows by any chain of nonzero products.
 #[derive(Clone, Debug)]
@@ -111,7 +109,7 @@ impl Scales {
         if let [group] = self.groups.as_slice() {
             return group.near(tolerance);
         }
-        let least = UNTOUCHED * covector.norm();
+        let least = NEGLIGIBLE * covector.norm();
         let groups = self.groups.iter();
         let touched = groups.filter(|group| group.seen(rows, covector) > least);
         let near: SmallVec<[f64; 4]> = touched.map(|group| group.near(tolerance)).collect();
@@ -123,7 +121,7 @@ impl Scales {
     pub(super) fn touched(&self, rows: &DMatrix<f64>, covectors: &[&DVector<f64>]) -> Vec<usize> {
         let sees = |group: &Group| {
             let mut all = covectors.iter();
-            all.any(|covector| group.seen(rows, covector) > UNTOUCHED * covector.norm())
+            all.any(|covector| group.seen(rows, covector) > NEGLIGIBLE * covector.norm())
         };
         let groups = self.groups.iter().enumerate();
         groups.filter(|(_, g)| sees(g)).map(|(k, _)| k).collect()

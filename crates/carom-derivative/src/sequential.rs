@@ -7,7 +7,9 @@ use super::friction::{Contacts, Event};
 use super::mode::Mode;
 use super::reading::Cones;
 use super::stage::Stage;
-use super::{Answers, Branch, DifferentiableLaw, SAME_OUTCOME, SAME_WAY, chain};
+use super::{Answers, Branch, DifferentiableLaw, chain};
+use crate::SAME_JACOBIAN;
+use crate::tolerances::NEGLIGIBLE;
 use carom_contact::{ContactIndex, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem};
 use carom_impact::frictional::{PATIENCE, Sequential, SingleImpacts, StepWorkspace};
 use carom_impact::propagative::SEQUENCE_LIMIT;
@@ -50,7 +52,7 @@ fn closing(frame: &Frame<'_>, walk: &Walk, grazing: &[f64], is_cut: bool) -> Opt
         };
         let unit = DVector::from_column_slice(set.unit_row(row));
         let has_decayed = walk.jacobian.tr_mul(&unit).norm() <= DECAYED;
-        let nothing = frame.scales().of_row(row, SAME_OUTCOME) + 2.0 * grazing[i.index()];
+        let nothing = frame.scales().of_row(row, NEGLIGIBLE) + 2.0 * grazing[i.index()];
         let is_at_rest = unit.dot(&walk.velocity).abs() <= nothing;
         if has_decayed && (is_cut || is_at_rest) {
             mode.append(last.mode(), frame);
@@ -198,7 +200,7 @@ impl DifferentiableLaw for Sequential {
         if !closed_at_once.is_empty() {
             // Contacts that are closed at once may act otherwise than in their last impacts.
             let after = frame.of_velocity(&outcome.velocity_plus.0);
-            let ends_there = frame.is_rounding(&(&after - &walk.velocity), SAME_WAY);
+            let ends_there = frame.is_rounding(&(&after - &walk.velocity), SAME_JACOBIAN);
             if !(ends_there && walk.stages.iter().any(|stage| stage.is_limit)) {
                 return Err(ImpactError::NotDifferentiated { reason: HINDERED });
             }

@@ -9,18 +9,13 @@ use super::form::Form;
 use super::frame::Frame;
 use super::mode::Terms;
 use super::stage::{Column, Stage};
+use crate::tolerances::VANISHING;
 use carom_contact::RowIndex;
 use nalgebra::DVector;
 use std::borrow::Cow;
 
 /// Largest number of inequalities that the elimination may produce.
 const MAX_INEQUALITIES: usize = 128;
-
-/// Largest number of inequalities from which the elimination may start.
-const MAX_GIVEN: usize = u64::BITS as usize;
-
-/// Coefficients below this fraction of the largest of their inequality count as zero.
-const NONE: f64 = 1e-10;
 
 /// A test, with its growth for unit shifts.
 #[derive(Clone)]
@@ -76,7 +71,7 @@ impl Inequality {
             decision: self.decision,
         };
         let size = sum.size();
-        let small = NONE * size;
+        let small = VANISHING * size;
         sum.shifts
             .apply(|x| *x = if x.abs() <= small { 0.0 } else { *x });
         if size > 0.0 {
@@ -90,11 +85,11 @@ impl Inequality {
     }
 
     fn is_same(&self, other: &Self) -> bool {
-        (&self.impulses - &other.impulses).amax() <= NONE
-            && (&self.after - &other.after).amax() <= NONE
-            && (&self.before - &other.before).amax() <= NONE
-            && (&self.shifts - &other.shifts).amax() <= NONE
-            && (self.constant - other.constant).abs() <= NONE * self.constant.abs()
+        (&self.impulses - &other.impulses).amax() <= VANISHING
+            && (&self.after - &other.after).amax() <= VANISHING
+            && (&self.before - &other.before).amax() <= VANISHING
+            && (&self.shifts - &other.shifts).amax() <= VANISHING
+            && (self.constant - other.constant).abs() <= VANISHING * self.constant.abs()
     }
 
     fn form(&self) -> Form {
@@ -132,7 +127,7 @@ fn sorted(frame: &Frame<'_>, stage: &Stage, forms: &[Form]) -> (Vec<Form>, Vec<I
         let shifts = DVector::from_fn(free.len(), |k, _| grows(k));
         let terms = form.impulses.iter().chain(&form.after);
         let size = terms.fold(0.0, |m: f64, t| m.max(t.1.abs()));
-        if shifts.amax() <= NONE * size {
+        if shifts.amax() <= VANISHING * size {
             fixed.push(form.clone());
         } else {
             shifted.push(Inequality::new(form, shifts, frame.n_rows()));
@@ -166,7 +161,7 @@ fn make_sparse(given: &mut [Inequality], n_shifts: usize) {
             let left = |q: &Inequality, factor: f64| {
                 let (x, part) = (q.shifts[into], factor * q.shifts[from]);
                 let rest = x - part;
-                if rest.abs() <= NONE * (x.abs() + part.abs()) {
+                if rest.abs() <= VANISHING * (x.abs() + part.abs()) {
                     0.0
                 } else {
                     rest
@@ -193,7 +188,7 @@ fn make_sparse(given: &mut [Inequality], n_shifts: usize) {
 /// After k eliminations a combination of more than k + 1 given inequalities follows from the others (Kohler 1967) and is
 /// dropped.
 fn eliminated(mut given: Vec<Inequality>, n_shifts: usize) -> Option<Vec<Inequality>> {
-    if given.len() > MAX_GIVEN {
+    if given.len() > u64::BITS as usize {
         return None;
     }
     for (k, inequality) in given.iter_mut().enumerate() {

@@ -8,7 +8,9 @@
 use super::branch::{Tied, Walk};
 use super::frame::Frame;
 use super::interior::interior;
-use super::{DifferentiableLaw, Map, SAME_JACOBIAN, SAME_OUTCOME};
+use super::{DifferentiableLaw, Map};
+use crate::SAME_JACOBIAN;
+use crate::tolerances::NEGLIGIBLE;
 use carom_contact::event_scale::ROUNDING;
 use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem};
 use carom_metric::Tangent;
@@ -41,19 +43,12 @@ const TURNED: f64 = 1e-4;
 /// Largest number of ties that are taken both ways.
 const MAX_TIES: usize = 6;
 
-/// Largest number of velocities at which the law is evaluated.
-const MAX_ASKED: usize = 1 << MAX_TIES;
-
 /// Largest amount of work; one unit is about one multiply-add.
 const MAX_WORK: u64 = 1_000_000_000;
 
 /// Distance of the hull of the unit rows of a cell from the origin, up to which the cell counts as empty: the rows of ties have the
 /// rounding of a long branch.
 const SLIVER: f64 = 3e-5;
-
-/// Largest size (Frobenius norm) of the derivatives of a side. Beyond it, rounding of the data changes the outcome by more than two
-/// equal outcomes may differ. Contacts that hinder each other amplify a change of the velocity alternately.
-const AMPLIFIED: f64 = SAME_OUTCOME / ROUNDING;
 
 /// Velocities around a tie at which a law is evaluated.
 pub(super) struct Around<'a> {
@@ -176,7 +171,7 @@ impl<'a> Around<'a> {
         }
         let (mut asked, mut margin) = (0, own.margin);
         while let Some(cell) = open.pop_front() {
-            if asked >= MAX_ASKED || found.work > MAX_WORK {
+            if asked >= 1 << MAX_TIES || found.work > MAX_WORK {
                 found.is_complete = false;
                 break;
             }
@@ -190,7 +185,10 @@ impl<'a> Around<'a> {
                 asked += 1;
                 self.ask(&direction)
             };
-            let Some(mut walk) = walk.filter(|walk| walk.jacobian.norm() <= AMPLIFIED) else {
+            // Beyond this size of the derivatives, rounding of the data changes the outcome by more than two equal outcomes may
+            // differ. Contacts that hinder each other amplify a change of the velocity alternately.
+            let is_certain = |walk: &Walk| ROUNDING * walk.jacobian.norm() <= NEGLIGIBLE;
+            let Some(mut walk) = walk.filter(is_certain) else {
                 (found.is_known, found.is_complete) = (false, false);
                 if wants_all {
                     continue;
@@ -206,7 +204,7 @@ impl<'a> Around<'a> {
                 continue;
             }
             let moved = &walk.velocity - &self.after;
-            found.are_continuous &= self.frame.is_zero(&moved, SAME_OUTCOME);
+            found.are_continuous &= self.frame.is_zero(&moved, NEGLIGIBLE);
             margin = margin.min(walk.margin);
             if !found.walks.iter().any(|other| self.are_same(other, &walk)) {
                 walk.towards = Some(direction);
@@ -298,7 +296,7 @@ impl<'a> Around<'a> {
         } else {
             SAME_JACOBIAN
         };
-        self.frame.is_zero(&moved, SAME_OUTCOME)
+        self.frame.is_zero(&moved, NEGLIGIBLE)
             && (&a.jacobian - &b.jacobian).amax() <= allowed * size
     }
 }

@@ -4,15 +4,13 @@ use super::adjoint::Adjoint;
 use super::frame::{Frame, Variation};
 use super::independent::invert_independent;
 use super::mode::{Mode, Range, Terms};
+use crate::tolerances::NEGLIGIBLE;
 use carom_contact::residual_scale::dot_and_size;
 use carom_contact::{ContactIndex, RowIndex};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector, DVectorView};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
-
-/// Largest distance of the right-hand side from the range of dependent contacts, relative to its own terms.
-const IN_RANGE: f64 = 1e-9;
 
 /// Rounding error of the residual of an equation, relative to the sum of the magnitudes of all products in it.
 const ROUNDED: f64 = 64.0 * f64::EPSILON;
@@ -96,7 +94,7 @@ fn add_covector(frame: &Frame<'_>, terms: &Terms, factor: f64, out: &mut [f64]) 
 /// Returns the size up to which impulses of dependent contacts count as zero: a small fraction of the largest impulse.
 fn idle(impulses: &[f64]) -> f64 {
     let sizes = impulses.iter().map(|l| l.abs());
-    IN_RANGE * sizes.fold(0.0, f64::max)
+    NEGLIGIBLE * sizes.fold(0.0, f64::max)
 }
 
 /// True if the impulse on any row of an unknown is larger than `idle`.
@@ -370,7 +368,7 @@ impl Stage {
             let made = times(self.matrix(), &x);
             let mut left = made.iter().zip(&missed).map(|(made, missed)| made + missed);
             let largest = sizes.iter().copied().fold(0.0, f64::max);
-            is_kept = left.all(|left| left.abs() <= IN_RANGE * largest);
+            is_kept = left.all(|left| left.abs() <= NEGLIGIBLE * largest);
         }
         for (i, x) in x.iter().enumerate() {
             kernel::add_scaled(velocity.as_mut_slice(), *x, self.pushed(i));
@@ -466,7 +464,7 @@ impl Stage {
             defect
         };
         // Rows of the independent part vanish up to rounding.
-        let is_one = |defect: &Column| defect.iter().any(|x| x.abs() > IN_RANGE);
+        let is_one = |defect: &Column| defect.iter().any(|x| x.abs() > NEGLIGIBLE);
         (0..p).map(row).filter(is_one).collect()
     }
 
@@ -507,8 +505,9 @@ impl Stage {
         // Equations of redundant constraints follow from the others.
         let regular = p - self.mode.n_redundant;
         let rows = self.matrix().chunks_exact(p).zip(&asked).take(regular);
-        let allowed = rows
-            .map(|(row, asked)| IN_RANGE * asked + ROUNDED * (asked + dot_and_size(row, &sums).1));
+        let allowed = rows.map(|(row, asked)| {
+            NEGLIGIBLE * asked + ROUNDED * (asked + dot_and_size(row, &sums).1)
+        });
         let allowed: Column = allowed.collect();
         let mut missed: Column = smallvec![0.0; p];
         before.column_iter().all(|column| {
@@ -561,13 +560,13 @@ impl Stage {
             let may = |sign: f64| {
                 let mut ranges = self.mode.ranges.iter().enumerate();
                 ranges.all(|(i, range)| match *range {
-                    Range::Push => pushes[i] || sign * change[i] >= -IN_RANGE,
+                    Range::Push => pushes[i] || sign * change[i] >= -NEGLIGIBLE,
                     Range::Friction(normal, friction) => {
                         let is_own =
                             |(_, range): &(_, &Range)| *range == &Range::Friction(normal, friction);
                         let own = change.iter().zip(&self.mode.ranges).filter(is_own);
                         let size = kernel::norm(&own.map(|(x, _)| *x).collect::<Column>());
-                        pushes[normal] || size <= friction * sign * change[normal] + IN_RANGE
+                        pushes[normal] || size <= friction * sign * change[normal] + NEGLIGIBLE
                     }
                     Range::Any => true,
                 })
@@ -613,7 +612,7 @@ impl Stage {
             kernel::add_scaled(moved.as_mut_slice(), *x, row);
             size += kernel::norm(row) * x.abs();
         }
-        if moved.norm() <= IN_RANGE * size {
+        if moved.norm() <= NEGLIGIBLE * size {
             moved.fill(0.0);
         }
         moved

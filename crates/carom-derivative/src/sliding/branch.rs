@@ -3,6 +3,7 @@
 use super::Sliding;
 use crate::branch::{Decision as Decided, Tied, Walk};
 use crate::frame::Frame;
+use crate::tolerances::VANISHING;
 use crate::{Answers, Branch, Map, TieKind};
 use carom_contact::{Contact, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, RowIndex};
 use carom_impact::contact_space;
@@ -11,10 +12,6 @@ use carom_two_body::{
     vary_impact,
 };
 use nalgebra::{DVector, Matrix3, Vector2, Vector3};
-
-/// Slope of a decision with respect to the velocity, relative to the size of the metric, below which no velocity changes
-/// the decision.
-const UNCHANGED: f64 = 1e-10;
 
 /// Sliding velocity, relative to the motion that the contact sees, at which decisions of a contact that sticks from the
 /// start are evaluated: far beyond ties, and small enough to approximate the limit.
@@ -228,7 +225,7 @@ impl<'p, 'o> OneContact<'p, 'o> {
     fn distance(&self, decision: &Decision) -> Option<f64> {
         let size = decision.slope.dot(&(self.w * decision.slope));
         let size = size.max(0.0).sqrt();
-        let is_one = size > UNCHANGED * self.w.amax().sqrt() * decision.slope.amax();
+        let is_one = size > VANISHING * self.w.amax().sqrt() * decision.slope.amax();
         is_one.then(|| decision.value / size)
     }
 
