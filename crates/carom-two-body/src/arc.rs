@@ -2,6 +2,7 @@
 
 use super::flow::Flow;
 use super::state::State;
+use crate::tolerances::ROUNDING;
 use carom_numeric::roots;
 
 /// Order of the Taylor polynomials.
@@ -16,9 +17,6 @@ const LONGEST: f64 = 16.0;
 /// Longest arc if the normal velocity can fall. The sliding direction turns by less than this angle (rad), so that it
 /// turns by less than half a turn and crosses the line of $d$ at most once.
 const HALF_TURN: f64 = 3.0;
-
-/// Rounding error of a polynomial whose first coefficient is one.
-const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// Reciprocals of 1, 2, ...; entry 0 is unused.
 pub(crate) const RECIPROCAL: [f64; ORDER + 2] = {

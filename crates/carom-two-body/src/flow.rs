@@ -3,9 +3,6 @@
 use super::inertia::ContactInertia;
 use crate::tolerances::{LAST_NEWTON_STEP, LONGEST_NEWTON_TURN, TURN_ROUNDING};
 
-/// Fraction of the flow's rate below which a transverse rate counts as zero: sliding is straight.
-pub(crate) const STRAIGHT: f64 = 8.0 * f64::EPSILON;
-
 /// Coulomb sliding at a contact, in units of its own rate.
 ///
 /// With the sliding velocity $\gamma = \rho s$, $s = (\cos\theta, \sin\theta)$, and $t = (-\sin\theta, \cos\theta)$, Jia

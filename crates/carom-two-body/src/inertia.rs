@@ -1,15 +1,10 @@
 //! Inverse inertia matrix of one contact.
 
 use crate::TwoBodyError;
+use crate::tolerances::INERTIA_ASYMMETRY;
+use carom_numeric::decisions::Sum;
 use carom_numeric::kernel::power_of_two_scale;
 use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
-
-/// Relative asymmetry up to which a matrix is symmetrized instead of rejected.
-const SYMMETRY_TOLERANCE: f64 = 1e-9;
-
-/// Cholesky pivot, as a fraction of its diagonal entry, below which the matrix counts as singular. Rows that constraints
-/// make dependent leave pivots of up to a dozen units in the last place, whose sign changes if the tangents are rotated.
-const PIVOT_TOLERANCE: f64 = 256.0 * f64::EPSILON;
 
 /// Inverse inertia matrix $W$ of a contact between two bodies: it maps an impulse $I$ at the contact to the
 /// change of the contact velocity, $\Delta v = W I$.
@@ -78,7 +73,7 @@ impl ContactInertia {
             return Err(TwoBodyError::ContactInertiaNonFinite);
         }
         let asymmetry = (w - w.transpose()).amax();
-        if asymmetry > SYMMETRY_TOLERANCE * size {
+        if asymmetry > INERTIA_ASYMMETRY * size {
             return Err(TwoBodyError::ContactInertiaNotSymmetric {
                 asymmetry: asymmetry / size,
             });
@@ -93,7 +88,9 @@ impl ContactInertia {
             w[(1, 1)],
             [mean(0, 2), mean(1, 2)],
             w[(2, 2)],
-            PIVOT_TOLERANCE * amplified,
+            // Rows that constraints make dependent leave pivots of up to a dozen units in the last place, whose sign changes
+            // if the tangents are rotated.
+            Sum::ROUNDING * amplified,
         )
     }
 

@@ -3,11 +3,9 @@
 use super::flow::Flow;
 use super::inertia::ContactInertia;
 use crate::tolerances::LEAST_SLOPE;
+use crate::tolerances::ROUNDED;
 use carom_numeric::roots;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
-
-/// Anisotropy, as a fraction of the isotropic part, below which the rotation of the sliding direction is only rounding.
-const ISOTROPIC: f64 = 1e-14;
 
 /// Component, as a fraction of the largest term, below which it counts as zero.
 const ZERO: f64 = 4e-16;
@@ -74,7 +72,7 @@ pub fn invariant_directions(w: &ContactInertia, friction: f64) -> InvariantDirec
     let p = cos * flow.a1 + sin * flow.a2;
     let q = cos * flow.a2 - sin * flow.a1;
     let size = big + p.abs() + q.abs();
-    if size <= ISOTROPIC * (flow.a11 + flow.a22) {
+    if size <= ROUNDED * (flow.a11 + flow.a22) {
         return InvariantDirections::All;
     }
     let tiny = ZERO * size;

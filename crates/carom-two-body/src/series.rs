@@ -1,16 +1,10 @@
 //! Taylor polynomials in time for the motion of a contact with springs.
 
 use super::inertia::ContactInertia;
+use crate::arc::ORDER;
+use crate::arc::SIZE;
+use crate::tolerances::NEGLIGIBLE;
 use nalgebra::Vector3;
-
-/// Order of the Taylor polynomials.
-const ORDER: usize = 20;
-
-/// Number of coefficients of a polynomial.
-const SIZE: usize = ORDER + 1;
-
-/// Size of the last terms of a step, as a fraction of the largest term, below which they are negligible.
-const TRUNCATION: f64 = 1e-17;
 
 /// Longest step, as a fraction of the inverse of an upper bound of the fastest angular frequency.
 const LONGEST: f64 = 0.5;
@@ -253,5 +247,5 @@ fn is_cut(polynomial: &Polynomial, t: f64, least: f64) -> bool {
         }
         power *= t;
     }
-    last > TRUNCATION * largest
+    last > NEGLIGIBLE * largest
 }

@@ -2,7 +2,7 @@
 
 use super::arc::Arc;
 use super::events::{End, Event, EventPoint, Events, Normal, Phase};
-use super::flow::{Flow, STRAIGHT, centrifugal, normalized};
+use super::flow::{Flow, centrifugal, normalized};
 use super::inertia::ContactInertia;
 use super::line::Line;
 use super::options::ImpactOptions;
@@ -10,6 +10,7 @@ use super::recorder::Recorder;
 use super::state::State;
 use super::tail::Tail;
 use crate::TwoBodyError;
+use crate::tolerances::ROUNDING;
 use carom_numeric::roots;
 
 /// Sliding speed, as a fraction of the contact velocity, that counts as rest.
@@ -149,7 +150,7 @@ impl<'a, R: Recorder> Run<'a, R> {
             let direction = normalized(self.state.sliding);
             let (f, g, slope) = self.flow.rates(direction);
             let is_slow = self.state.rho <= SLOW * start && f < 0.0;
-            let is_straight = g.abs() <= STRAIGHT;
+            let is_straight = g.abs() <= ROUNDING;
             if is_straight || is_slow || (is_start && self.is_brief(direction)) {
                 if is_start && is_straight {
                     self.record(Event::StraightSlip);

@@ -5,13 +5,11 @@ use super::flow::Flow;
 use super::inertia::ContactInertia;
 use super::state::State;
 use super::tail::{Rates, TERMS, Tail, circular};
+use crate::tolerances::NEGLIGIBLE;
 
 /// Number of components of $a$ and $A$ parallel and perpendicular to an invariant direction: $a = (\alpha, \beta)$, $A =
 /// \begin{pmatrix} m + h & k \cr k & m - h \end{pmatrix}$.
 const COMPONENTS: usize = 5;
-
-/// Terms of a series, as a fraction of the first, that are rounding.
-const NEGLIGIBLE: f64 = 1e-17;
 
 type Components = [f64; COMPONENTS];
 

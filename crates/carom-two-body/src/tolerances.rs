@@ -24,9 +24,17 @@ pub(crate) const LEAST_SLOPE: f64 = 1e-6;
 /// Cosine of 40 degrees: a sliding direction within this angle of an invariant direction belongs to its tail.
 pub(crate) const NEAR_TAIL: f64 = 0.77;
 
-/// Sliding speed, relative to the speed of the contact, that counts as rounding.
-pub(crate) const NO_SLIDING: f64 = 1e-14;
+/// Sliding speed, relative to the speed of the contact, and anisotropy of the inertia, relative to its isotropic part, that
+/// count as rounding.
+pub(crate) const ROUNDED: f64 = 1e-14;
 
 /// Change of the sliding velocity along a line, relative to the sliding speed, below which the direction of friction
 /// counts as constant.
 pub(crate) const SHORT_LINE: f64 = 1e-12;
+
+/// Terms of a series, as a fraction of the largest term, that do not change the sum: a thousandth of a rounding error.
+pub(crate) const NEGLIGIBLE: f64 = 1e-17;
+
+/// Rounding error of a polynomial whose first coefficient is one. A transverse rate below this fraction of the flow's rate
+/// counts as zero: sliding is straight.
+pub(crate) const ROUNDING: f64 = 8.0 * f64::EPSILON;
