@@ -1,6 +1,7 @@
 //! Perfectly inelastic (plastic) impact.
 
 use crate::laws::BuiltIn;
+use crate::tolerances::BALANCED;
 use carom_contact::candidate::Targets;
 use carom_contact::event_scale::part_in_span;
 use carom_contact::gate::Rules;
@@ -12,17 +13,10 @@ use carom_contact::{
     Numbers, UnitRow,
 };
 use carom_metric::kernel;
+use carom_numeric::decisions::RANK;
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
-
-/// Singular values of the unit normals below this fraction of the largest count as zero: the normals are linearly dependent.
-const RANK_TOLERANCE: f64 = 1e-12;
-
-/// Product of two whitened unit normals below which the contacts count as independent. It covers the rounding of coordinates
-/// turned at a condition number of a million. Stopping one contact then changes the velocity of the other by at most this
-/// fraction, less than the gate resolves.
-const ORTHOGONAL: f64 = 1e-10;
 
 /// Rule that decides which contacts a perfectly inelastic impact brings to rest: only those that must push, or all contacts
 /// whose velocities the impact changes.
@@ -171,7 +165,7 @@ pub fn meeting(contacts: &ContactSet<'_>) -> Vec<Vec<UnitRow>> {
             next += 1;
             for (j, is_found) in contacts.unit_rows().zip(&mut is_found) {
                 let product = kernel::dot(contacts.unit(member), contacts.unit(j));
-                if !*is_found && product.abs() > ORTHOGONAL {
+                if !*is_found && product.abs() > BALANCED {
                     *is_found = true;
                     members.push(j);
                 }
@@ -252,7 +246,7 @@ fn project_all(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactErro
     by_groups(problem, &stopped(problem), |normals, momentum| {
         let stop = Svd::new(normals.as_slice(), normals.nrows());
         Ok(DVector::from_vec(
-            stop.least_norm((-momentum).as_slice(), RANK_TOLERANCE),
+            stop.least_norm((-momentum).as_slice(), RANK),
         ))
     })
 }

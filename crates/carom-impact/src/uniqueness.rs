@@ -1,11 +1,9 @@
 //! Conditions under which a simultaneous impact has a single outcome.
 
+use crate::tolerances::EQUAL;
 use carom_contact::ContactSet;
 use carom_metric::Wedge;
 use std::f64::consts::FRAC_PI_2;
-
-/// Largest distance of $\pi/2\gamma$ from an integer that counts as rounding, relative to $\pi/2\gamma$.
-const INTEGER_TOLERANCE: f64 = 1e-9;
 
 /// Dependence of the elastic outcome at two contacts on the order of their impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,9 +74,7 @@ pub fn uniqueness(contacts: &ContactSet<'_>) -> Uniqueness {
             });
         }
     }
-    let all_pairs = pairs
-        .iter()
-        .all(|p| p.distance <= INTEGER_TOLERANCE * p.exponent);
+    let all_pairs = pairs.iter().all(|p| p.distance <= EQUAL * p.exponent);
     let order_independent = match (all_pairs, independent(contacts)) {
         (false, _) => Some(false),
         (true, true) => Some(true),

@@ -3,6 +3,7 @@
 use super::polygon::directions;
 use super::space::ContactSpace;
 use super::stepper::StepProblem;
+use crate::tolerances::BALANCED;
 use carom_contact::{ContactIndex, ContactSet, ImpactError, ImpactProblem};
 use carom_lcp::{Lcp, LcpStatus, Lemke};
 use carom_metric::{Tangent, kernel};
@@ -176,9 +177,6 @@ impl TerminationBounds {
         self.kinetic_c * self.speed.ceil() + (-libm::log(tail) * per).ceil().max(0.0)
     }
 }
-
-/// Ratio of the smallest force to the sum of its parts below which the force counts as zero: the parts balance.
-const BALANCED: f64 = 1e-10;
 
 /// Returns `norm`, the length of the shortest vector sum of the contact forces. Fails with [`ImpactError::NotPointed`] if
 /// it is only a rounding error of the individual forces `impulse`: then forces inside the friction cones can balance each

@@ -7,6 +7,7 @@
 //! equal are images of each other under a symmetry of the problem; they keep the order in which they were given.
 
 use super::space::ContactSpace;
+use crate::tolerances::EQUAL;
 use carom_contact::{ContactIndex, FrictionCone};
 use carom_metric::kernel;
 
@@ -15,9 +16,6 @@ const PARALLEL: f64 = 1e-6;
 
 /// Largest difference of unit rows, friction coefficients and rebounds at which two contacts are duplicates.
 const SAME_CONTACT: f64 = 1e-12;
-
-/// Largest difference of two sort keys, as a fraction of the largest key, at which the keys count as equal.
-const SAME_KEY: f64 = 1e-9;
 
 /// Cosine of two unit normals below which the contacts are certainly no duplicates and are not compared further.
 const NEARLY_PARALLEL: f64 = 1.0 - 1e-6;
@@ -379,9 +377,9 @@ impl Keys<'_> {
                     ];
                 }
                 let [[p, q], [r, s]] = turn;
-                let is_turn = (p * r + q * s).abs() <= SAME_KEY
-                    && (libm::hypot(p, q) - 1.0).abs() <= SAME_KEY
-                    && (libm::hypot(r, s) - 1.0).abs() <= SAME_KEY;
+                let is_turn = (p * r + q * s).abs() <= EQUAL
+                    && (libm::hypot(p, q) - 1.0).abs() <= EQUAL
+                    && (libm::hypot(r, s) - 1.0).abs() <= EQUAL;
                 (is_turn && is_same(&turn)).then_some(turn)
             }
             _ => None,
@@ -398,7 +396,7 @@ impl Keys<'_> {
             .iter()
             .fold(0.0, |a, i| f64::max(a, speed(*i).abs()));
         let mut neighbors = sorted.iter().zip(sorted.iter().skip(1));
-        let are_apart = neighbors.all(|(i, j)| speed(*j) - speed(*i) > SAME_KEY * largest);
+        let are_apart = neighbors.all(|(i, j)| speed(*j) - speed(*i) > EQUAL * largest);
         let is_parallel = |i: ContactIndex, j: ContactIndex| {
             self.space.gram[(self.start(i), self.start(j))] >= NEARLY_PARALLEL
         };
@@ -508,7 +506,7 @@ impl Keys<'_> {
         let gram = &self.space.gram;
         let slots = contacts.iter().map(|i| self.start(*i));
         let speed = slots.clone().map(|slot| self.before[slot + 1].abs());
-        let slow = SAME_KEY * speed.fold(0.0, f64::max);
+        let slow = EQUAL * speed.fold(0.0, f64::max);
         let sign = |slot: usize| {
             let slide = self.before[slot + 1];
             if slide.abs() > slow {
@@ -517,7 +515,7 @@ impl Keys<'_> {
             let mut acting = std::iter::once(slot).chain(slots.clone());
             let acted = acting.find_map(|normal| {
                 let g = gram[(normal, slot + 1)];
-                (g.abs() > SAME_KEY).then_some(g.signum())
+                (g.abs() > EQUAL).then_some(g.signum())
             });
             acted.unwrap_or(1.0)
         };
@@ -558,7 +556,7 @@ impl Classes {
             return;
         }
         let values: Vec<f64> = self.contacts.iter().map(|i| key(*i)).collect();
-        let limit = SAME_KEY * kernel::max_abs(&values);
+        let limit = EQUAL * kernel::max_abs(&values);
         let mut starts = Vec::with_capacity(self.contacts.len());
         for class in 0..self.starts.len() {
             let start = self.starts[class];

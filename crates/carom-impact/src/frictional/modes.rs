@@ -3,6 +3,8 @@
 use super::end_mode::{EndMode, end_modes};
 use super::refuted::are_refuted;
 use super::space::ContactSpace;
+use crate::tolerances::BALANCED;
+use crate::tolerances::DISTINCT;
 use carom_contact::candidate::Opening;
 use carom_contact::gate::Rules;
 use carom_contact::nnls::nonnegative_least_squares;
@@ -14,12 +16,6 @@ use nalgebra::{DMatrix, DVector};
 /// Largest number of contacts for which all combinations of contact modes are enumerated: $4^5$ combinations, or $7^5$ if
 /// the normal impulses have upper bounds (caps).
 pub const MAX_MODE_CONTACTS: usize = 5;
-
-/// Largest violation of the conditions of a mode that counts as rounding, as a fraction of $\lVert p\rVert$.
-const FEASIBLE: f64 = 1e-10;
-
-/// Largest distance of two outcomes that count as one, as a fraction of $\lVert p\rVert$.
-const SAME: f64 = 1e-6;
 
 /// Fraction of its terms below which a gradient is a rounding error. With friction coefficients of $10^5$ the terms
 /// cancel, so a larger value would be wrong.
@@ -163,7 +159,7 @@ pub(super) fn solutions(
         };
         let change = space.change(&impulse).to_vec();
         let is_same = |other: &[f64]| {
-            let far = |(a, b): (&f64, &f64)| (a - b).abs() > SAME * norm;
+            let far = |(a, b): (&f64, &f64)| (a - b).abs() > DISTINCT * norm;
             !change.iter().zip(other).any(far)
         };
         match found.iter_mut().find(|other| is_same(&other.change)) {
@@ -259,7 +255,7 @@ fn attempt(
     let residual = &y * &x + &z;
     let terms = y.abs() * &x + z.abs();
     let mut rows = residual.iter().zip(&terms);
-    let is_met = rows.all(|(left, terms)| left.abs() <= FEASIBLE * terms.max(norm));
+    let is_met = rows.all(|(left, terms)| left.abs() <= BALANCED * terms.max(norm));
     if !is_met {
         return Ok(None);
     }

@@ -1,6 +1,7 @@
 //! Residual of frictional contacts, each relative to the rounding scale of its rows.
 
 use super::space::ContactSpace;
+use crate::tolerances::EQUAL;
 use carom_contact::residual_scale::{divisor, worst};
 use carom_contact::{ContactSet, Numbers};
 use carom_metric::kernel;
@@ -8,13 +9,6 @@ use smallvec::smallvec;
 
 /// Factor between the error of a sliding direction and the relative error of the sliding velocity.
 const DIRECTION: f64 = 10.0;
-
-/// Fraction of the rounding scale below which friction counts as rounding, at a contact that pushes less than [`NO_PUSH`].
-/// The direction of such friction is not checked.
-const NO_FRICTION: f64 = 1e-9;
-
-/// Fraction of the rounding scale below which a normal impulse is a rounding error.
-const NO_PUSH: f64 = 1e-9;
 
 /// Returns the largest residual of the contact conditions over all contacts, for round friction cones. `after` are the
 /// scaled velocities of the contact rows of unit kinetic length (unit rows) after the impact and `impulse` the scaled
@@ -62,8 +56,7 @@ pub(super) fn own_residual(
         );
         let limit = friction * l[normal].max(0.0);
         let excess = ((drag - limit) * mobility / divisor(terms)).max(0.0);
-        let is_rounding =
-            l[normal] <= NO_PUSH * s[normal] && drag * mobility <= NO_FRICTION * terms;
+        let is_rounding = l[normal] <= EQUAL * s[normal] && drag * mobility <= EQUAL * terms;
         if slip == 0.0 || is_rounding {
             return worst([missed, excess].into_iter());
         }

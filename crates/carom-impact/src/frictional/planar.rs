@@ -3,15 +3,11 @@
 use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
 use super::stepper::StepWorkspace;
+use crate::tolerances::EQUAL;
+use crate::tolerances::FREE;
 use carom_contact::{FamilyMember, ImpactError};
 use carom_lcp::cone::{ConeMode, ConeSelection};
 use nalgebra::DMatrix;
-
-/// Fraction of the largest velocity before the impact below which a velocity counts as zero: the contact is closed, or sticks.
-const NO_VELOCITY: f64 = 1e-9;
-
-/// Ratio to the largest pivot below which a pivot counts as zero: a direction of the impulses is free.
-const FREE: f64 = 1e-9;
 
 /// Impulses that replace those found by Lemke's method.
 pub(super) struct Replaced {
@@ -68,7 +64,7 @@ pub(super) fn select(
 /// contact rows before the impact.
 fn is_isolated(space: &ContactSpace, before: &[f64], workspace: &StepWorkspace) -> bool {
     let (impulse, after) = (&workspace.impulse, &workspace.after);
-    let none = NO_VELOCITY * before.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+    let none = EQUAL * before.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
     let slides = |contact: usize| {
         let pushes = impulse[2 * contact] > 0.0 || after[2 * contact].abs() <= none;
         pushes && space.friction[contact] > 0.0 && after[2 * contact + 1].abs() > none

@@ -1,12 +1,9 @@
 //! Closed form of all outcomes that steps of one planar contact can reach.
 
 use super::space::ContactSpace;
+use crate::tolerances::FREE;
 use carom_contact::ImpactProblem;
 use nalgebra::{Matrix2, Vector2};
-
-/// Determinant of the Gram matrix over the product of its diagonal entries, below which normal and tangent count as linearly
-/// dependent. The closed forms divide by the determinant.
-const DEPENDENT: f64 = 1e-9;
 
 /// Computes the set of velocities after the impact that the set-valued law allows for one contact without friction or with
 /// one tangent. If the contact approaches, the set is the convex hull of the returned velocities (n entries each), one or
@@ -78,7 +75,7 @@ impl PlanarContact {
     /// (Painlevé). Then $\sigma d^\sigma_t < 0 < \sigma d^{-\sigma}_t$, and the contact comes to rest.
     fn ends(&self, before: Vector2<f64>, is_approaching: bool) -> Option<Vec<Vector2<f64>>> {
         let (a, h, d) = (self.normal, self.mixed, self.tangential);
-        if a * d - h * h <= DEPENDENT * a * d {
+        if a * d - h * h <= FREE * a * d {
             return None;
         }
         let slides = before[1] != 0.0;

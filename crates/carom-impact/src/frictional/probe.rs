@@ -6,14 +6,12 @@ use super::sampler::{Draw, Sampler};
 use super::samples::SampleSummary;
 use super::set_valued::{BranchPolicy, COVERING_SPREAD, SetValued};
 use super::stepper::StepWorkspace;
+use crate::tolerances::DISTINCT;
 use carom_contact::{ImpactError, RowIndex};
 use carom_numeric::random::CounterRng;
 
 /// Number of random covering vectors tried per step.
 const COVERS: usize = 2;
-
-/// Largest distance of two solutions that count as one, as a fraction of $\lVert p\rVert$ of the reached bodies.
-const SAME: f64 = 1e-6;
 
 /// Number of generations of the search for extreme outcomes.
 const GENERATIONS: u64 = 200;
@@ -29,9 +27,6 @@ const OWN_STEPS: usize = 6;
 
 /// Largest number of steps of a sample in the search; samples that need more rarely end at all.
 const MOST_STEPS: usize = 24;
-
-/// Fraction of the largest row velocity before the impact below which an extent counts as zero.
-const NO_EXTENT: f64 = 1e-6;
 
 /// Estimate of the part of an impact's outcomes that random samples of the set-valued law may have missed.
 #[derive(Clone, Debug, PartialEq)]
@@ -185,7 +180,7 @@ impl<'s, 'a> Ambiguity<'s, 'a> {
     /// True if a step has another solution than `after`, found from a random start vector (covering vector) of Lemke's
     /// method.
     fn is_elsewhere(&mut self, caps: &[f64], after: &[f64], rng: &mut CounterRng) -> bool {
-        let same = SAME * self.sampler.norm();
+        let same = DISTINCT * self.sampler.norm();
         let workspace = &mut self.workspace;
         let is_solved = self
             .sampler
@@ -227,7 +222,7 @@ fn gap_to_extremes(
     let breeder = Sampler::new(sampler.problem(), &law)?;
     let n = OWN_STEPS * sampler.reached().len();
     let extent = |[low, high]: &[f64; 2]| high - low;
-    let no_extent = NO_EXTENT * sampler.speed();
+    let no_extent = DISTINCT * sampler.speed();
     // The search starts from the extents of the samples.
     let hull = |row: RowIndex| summary.hull.get(row.index()).map(|extent| (row, extent));
     let mut directions: Vec<Farthest> = sampler

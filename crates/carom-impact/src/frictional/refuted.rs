@@ -2,15 +2,11 @@
 
 use super::end_mode::EndMode;
 use super::space::ContactSpace;
+use carom_numeric::decisions::RANK;
 use smallvec::{SmallVec, smallvec};
 
-/// Ratio to the largest entry below which a pivot is too small for a decision.
-const REGULAR: f64 = 1e-3;
-
-/// Fraction of the largest entry below which entries are rounding errors of linearly dependent equations.
-const DEPENDENT: f64 = 1e-12;
-
-/// Violation of a condition, as a fraction of the impulses or velocities, that rounding cannot explain.
+/// Violation of a condition, as a fraction of the impulses or velocities, that rounding cannot explain, and ratio to the largest
+/// entry of a pivot large enough for a decision.
 const CLEAR: f64 = 1e-3;
 
 /// Unknown impulse of a closed contact: `scale` times the unknown on `slot`, and `tangential` times that on the next slot.
@@ -137,9 +133,9 @@ fn eliminate(system: &mut [f64], k: usize, speed: f64, order: &mut [usize]) -> E
                 }
             }
         }
-        if !(pivot > REGULAR * largest) {
+        if !(pivot > CLEAR * largest) {
             let differs = |row: usize| system[row * width + k].abs() > CLEAR * speed;
-            return if pivot <= DEPENDENT * largest && (step..k).any(differs) {
+            return if pivot <= RANK * largest && (step..k).any(differs) {
                 Elimination::Contradictory
             } else {
                 Elimination::Unclear

@@ -2,19 +2,15 @@
 
 use super::planar::has_safe_pivots;
 use super::space::ContactSpace;
+use crate::tolerances::EQUAL;
+use crate::tolerances::FREE;
 use carom_metric::kernel;
 use carom_numeric::svd::Svd;
 use nalgebra::DMatrix;
 
-/// Fraction of the largest velocity below which a velocity counts as zero: the contact stays closed, or sticks.
-const NO_VELOCITY: f64 = 1e-9;
-
 /// Fraction of the largest impulse below which a velocity counts as zero, too, for slots of unit length: solvers satisfy the contact
 /// conditions to a tenth of that.
 const UNKNOWN: f64 = 1e-11;
-
-/// Singular values of the contact equations below this fraction of the largest count as zero.
-const FREE: f64 = 1e-9;
 
 /// Velocity change per unit impulse below which the velocities count as unchanged, for slots of unit length.
 const MOVED: f64 = 1e-7;
@@ -154,7 +150,7 @@ impl<'e> Equations<'e> {
         let speed = kernel::max_abs(before)
             .max(kernel::max_abs(after))
             .max(speed);
-        let none = f64::max(NO_VELOCITY * speed, UNKNOWN * kernel::max_abs(impulse));
+        let none = f64::max(EQUAL * speed, UNKNOWN * kernel::max_abs(impulse));
         let mut equations = Self {
             space,
             impulse,

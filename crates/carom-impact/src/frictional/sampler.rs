@@ -9,6 +9,7 @@ use super::modes::{check_planar, solutions};
 use super::set_valued::{BranchPolicy, COVERING_SPREAD, CapDistribution, SetValued};
 use super::space::{ContactSpace, Slot};
 use super::stepper::StepWorkspace;
+use crate::tolerances::BALANCED;
 use carom_contact::candidate::Opening;
 use carom_contact::gate::Rules;
 use carom_contact::residual_scale::GRAZING_TOLERANCE;
@@ -20,9 +21,6 @@ use carom_lcp::LcpStatus;
 use carom_metric::kernel;
 use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
-
-/// Largest approach velocity, as a fraction of the terms of its sum, at which the impact counts as ended.
-const ENDED: f64 = 1e-10;
 
 /// Generator of random outcomes of one impact under the set-valued law. A sample is a sequence of impulse steps, in each of
 /// which the normal impulses have random upper bounds (caps).
@@ -143,7 +141,9 @@ impl<'a> Sampler<'a> {
         let stepper = ImpactStepper::with_cone(contacts, part, options.friction_cone)?;
         let (m, scale) = (space.n_contacts, problem.scale());
         let grazing = space.grazing(problem).into_iter();
-        let ended = grazing.map(|b| b * (ENDED / GRAZING_TOLERANCE)).collect();
+        let ended = grazing
+            .map(|b| b * (BALANCED / GRAZING_TOLERANCE))
+            .collect();
         let to_caps = |size: f64| -> Vec<f64> {
             ContactIndex::all(m)
                 .map(|i| size * space.normal_norm(i) * scale)
@@ -286,7 +286,7 @@ impl<'a> Sampler<'a> {
             *b < -*ended && {
                 let column = space.gram.column(i * width);
                 let made = column.iter().zip(impulse).map(|(g, l)| (g * l).abs());
-                *b < -ENDED * made.sum::<f64>()
+                *b < -BALANCED * made.sum::<f64>()
             }
         })
     }

@@ -7,6 +7,7 @@
 
 use super::first_steps::{FirstSteps, KeptStep, STEPS};
 use super::sampler::{Draw, Sampler};
+use crate::tolerances::DISTINCT;
 use carom_contact::{ImpactError, ImpactOutcome};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -29,10 +30,6 @@ const KEPT: u64 = 1 << 14;
 
 /// Number of cells along each contact row when coverage is measured.
 const CELLS: f64 = 32.0;
-
-/// Fraction of the largest row velocity before the impact below which a velocity counts as rest, and
-/// an extent as zero.
-const NO_EXTENT: f64 = 1e-6;
 
 /// Largest number of samples in each half when the two halves are compared.
 const HALF: usize = 1024;
@@ -188,7 +185,7 @@ fn run(
         lcp_per_sample: total.steps as f64 / solved,
         pivots_per_sample: total.pivots as f64 / solved,
         histogram: total.histogram,
-        coverage: coverage(&total.hull, &total.velocities, NO_EXTENT * sampler.speed()),
+        coverage: coverage(&total.hull, &total.velocities, DISTINCT * sampler.speed()),
         hull: total.hull,
         at_rest: total.at_rest,
         velocities: total.velocities,
@@ -249,7 +246,7 @@ fn share(
 ) -> Share {
     let mut share = Share::default();
     let mut rows = Vec::new();
-    let at_rest = NO_EXTENT * sampler.speed();
+    let at_rest = DISTINCT * sampler.speed();
     for sample in range {
         let left = max_work.saturating_sub(share.work);
         let mut steps = Vec::new();

@@ -6,6 +6,7 @@ use super::round::RoundStep;
 use super::space::{ContactSpace, Slot};
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::laws::BuiltIn;
+use crate::tolerances::EQUAL;
 use carom_contact::event_scale::ROUNDING;
 use carom_contact::momentum_change::separating;
 use carom_contact::residual_scale::{GRAZING_TOLERANCE, divisor, worst};
@@ -17,14 +18,6 @@ use nalgebra::DVector;
 
 /// Number of cycles of impacts after which all contacts that have pushed may be closed simultaneously.
 pub const PATIENCE: u64 = 1000;
-
-/// Part of the motion around a contact by which two attempts to close contacts simultaneously may differ. The limit of impacts in
-/// turn is the same for all velocities of the sequence; attempts that find it differ by their rounding.
-const LIMIT_TOLERANCE: f64 = 1e-9;
-
-/// Sliding after an impact at one contact, relative to the change of velocity that it makes, up to which the contact sticks.
-/// A contact that sticks slides by the rounding of its solver, 1e-12.
-const STICKS: f64 = 1e-9;
 
 /// Change of the friction of a contact from one impact to the next, relative to it, from which the impact counts as another
 /// than the last. Impacts that converge have friction that turns ever less.
@@ -40,10 +33,6 @@ const MANY_TURNED: u64 = 64;
 /// Change of the velocity before the impacts for the repetition, relative to each of its whitened components: a hundred times
 /// their rounding.
 const NEARBY: f64 = 1e-14;
-
-/// Largest change that the repetition may make of a contact's velocity, relative to the motion around the contact. Sequences
-/// that converge change by 1e-12, with badly conditioned inertias by 1e-10.
-const LARGEST_EFFECT: f64 = 1e-9;
 
 /// Frictional impact law that resolves the contacts one at a time, in a fixed cycle and without restitution (`sequential`).
 ///
@@ -391,7 +380,7 @@ impl<'p> SingleImpacts<'p> {
         let slots = found.after.iter().zip(&nearby.after).enumerate();
         let norm = |slot: usize| divisor(self.norms[slot / self.space.width()]);
         let effect = worst(slots.map(|(slot, (a, b))| (a - b).abs() / norm(slot)));
-        Ok((!(effect <= LARGEST_EFFECT)).then_some(effect))
+        Ok((!(effect <= EQUAL)).then_some(effect))
     }
 
     /// Makes the impacts in turn, beginning in the state `event`.
@@ -504,9 +493,7 @@ impl<'e> Event<'e> {
             made: impacts.sizes(problem.momentum()),
             before: Vec::with_capacity(space.width()),
             grazing: space.grazing(problem),
-            limits: (impacts.norms.iter())
-                .map(|norm| LIMIT_TOLERANCE * norm)
-                .collect(),
+            limits: (impacts.norms.iter()).map(|norm| EQUAL * norm).collect(),
             is_refused: false,
             workspace: StepWorkspace::new(),
             last: vec![None; space.n_contacts],
@@ -616,7 +603,7 @@ impl<'e> Event<'e> {
             *ratio = l / impulse[0];
         }
         let is_pulled = friction.iter().any(|ratio| *ratio != 0.0);
-        let sticks = is_pulled && after.iter().all(|slip| slip.abs() <= STICKS * made);
+        let sticks = is_pulled && after.iter().all(|slip| slip.abs() <= EQUAL * made);
         let last = self.last[contact.index()];
         let is_other = last.is_some_and(|last| {
             let [own, turned] = [[0.0; 2], last.friction]

@@ -3,6 +3,7 @@
 use super::parts::Part;
 use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
+use crate::tolerances::DISTINCT;
 use carom_contact::ImpactError;
 use carom_lcp::cone::{ConeAnswer, ConeSelection};
 use carom_metric::kernel;
@@ -10,9 +11,6 @@ use nalgebra::DMatrix;
 
 /// Slots of a contact with two tangents.
 const WIDTH: usize = 3;
-
-/// Length of a tangential vector, as a fraction of the largest velocity or of the tangents, below which it gives no direction.
-const NO_DIRECTION: f64 = 1e-6;
 
 /// Solves the problem of a part like [`RoundStep::candidate`], on tangents turned to directions that do not depend on those
 /// given. The impulses left in the workspace are those on the given tangents.
@@ -112,13 +110,13 @@ fn axes(space: &ContactSpace, before: &[f64], contact: usize) -> [[f64; 2]; 2] {
     for (vector, size) in std::iter::once(sliding).chain(moved) {
         let length = kernel::norm(&vector);
         let Some([a, b]) = first else {
-            if length > NO_DIRECTION * size {
+            if length > DISTINCT * size {
                 first = Some(vector.map(|v| v / length));
             }
             continue;
         };
         let across = a * vector[1] - b * vector[0];
-        if across.abs() > NO_DIRECTION * size {
+        if across.abs() > DISTINCT * size {
             let sign = across.signum();
             return [[a, b], [-sign * b, sign * a]];
         }

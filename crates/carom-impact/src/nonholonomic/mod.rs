@@ -41,6 +41,7 @@
 mod restitution;
 mod rough;
 
+use crate::tolerances::EQUAL;
 pub use restitution::Restitution;
 pub use rough::Rough;
 
@@ -63,11 +64,6 @@ const DEFAULT_MAX_IMPACTS: u64 = 100_000;
 
 /// Number of impacts after which contacts without restitution that still approach are closed simultaneously.
 pub const PATIENCE: usize = 1000;
-
-/// Effective restitution below which a contact counts as inelastic. $\cos^2\beta$ is the ratio of two rounded norms; for
-/// constraints without effect it is a few units in the last place below 1, and more if constraints are nearly linearly
-/// dependent. The gate also treats a contact that approaches with this fraction of its speed as closed.
-const NO_RESTITUTION: f64 = 1e-9;
 
 /// Impact law for frictionless contacts of systems with nonholonomic velocity constraints, with one of the restitutions of
 /// [`Restitution`].
@@ -113,7 +109,7 @@ struct Strike {
 impl Strike {
     /// True if the contact still approaches after this impact.
     fn leaves_approaching(&self) -> bool {
-        self.effective_restitution < -NO_RESTITUTION
+        self.effective_restitution < -EQUAL
     }
 }
 
@@ -240,7 +236,7 @@ impl Nonholonomic {
                 diagnostics.cos2_beta = Some(strike.cos2_beta);
             }
             struck.push(j);
-            is_inelastic &= strike.effective_restitution.abs() <= NO_RESTITUTION;
+            is_inelastic &= strike.effective_restitution.abs() <= EQUAL;
             // A contact that still approaches would be resolved again for ever.
             left = strike.leaves_approaching().then_some(j);
             if left.is_some() || n == 1 {

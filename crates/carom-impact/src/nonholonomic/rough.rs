@@ -1,6 +1,7 @@
 //! Impact of rough contacts, which do not slip.
 
 use crate::laws::BuiltIn;
+use crate::tolerances::EQUAL;
 use crate::tolerances::IMPULSE_ROUNDINGS;
 use carom_contact::candidate::{Candidate, Targets};
 use carom_contact::gate::Rules;
@@ -12,19 +13,13 @@ use carom_contact::{
     Numbers, RowIndex,
 };
 use carom_metric::kernel;
+use carom_numeric::decisions::RANK;
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
 
-/// Singular values of the rows below this fraction of the largest count as zero.
-const RANK_TOLERANCE: f64 = 1e-12;
-
 /// Fraction of its terms below which a gradient of the least-distance problem counts as zero.
 const NO_GRADIENT: f64 = 1e-14;
-
-/// Residual of the least-distance problem below which no impulses push at all normals. Impulses that do would be $10^{4.5}$
-/// times as large as those that pull.
-const FEASIBLE: f64 = 1e-9;
 
 /// Fraction of the norm of all impulses below which an impulse is a rounding error.
 const ROUNDING: f64 = 1e-12;
@@ -143,7 +138,7 @@ impl ImpactLaw for Rough {
             let momentum = DVector::from_iterator(coordinates.len(), momentum);
             let target = -(1.0 + self.restitution) * momentum;
             let svd = Svd::new(columns.as_slice(), columns.nrows());
-            let found = svd.least_norm(target.as_slice(), RANK_TOLERANCE);
+            let found = svd.least_norm(target.as_slice(), RANK);
             let is_normal: Vec<bool> = members.iter().map(|row| normals.contains(row)).collect();
             let found = pushing(&svd, found, &is_normal)?;
             for (row, l) in members.into_iter().zip(found) {
@@ -198,7 +193,7 @@ fn pushing(svd: &Svd, found: Vec<f64>, is_normal: &[bool]) -> Result<Vec<f64>, I
     let weights = nonnegative_least_squares(&columns, &last, NO_GRADIENT)?;
     let residual = columns * weights + last;
     // A zero residual means that no direction makes all normals push.
-    if !(-residual[k] > FEASIBLE) {
+    if !(-residual[k] > EQUAL) {
         return Ok(found);
     }
     let mut pushing = found;

@@ -1,10 +1,8 @@
 //! Rules that choose the next contact among several that approach.
 
+use crate::tolerances::EQUAL;
 use carom_contact::{ContactIndex, ContactSet, ImpactError, UnitRow};
 use carom_numeric::random::CounterRng;
-
-/// Relative difference of two contact velocities below which they count as equal.
-const TIE_TOLERANCE: f64 = 1e-9;
 
 /// Rule by which the propagative law chooses the contact of the next single impact among those that approach.
 ///
@@ -105,7 +103,7 @@ fn first_equal(
     let velocities = UnitRow::all(b.len()).zip(b.iter().zip(grazing));
     let approaching = velocities.filter(|(_, (b, grazing))| **b < -**grazing);
     let sought = approaching.clone().map(|(_, (b, _))| *b).reduce(select)?;
-    let tie = TIE_TOLERANCE * sought.abs();
+    let tie = EQUAL * sought.abs();
     let equal = approaching.filter(|(_, (b, grazing))| (**b - sought).abs() <= tie + **grazing);
     equal.map(|(j, _)| j).find(|j| is_preferred(*j))
 }

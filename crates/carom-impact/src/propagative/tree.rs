@@ -3,16 +3,13 @@
 use super::chain::{reflect, refuse_jam};
 use super::minimal::places_are_minimal;
 use super::{DEFAULT_MAX_IMPACTS, Elastic, Propagative, SEQUENCE_LIMIT};
+use crate::tolerances::EQUAL;
 use carom_contact::event_scale::{ROUNDING, part_in_span};
 use carom_contact::momentum_change::MomentumChange;
 use carom_contact::residual_scale::groups;
 use carom_contact::{ImpactError, ImpactProblem, Numbers, UnitRow};
 use carom_metric::kernel;
 use std::collections::HashMap;
-
-/// Largest difference of two coordinates at which states of one level are merged, as a fraction of the
-/// momentum of the bodies that contacts connect with the coordinate.
-const MERGE_TOLERANCE: f64 = 1e-9;
 
 /// Largest difference of two coordinates at which outcomes are merged, as a fraction of the momentum in the span of the
 /// normals.
@@ -293,7 +290,7 @@ pub(super) fn grow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Fou
     // The root has no last impact.
     let mut history: Vec<(usize, UnitRow)> = vec![(0, UnitRow::new(usize::MAX))];
     let states = tolerances.iter();
-    let states = states.map(|outcome| outcome * (MERGE_TOLERANCE / OUTCOME_TOLERANCE));
+    let states = states.map(|outcome| outcome * (EQUAL / OUTCOME_TOLERANCE));
     let states: Vec<f64> = states.collect();
     let (mut level, mut next) = (
         Level::new(layout, states.clone()),
