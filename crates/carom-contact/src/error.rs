@@ -222,9 +222,10 @@ pub enum ImpactError {
 
 impl ImpactError {
     /// Kinds of errors that are not faults of the input: the problem could be posed, but no answer can be given.
-    pub const UNANSWERED: [&str; 10] = [
+    pub const UNANSWERED: [&str; 11] = [
         "not-solved",
         "limit",
+        "ill-conditioned",
         "infeasible-law",
         "no-elastic-outcome",
         "inaccurate",
