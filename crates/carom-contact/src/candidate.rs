@@ -203,9 +203,12 @@ impl Candidate {
             };
             return Err(ImpactError::InfeasibleLaw {
                 contacts: breach.contacts,
-                found: Some(Box::new(
-                    built.audited(problem, &rules, status, diagnostics)?,
-                )),
+                found: Some(Box::new(built.audited(
+                    problem,
+                    &rules,
+                    status,
+                    diagnostics,
+                )?)),
             });
         }
         if breach.rule == GateRule::Finite {

@@ -29,6 +29,8 @@ pub struct WireError {
     pub residual: Option<f64>,
     /// Name of the limit that ended the computation, for example `impacts`, if the kind is `limit`.
     pub limit: Option<&'static str>,
+    /// Number of correct digits of the answer, if the kind is `ill-conditioned`.
+    pub digits: Option<f64>,
 }
 
 impl WireError {
@@ -40,6 +42,7 @@ impl WireError {
             index: None,
             residual: None,
             limit: None,
+            digits: None,
         }
     }
 
@@ -58,6 +61,10 @@ impl WireError {
             index: index_of(error),
             residual: error.residual(),
             limit: error.limit().map(Limit::name),
+            digits: match error {
+                ImpactError::IllConditioned { digits, .. } => Some(*digits),
+                _ => None,
+            },
             ..Self::new(error.kind(), error)
         }
     }
@@ -70,7 +77,8 @@ impl WireError {
         }
     }
 
-    /// Writes the error as JSON: `{"kind": ..., "message": ...}`, with `"residual"` and `"limit"` if there are any.
+    /// Writes the error as JSON: `{"kind": ..., "message": ...}`, with `"residual"`, `"limit"` and `"digits"` if
+    /// there are any.
     pub fn to_value(&self) -> Value {
         let mut value = json!({ "kind": self.kind, "message": self.message });
         if let Some(residual) = self.residual {
@@ -78,6 +86,9 @@ impl WireError {
         }
         if let Some(limit) = self.limit {
             value["limit"] = limit.into();
+        }
+        if let Some(digits) = self.digits {
+            value["digits"] = digits.into();
         }
         value
     }
