@@ -86,9 +86,6 @@ impl Rough {
     }
 }
 
-/// Number of hash buckets per box, so that most cells have a bucket of their own.
-const BUCKETS: usize = 8;
-
 /// Factors of the hash, one for each axis.
 const PRIMES: [u32; 3] = [0x9e37_79b1, 0x85eb_ca77, 0xc2b2_ae3d];
 
@@ -131,7 +128,8 @@ impl Cells {
     pub fn new(n: usize) -> Self {
         Self {
             places: vec![None; n],
-            buckets: vec![NONE; (BUCKETS * n).next_power_of_two().max(16)],
+            // Eight buckets per box, so that most cells have a bucket of their own.
+            buckets: vec![NONE; (8 * n).next_power_of_two().max(16)],
             levels: Vec::new(),
         }
     }

@@ -2,8 +2,7 @@
 
 use crate::mass_properties::Moments;
 use crate::tolerances::{
-    CENTERED_DECREMENT, CONVERGED_STEP, FULL_STEP_DECREMENT, LEVEL_ROUNDING, POLISH_REACH,
-    SAME_PLANE,
+    CENTERED_DECREMENT, EQUAL, FULL_STEP_DECREMENT, LEVEL_ROUNDING, POLISH_REACH, ZERO,
 };
 use crate::{Cuboid, Ellipsoid, Polyhedron};
 use carom_numeric::quadrature::Adaptive;
@@ -11,14 +10,8 @@ use carom_numeric::roots;
 use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
 use std::f64::consts::TAU;
 
-/// Relative tolerance of the volume integrals.
-const QUADRATURE: f64 = 1e-12;
-
 /// Number of sectors of a circle of rays. At their ends the constraint that the ray meets first is determined.
 const SECTORS: usize = 48;
-
-/// If every point has a level of at least 1 minus this, the constraints have no common interior.
-const INTERIOR: f64 = 1e-12;
 
 /// A constraint is active if its slack at the end of the barrier path is below this; the barrier leaves far
 /// less.
@@ -244,7 +237,7 @@ impl Convex {
             for (multiplier, change) in multipliers.iter_mut().zip(step.iter().skip(3)) {
                 *multiplier += change;
             }
-            if step.fixed_rows::<3>(0).amax() <= CONVERGED_STEP {
+            if step.fixed_rows::<3>(0).amax() <= ZERO {
                 break;
             }
         }
@@ -295,7 +288,7 @@ impl Convex {
         // The lengths are scaled by one radius, so that volumes and moments are comparable.
         let size = self.exit(&self.inner, &Vector3::z()).0;
         let quadrature = Adaptive::default();
-        let tolerance = QUADRATURE * largest(&self.latitude(&quadrature, size, 0.3));
+        let tolerance = EQUAL * largest(&self.latitude(&quadrature, size, 0.3));
         let latitude = |z: f64| self.latitude(&quadrature, size, z);
         let sums = quadrature.integrate(&latitude, [-1.0, 1.0], tolerance);
         let [volume, x, y, z, xx, yy, zz, xy, yz, zx] = sums;
@@ -343,7 +336,7 @@ impl Convex {
             ]
         };
         let cuts = seams(|longitude| ray(longitude).1.1);
-        let tolerance = 0.01 * QUADRATURE * largest(&integrand(0.3));
+        let tolerance = 0.01 * EQUAL * largest(&integrand(0.3));
         let mut sums = [0.0; 10];
         for (from, to) in cuts.iter().zip(cuts.iter().skip(1)) {
             let piece = quadrature.integrate(&integrand, [*from, *to], tolerance);
@@ -384,10 +377,7 @@ fn is_same_plane(a: &Constraint, b: &Constraint) -> bool {
                 normal: other,
                 offset: far,
             },
-        ) => {
-            (normal - other).norm() <= SAME_PLANE * normal.norm()
-                && (offset - far).abs() <= SAME_PLANE
-        }
+        ) => (normal - other).norm() <= EQUAL * normal.norm() && (offset - far).abs() <= EQUAL,
         _ => false,
     }
 }
@@ -414,7 +404,7 @@ fn inner_point(constraints: &[Constraint], start: Vector3<f64>) -> Option<Vector
             .map(|c| 1.0 / (bound - c.level(&point)))
             .sum();
         let least = bound - constraints.len() as f64 / inverse;
-        if least >= 1.0 - INTERIOR {
+        if least >= 1.0 - EQUAL {
             return None;
         }
         // A level at most half way between the best possible level and 1 is well inside.
@@ -423,7 +413,7 @@ fn inner_point(constraints: &[Constraint], start: Vector3<f64>) -> Option<Vector
         }
         bound = highest + 0.1 * (bound - highest);
     }
-    (highest < 1.0 - INTERIOR).then_some(point)
+    (highest < 1.0 - EQUAL).then_some(point)
 }
 
 /// Minimizes the barrier function $d\cdot\rho - \sum_i\log(t - f_i(\rho))$ over points $\rho$ by damped Newton steps, and returns

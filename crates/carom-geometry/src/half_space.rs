@@ -1,7 +1,7 @@
 //! Fixed plane, and the gap between a body and the plane.
 
 use crate::patch::{self, ContactPatch};
-use crate::tolerances::UNIT_ROUNDING;
+use crate::tolerances::ROUNDING;
 use crate::{GeometryError, Support, SupportMap};
 use carom_lie::Se3;
 use nalgebra::Vector3;
@@ -50,7 +50,7 @@ impl HalfSpace {
             return Err(GeometryError::ZeroNormal);
         }
         let length = size * (normal / size).norm();
-        if (length - 1.0).abs() <= UNIT_ROUNDING {
+        if (length - 1.0).abs() <= ROUNDING {
             return Ok(Self { normal, offset });
         }
         let (normal, offset) = (normal / length, offset / length);

@@ -59,9 +59,6 @@ const NONE: usize = usize::MAX;
 /// Number of points that are added first, each the farthest above the facet that it sees.
 const FARTHEST: usize = 64;
 
-/// Seed of the random order in which points are added.
-const SEED: u64 = 1;
-
 /// Plane of a triangle, with an error bound for the height of a point above it.
 struct Plane {
     /// A corner of the triangle.
@@ -192,7 +189,7 @@ pub(crate) fn hull(points: &[Vector3<f64>]) -> Result<Vec<[usize; 3]>, GeometryE
 
 /// Returns a pseudo-random permutation of 0, 1, ..., n - 1 by the method of Fisher and Yates. The permutation depends on n only.
 fn random_order(n: usize) -> Vec<usize> {
-    let mut random = CounterRng::new(SEED, 0, 0);
+    let mut random = CounterRng::new(1, 0, 0);
     let mut order: Vec<usize> = (0..n).collect();
     for i in (1..n).rev() {
         let other = (random.next_uniform() * (i + 1) as f64) as usize;

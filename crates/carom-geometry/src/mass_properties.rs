@@ -1,17 +1,12 @@
 //! Mass, center of mass and inertia.
 
-use crate::tolerances::{FLAT_ANGLE, ZERO_MOMENT};
+use crate::tolerances::EQUAL;
+use crate::tolerances::ZERO;
 use crate::{Cuboid, Ellipsoid, GeometryError, TriangleMesh};
 use carom_numeric::quadrature::gauss_legendre;
 use nalgebra::{Matrix3, Vector3};
 use std::collections::BTreeMap;
 use std::f64::consts::{FRAC_PI_2, PI};
-
-/// Largest difference between mirror entries of an inertia, as a fraction of its trace.
-const SYMMETRY_TOLERANCE: f64 = 1e-12;
-
-/// Largest violation of the triangle inequality of the principal moments, as a fraction of the trace.
-const PHYSICAL_TOLERANCE: f64 = 1e-12;
 
 /// Number of Gauss points per smooth piece of a union's cross-sections.
 const CROSS_SECTIONS: usize = 60;
@@ -61,11 +56,11 @@ impl MassProperties {
         let moments = inertia.symmetric_eigenvalues();
         let (low, high) = (moments.min(), moments.max());
         // A moment of a few units in the last place of the largest one counts as zero.
-        if low <= ZERO_MOMENT * high || high <= 0.0 {
+        if low <= ZERO * high || high <= 0.0 {
             return Err(GeometryError::InertiaNotPositiveDefinite { moment: low });
         }
         let excess = 2.0 * high - trace;
-        if excess > PHYSICAL_TOLERANCE * trace {
+        if excess > EQUAL * trace {
             return Err(GeometryError::InertiaUnphysical { excess });
         }
         Ok(Self {
@@ -191,7 +186,7 @@ fn symmetrized(inertia: &Matrix3<f64>) -> Result<Matrix3<f64>, GeometryError> {
     for row in 0..3 {
         for column in 0..row {
             let difference = inertia[(row, column)] - inertia[(column, row)];
-            if difference.abs() > SYMMETRY_TOLERANCE * scale {
+            if difference.abs() > EQUAL * scale {
                 return Err(GeometryError::InertiaNotSymmetric {
                     row,
                     column,
@@ -311,7 +306,7 @@ impl Moments {
                 continue;
             };
             let angle = libm::atan2(left.cross(right).norm(), left.dot(right));
-            if angle <= FLAT_ANGLE {
+            if angle <= ZERO {
                 continue;
             }
             let (p, q) = (vertices[from], vertices[to]);

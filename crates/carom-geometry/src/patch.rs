@@ -1,7 +1,7 @@
 //! Contact sets of a body with a plane: a point, an edge or a face.
 
 use crate::SupportMap;
-use crate::tolerances::PARALLEL;
+use crate::tolerances::NEARLY_EQUAL;
 use nalgebra::Vector3;
 
 /// Kind of a contact patch between a body and a plane: point, edge or face, by the dimension that the touching
@@ -81,7 +81,7 @@ fn kind(points: &[Vector3<f64>]) -> PatchKind {
     };
     let off_axis = |p: &Vector3<f64>| {
         let arm = p - first;
-        arm.cross(&axis).norm() > PARALLEL * axis.norm_squared()
+        arm.cross(&axis).norm() > NEARLY_EQUAL * axis.norm_squared()
     };
     if rest.iter().any(off_axis) {
         PatchKind::Face

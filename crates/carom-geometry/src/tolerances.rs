@@ -3,9 +3,9 @@
 
 // ---- Newton steps and barriers of convex bodies ----
 
-/// Newton step for active constraints, relative to the size of the body, below which the point has converged: a
-/// few rounding errors.
-pub(crate) const CONVERGED_STEP: f64 = 1e-15;
+/// Sizes below this count as zero: a Newton step or a distance, relative to the size of the body, a principal moment, relative to
+/// the largest, the angle (rad) between two faces. A few units in the last place.
+pub(crate) const ZERO: f64 = 1e-15;
 
 /// Amount by which the level of a point on the surface may exceed 1 because of rounding.
 pub(crate) const LEVEL_ROUNDING: f64 = 1e-13;
@@ -14,8 +14,9 @@ pub(crate) const LEVEL_ROUNDING: f64 = 1e-13;
 /// leads to another feature.
 pub(crate) const POLISH_REACH: f64 = 1e-3;
 
-/// Two planes are equal if their normals (relative) and offsets (m, at unit scale) differ by less than this.
-pub(crate) const SAME_PLANE: f64 = 1e-12;
+/// Numbers that differ by less than this, relative to the size of the body, count as equal: offsets of planes, levels of vertices
+/// and constraints, volumes, mirror entries of an inertia, sums of principal moments. Integrals are computed to this precision.
+pub(crate) const EQUAL: f64 = 1e-12;
 
 /// Newton decrement up to which a full step of a self-concordant barrier converges quadratically; steps with a
 /// larger decrement are damped.
@@ -27,51 +28,24 @@ pub(crate) const CENTERED_DECREMENT: f64 = 1e-7;
 
 // ---- Input that rounding spoils ----
 
-/// A normal whose length differs from 1 by at most this is used unchanged as a unit vector.
-pub(crate) const UNIT_ROUNDING: f64 = 4.0 * f64::EPSILON;
-
-/// A principal moment below this fraction of the largest counts as zero: a few units in the last place.
-pub(crate) const ZERO_MOMENT: f64 = 1e-15;
-
-/// If the angle between two faces (rad) is below this, their common edge adds nothing to the volume of a
-/// rounded body.
-pub(crate) const FLAT_ANGLE: f64 = 1e-15;
+/// Rounding error of a unit vector, of a turn of the normal (rad) and of a support value relative to the size of the simplex: a
+/// normal whose length differs from 1 by at most this is used unchanged, and a search that gains no more has converged.
+pub(crate) const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// A mesh volume below this fraction of the cube of its extent is only rounding error and has no sign.
 pub(crate) const ZERO_VOLUME: f64 = 1e-14;
 
-/// A mesh counts as convex if its volume differs from that of its hull by less than this fraction of the
-/// latter.
-pub(crate) const CONVEX_VOLUME: f64 = 1e-12;
-
 // ---- Closest points of two bodies ----
-
-/// A turn of the normal in a Newton step (rad) below this is rounding error.
-pub(crate) const TURN_ROUNDING: f64 = 4.0 * f64::EPSILON;
-
-/// Turn of the normal (rad) below which steps that no longer shrink end the search. A search that used all its
-/// steps is also accepted if its last turn is below this (times the size in m, if that is above 1).
-pub(crate) const SMALL_TURN: f64 = 1e-9;
 
 /// Turn of the normal (rad) after which the next turn, its square, is below rounding error.
 pub(crate) const LAST_TURN: f64 = 1e-11;
 
-/// Distance from the supporting plane, relative to the sum of both body radii, within which a vertex belongs to
-/// the closest feature.
-pub(crate) const SUPPORT_LEVEL: f64 = 1e-12;
-
-/// Distance of a simplex from the origin, relative to its size, below which the bodies touch or overlap.
-pub(crate) const ORIGIN_REACHED: f64 = 1e-15;
-
-/// If a new vertex gains less than this, relative to the size of the simplex, the gain is rounding error and
-/// the simplex contains the closest point.
-pub(crate) const GAIN_ROUNDING: f64 = 4.0 * f64::EPSILON;
-
 // ---- Patches of touching points ----
 
-/// Sine of the angle between two directions below which they count as parallel: points on a line, parallel
-/// edges.
-pub(crate) const PARALLEL: f64 = 1e-9;
+/// Sine of an angle, and distance relative to the size of the body, below which directions count as parallel and features as
+/// opposite each other: points on a line, parallel edges, surfaces that meet at a point. A search for the closest points that
+/// used all its steps is accepted if the normal turned by less in the last one (rad, times the size in m if that is above 1).
+pub(crate) const NEARLY_EQUAL: f64 = 1e-9;
 
 /// Touching points closer than this multiple of the touching tolerance count as one: each may be off by the
 /// tolerance on either body.

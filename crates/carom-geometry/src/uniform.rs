@@ -2,6 +2,7 @@
 
 use crate::convex::Convex;
 use crate::mass_properties::Moments;
+use crate::tolerances::EQUAL;
 use crate::{
     Cylinder, Ellipsoid, GeometryError, MassProperties, Rounded, Segment, Shape, SupportMap,
     TurnedEllipsoid,
@@ -9,9 +10,6 @@ use crate::{
 use carom_numeric::quadrature::Adaptive;
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::{FRAC_PI_2, PI};
-
-/// Relative tolerance of the moments of a rounded ellipsoid.
-const QUADRATURE: f64 = 1e-12;
 
 /// Largest number of common parts of a union that are integrated.
 const MAX_OVERLAPS: usize = 64;
@@ -275,7 +273,7 @@ fn rounded_ellipsoid(ellipsoid: &Ellipsoid, radius: f64) -> Moments {
     };
     let quadrature = Adaptive::default();
     // The tolerance is relative to the size of the result.
-    let tolerance = QUADRATURE * (determinant + (radius * radius * radius));
+    let tolerance = EQUAL * (determinant + (radius * radius * radius));
     let quarter = |z: f64| {
         let along = |longitude: f64| integrand(z, longitude);
         quadrature.integrate(&along, [0.0, FRAC_PI_2], 0.1 * tolerance)

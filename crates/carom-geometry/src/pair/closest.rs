@@ -3,7 +3,7 @@
 use super::gjk::{self, Simplex, Vertex};
 use super::part::Placed;
 use super::tangents;
-use crate::tolerances::{LAST_TURN, SMALL_TURN, SUPPORT_LEVEL, TURN_ROUNDING};
+use crate::tolerances::{EQUAL, LAST_TURN, NEARLY_EQUAL, ROUNDING};
 use nalgebra::{Matrix2, Vector2, Vector3};
 use smallvec::SmallVec;
 
@@ -202,9 +202,6 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> (Candidate, Simp
     (best, simplex)
 }
 
-/// A vertex counts as lowest if it is within this fraction of the size of the lowest one.
-const LEVEL: f64 = 1e-12;
-
 /// Largest component of a difference perpendicular to the right normal, as a fraction of the size.
 const ACROSS: f64 = 1e-11;
 
@@ -218,7 +215,7 @@ fn opposite_points(a: &Placed<'_>, b: &Placed<'_>, normal: &Vector3<f64>) -> Opt
     let size = a.part.bounding_radius() + b.part.bounding_radius();
     let lowest = |body: &Placed<'_>, towards: &Vector3<f64>| {
         let mut points = SmallVec::<[Vector3<f64>; 8]>::new();
-        body.features(towards, LEVEL * size, &mut |p| points.push(p));
+        body.features(towards, EQUAL * size, &mut |p| points.push(p));
         points
     };
     let (of_a, of_b) = (lowest(a, normal), lowest(b, &-normal));
@@ -526,20 +523,16 @@ fn newton(
             }
             share *= 0.5;
         }
-        let done = length <= TURN_ROUNDING || (length <= SMALL_TURN && length >= last);
+        let done = length <= ROUNDING || (length <= NEARLY_EQUAL && length >= last);
         last = length;
         if done || length <= LAST_TURN {
             return Candidate::new(a, b, &n);
         }
     }
-    (last <= SMALL_TURN * size.max(1.0))
+    (last <= NEARLY_EQUAL * size.max(1.0))
         .then(|| Candidate::new(a, b, &n))
         .flatten()
 }
-
-/// Largest distance, as a fraction of the size, between two points of features perpendicular to the normal for
-/// the points to count as opposite.
-const OPPOSITE: f64 = 1e-9;
 
 /// Computes the closest points of two bodies for a known contact normal, that of `best`. The closest points lie on a
 /// feature (corner, edge or face) of the difference of the bodies. Three features are tried in turn: the vertices of
@@ -554,7 +547,7 @@ fn at_feature(
     let n = best.normal;
     let mut points = (best.support.a, best.support.b);
     let size = a.part.bounding_radius() + b.part.bounding_radius();
-    let level = |v: &&Vertex| (v.difference.dot(&n) - best.value).abs() <= SUPPORT_LEVEL * size;
+    let level = |v: &&Vertex| (v.difference.dot(&n) - best.value).abs() <= EQUAL * size;
     let on: Simplex = simplex.iter().filter(level).copied().collect();
     // If there are more points than a feature needs, those are kept whose hull contains the closest point.
     let mut spanning = if best.value > 0.0 {
@@ -572,7 +565,7 @@ fn at_feature(
         let weights = weights(&feature.iter().map(flat).collect::<SmallVec<[_; 3]>>());
         let Some(weights) = weights.filter(|weights| {
             let across = feature.iter().zip(weights).map(|(v, w)| flat(v) * *w);
-            across.sum::<Vector3<f64>>().norm() <= OPPOSITE * size
+            across.sum::<Vector3<f64>>().norm() <= NEARLY_EQUAL * size
         }) else {
             continue;
         };

@@ -1,7 +1,7 @@
 //! Closest point to the origin of the difference of two convex bodies, by Gilbert, Johnson & Keerthi (1988).
 
 use super::part::Placed;
-use crate::tolerances::{GAIN_ROUNDING, ORIGIN_REACHED};
+use crate::tolerances::{ROUNDING, ZERO};
 use nalgebra::Vector3;
 use smallvec::SmallVec;
 
@@ -56,14 +56,14 @@ pub(super) fn separate(a: &Placed<'_>, b: &Placed<'_>, simplex: &mut Simplex) ->
         let scale = simplex
             .iter()
             .fold(0.0, |s: f64, v| s.max(v.difference.norm()));
-        if length <= ORIGIN_REACHED * scale {
+        if length <= ZERO * scale {
             return false;
         }
         let unit = direction / length;
         let next = Vertex::lowest(a, b, &unit);
         let gain = length - next.difference.dot(&unit);
         let known = simplex.iter().any(|v| v.a == next.a && v.b == next.b);
-        if known || gain <= GAIN_ROUNDING * scale || length >= before {
+        if known || gain <= ROUNDING * scale || length >= before {
             return true;
         }
         before = length;

@@ -3,7 +3,7 @@
 use super::closest::Closest;
 use super::part::{Core, Placed};
 use super::tangents;
-use crate::tolerances::{PARALLEL, SAME_POINT};
+use crate::tolerances::{NEARLY_EQUAL, SAME_POINT};
 use nalgebra::{Vector2, Vector3};
 
 /// Point at which two bodies touch, with the gap between the bodies at this point. [`touching`] reports such points.
@@ -92,7 +92,7 @@ fn plane(points: &[Vector2<f64>], heights: &[f64]) -> [f64; 3] {
     };
     let f = q - first;
     let area = e.perp(&f);
-    let slope = if area.abs() > PARALLEL * e.norm_squared() {
+    let slope = if area.abs() > NEARLY_EQUAL * e.norm_squared() {
         let (a, b) = (hp - base, hq - base);
         Vector2::new(a * f.y - b * e.y, b * e.x - a * f.x) / area
     } else {
@@ -169,7 +169,7 @@ fn cross(a: &[Vector2<f64>], b: &[Vector2<f64>]) -> Polygon {
     };
     let (e, f) = (a1 - a0, b1 - b0);
     let area = e.perp(&f);
-    if area.abs() > PARALLEL * e.norm() * f.norm() {
+    if area.abs() > NEARLY_EQUAL * e.norm() * f.norm() {
         let t = (b0 - a0).perp(&f) / area;
         return vec![a0 + e * t.clamp(0.0, 1.0)];
     }

@@ -1,6 +1,7 @@
 //! Intersections of ellipsoids.
 
 use crate::convex::Convex;
+use crate::tolerances::NEARLY_EQUAL;
 use crate::{Ellipsoid, GeometryError, Support, SupportMap};
 use nalgebra::{Matrix3, Vector3};
 
@@ -61,9 +62,6 @@ impl EllipsoidIntersection {
     }
 }
 
-/// At the lowest point, a surface counts as meeting others if its level is within this of 1.
-const MET: f64 = 1e-9;
-
 impl EllipsoidIntersection {
     /// Returns the ellipsoid whose lowest point along a direction (least product with the direction) lies in all other ellipsoids
     /// of the intersection, and this lowest point. Returns `None` if there is no such ellipsoid; the lowest point of the
@@ -110,7 +108,10 @@ impl SupportMap for EllipsoidIntersection {
             return part.support_derivative(direction);
         }
         let point = self.body.lowest(direction);
-        let mut met = self.parts.iter().filter(|e| e.level(&point) >= 1.0 - MET);
+        let mut met = self
+            .parts
+            .iter()
+            .filter(|e| e.level(&point) >= 1.0 - NEARLY_EQUAL);
         let (Some(first), Some(second), None) = (met.next(), met.next(), met.next()) else {
             return Matrix3::zeros();
         };

@@ -1,6 +1,6 @@
 //! Polyhedra.
 
-use crate::tolerances::CONVEX_VOLUME;
+use crate::tolerances::EQUAL;
 use crate::{GeometryError, Support, SupportMap, TriangleMesh};
 use nalgebra::{Matrix3, Vector3};
 
@@ -50,7 +50,7 @@ impl Polyhedron {
     pub fn from_mesh(mesh: TriangleMesh) -> Result<Self, GeometryError> {
         let hull = TriangleMesh::hull(mesh.vertices())?;
         let (whole, own) = (hull.volume(), mesh.volume());
-        let convex = (whole - own).abs() <= CONVEX_VOLUME * whole;
+        let convex = (whole - own).abs() <= EQUAL * whole;
         Ok(Self::assemble(hull.vertices().to_vec(), mesh, convex))
     }
 
