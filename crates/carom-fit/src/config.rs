@@ -3,12 +3,10 @@
 use crate::FitError;
 use crate::law::Parameter;
 use crate::setup::{Body, DetectOptions, PlaneSetup, Setup};
+use crate::tolerances::ZERO;
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
 use std::ops::Range;
-
-/// A normal shorter than this has no usable direction.
-const SHORTEST_NORMAL: f64 = 1e-12;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -146,7 +144,7 @@ impl Setup {
         let body = file.body.build(&at)?;
         let normal = Vector3::from(*file.plane.normal.get_ref());
         let length = normal.norm();
-        if !(length > SHORTEST_NORMAL && length.is_finite()) {
+        if !(length > ZERO && length.is_finite()) {
             let why = "has no direction";
             return Err(at(file.plane.normal.span(), "plane.normal", why));
         }

@@ -2,7 +2,7 @@
 
 use crate::law::Parameters;
 use crate::predict::{Case, orthonormal};
-use crate::tolerances::{SETTLED_WEIGHTS, ZERO_COLUMN};
+use crate::tolerances::{SETTLED, ZERO_COLUMN};
 use nalgebra::Vector6;
 
 /// An unexplained part above this is more than impulses at the touching vertices can explain.
@@ -86,7 +86,7 @@ fn nearest_in_cone(columns: &[Vector6<f64>], target: Vector6<f64>) -> f64 {
             *weight = next;
             moved = moved.max(step.abs() * square.sqrt());
         }
-        if moved <= SETTLED_WEIGHTS * scale {
+        if moved <= SETTLED * scale {
             break;
         }
     }

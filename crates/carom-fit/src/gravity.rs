@@ -5,12 +5,11 @@ use crate::episode::flags;
 use crate::noise::{FlightGravity, NoiseModel};
 use crate::robust::{MEDIAN_LENGTH, center_of, median};
 use crate::setup::Setup;
+use crate::tolerances::LEAST_NOISE;
 use nalgebra::{Matrix3, Vector3};
 
 /// Smallest number of poses that determine an acceleration.
 const FEWEST_POSES: usize = 3;
-/// Smallest noise of a position that is used (m); it keeps weights finite.
-const LEAST_NOISE: f64 = 1e-13;
 /// Number of halvings of the interval that contains the variance between flights.
 const HALVINGS: usize = 60;
 /// Deviations longer than this, in units of $\sqrt3$ standard deviations of a component, get a reduced weight

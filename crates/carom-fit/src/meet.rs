@@ -3,7 +3,8 @@
 use crate::Poses;
 use crate::noise::NoiseModel;
 use crate::setup::Body;
-use crate::tolerances::SETTLED_COST;
+use crate::tolerances::LEAST_NOISE;
+use crate::tolerances::SETTLED;
 use carom_lie::So3;
 use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
 use std::ops::Range;
@@ -26,9 +27,6 @@ const STARTS: usize = 41;
 const START_STEPS: usize = 4;
 /// Largest number of steps from the best of them.
 const MAX_STEPS: usize = 60;
-
-/// Smallest noise that is used for weights (m, rad); it keeps them finite.
-const LEAST_NOISE: f64 = 1e-13;
 
 /// Smallest squared pivot of a scaled normal matrix for the unknowns to count as determined.
 const RANK_TOLERANCE: f64 = 1e-13;
@@ -271,7 +269,7 @@ impl Flights<'_> {
             };
             let gain = sums.cost - found.cost;
             (at, sums) = (trial, found);
-            if gain <= SETTLED_COST * sums.cost {
+            if gain <= SETTLED * sums.cost {
                 break;
             }
         }

@@ -1,6 +1,6 @@
 //! Setup of an experiment: body, plane, gravity, and thresholds for the detection of impacts.
 
-use crate::tolerances::EQUAL_MOMENTS;
+use crate::tolerances::ZERO;
 use crate::{FitError, Poses};
 use carom_geometry::MassProperties;
 use carom_lie::So3;
@@ -132,7 +132,7 @@ impl Body {
     /// velocity is constant in flight.
     pub(crate) fn is_isotropic(&self) -> bool {
         let moments = self.rigid.moments();
-        moments.z - moments.x <= EQUAL_MOMENTS * moments.z
+        moments.z - moments.x <= ZERO * moments.z
     }
 }
 

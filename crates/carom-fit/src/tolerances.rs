@@ -6,15 +6,12 @@
 /// A column of unit contact directions with a squared length below this explains nothing.
 pub(crate) const ZERO_COLUMN: f64 = 1e-24;
 
-/// The iteration for nonnegative weights ends when the largest change of a sweep, relative to the target, is at
-/// most this.
-pub(crate) const SETTLED_WEIGHTS: f64 = 1e-14;
+/// Least-squares iterations end when a sweep over the nonnegative weights changes them by at most this, relative to the target,
+/// or a Gauss-Newton step reduces the sum of squares by at most this (relative).
+pub(crate) const SETTLED: f64 = 1e-14;
 
 /// The iteration for the scale of the misfits ends when its square changes by at most this (relative).
 pub(crate) const SETTLED_SCALE: f64 = 1e-12;
-
-/// The Gauss-Newton iteration ends when a step reduces the sum of squares by at most this (relative).
-pub(crate) const SETTLED_COST: f64 = 1e-14;
 
 /// The iteration for a robust mean ends when a step is at most this (relative).
 pub(crate) const SETTLED_CENTER: f64 = 1e-13;
@@ -29,5 +26,9 @@ pub(crate) const AT_END: f64 = 1e-6;
 /// most this.
 pub(crate) const DEPENDENT_DIRECTION: f64 = 1e-10;
 
-/// The body is isotropic if its principal moments differ by at most this (relative).
-pub(crate) const EQUAL_MOMENTS: f64 = 1e-12;
+/// Lengths of a normal, and relative differences of principal moments, up to which the normal has no direction and the body is
+/// isotropic.
+pub(crate) const ZERO: f64 = 1e-12;
+
+/// Smallest noise that is used for weights (m, rad); it keeps them finite.
+pub(crate) const LEAST_NOISE: f64 = 1e-13;
