@@ -191,23 +191,22 @@ pub(crate) fn is_surely_light(terms: &[f64], vector: &[f64]) -> bool {
     })
 }
 
-/// An answer below this multiple of the vector in one scaling is not heavy in the balanced one either.
-const LIGHT: f64 = 0.1 * HEAVY;
-
 /// True if the answer `z` is not very large compared with the vector $q$ (not heavy), after a simple scaling of the
 /// problem. First the largest entry of every row of the matrix becomes one, then that of every column. The answer
-/// is not heavy if in these units no entry exceeds [`LIGHT`] times the largest $|q_i|$ among the rows in which its
+/// is not heavy if in these units no entry exceeds a tenth of [`HEAVY`] times the largest $|q_i|$ among the rows in which its
 /// column is nonzero.
 ///
 /// `units` (n entries) is work space.
 fn is_light_by_rows(problem: LcpRef<'_>, z: &[f64], units: &mut [f64]) -> bool {
+    // Not heavy in the balanced problem either.
+    let light = |q: f64| 0.1 * HEAVY * q.abs();
     let mut positive = z.iter().enumerate().filter(|(_, z)| **z > 0.0);
     // Shortcut: in these units no entry of the matrix exceeds one. Scaling all rows by the largest entry of the
     // whole matrix can only make the right-hand side smaller.
     let most = problem.matrix_max();
     let is_light = positive.clone().all(|(j, z)| {
         let mut rows = problem.column(j).iter().zip(problem.vector());
-        rows.any(|(m, q)| *m != 0.0 && z * most <= LIGHT * q.abs())
+        rows.any(|(m, q)| *m != 0.0 && z * most <= light(*q))
     });
     if is_light {
         return true;
@@ -230,7 +229,7 @@ fn is_light_by_rows(problem: LcpRef<'_>, z: &[f64], units: &mut [f64]) -> bool {
                 right = larger(right, q.abs() * unit);
             }
         }
-        most > 0.0 && z * most <= LIGHT * right
+        most > 0.0 && z * most <= light(right)
     })
 }
 

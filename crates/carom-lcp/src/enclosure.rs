@@ -4,6 +4,7 @@
 use crate::LcpRef;
 use crate::balance::Balance;
 use crate::scalar::{Double, Scalar, scale_by_power};
+use crate::tolerances::SMALLEST;
 use nalgebra::DMatrix;
 
 /// Decision about a complementary basis.
@@ -17,9 +18,6 @@ pub(crate) enum Enclosed {
     /// A sign is zero to working precision, or the matrix of the basis is singular.
     Unknown,
 }
-
-/// Scaled entries below this may have been rounded by the scaling.
-const SMALLEST: f64 = 1e-280;
 
 /// Part of the terms of a row that may be rounding error of the assembled matrix, relative, $2^{-50}$. The rows
 /// of redundant contacts depend on each other up to this error. Beyond eight rows such problems are solved,

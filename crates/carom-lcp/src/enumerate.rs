@@ -9,15 +9,13 @@ use crate::lemke::{basic_solution, signed_solution};
 use crate::small_enclosure::enclose_small;
 use crate::work::{DEFAULT_MAX_WORK, Limit, Work};
 use crate::{LcpError, LcpRef, LcpSolution, LcpStatus, LemkeWorkspace, Proof};
+use carom_numeric::decisions::RANK;
 use nalgebra::{DMatrix, DVector};
 use std::collections::HashMap;
 
 /// Largest dimension of a linear complementarity problem whose complementary bases are all tried. A problem of this
 /// dimension has 65 536 bases ($2^{16}$).
 pub const MAX_ENUMERATE_DIM: usize = 16;
-
-/// A pivot below this fraction of the largest may be zero: exact arithmetic decides.
-const RANK: f64 = 1e-12;
 
 /// Entries below this fraction of the largest may be rounding errors.
 const NOISE: f64 = 1e-14;
@@ -250,6 +248,7 @@ impl Visitor<'_> {
     /// error is small. `support` lists the indices of the basic $z_i$, and `basis` is `true` there. Returns false
     /// if the basis is singular to working precision.
     fn visit_in_doubles(&mut self, support: &[usize], basis: &[bool], work: &mut Work) -> bool {
+        // A smaller pivot may be zero: exact arithmetic decides.
         let is_regular = support.is_empty() || smallest_pivot(&self.block(support)) > RANK;
         if !is_regular {
             return false;

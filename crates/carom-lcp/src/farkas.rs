@@ -6,11 +6,8 @@
 
 use crate::LcpRef;
 use crate::exact::ProductSum;
-use crate::tolerances::{LARGEST_PRODUCT, VANISHING_WEIGHT};
+use crate::tolerances::{LARGEST_PRODUCT, SMALLEST, VANISHING_WEIGHT};
 use carom_numeric::sums::ExactSum;
-
-/// Products below this may lose the lower half of their exact value.
-const SMALLEST_PRODUCT: f64 = 1e-280;
 
 /// True if `direction` (n entries), scaled to a largest entry of one, proves that no $z \ge 0$ satisfies
 /// $Mz + q \ge 0$. If this vector is no proof, it is scaled so that its smallest positive entry is one, rounded to
@@ -60,7 +57,7 @@ fn sign_by_expansion(a: &[f64], u: &[f64]) -> Option<i32> {
     let (mut sum, mut size) = (0.0, 0.0);
     for (a, u) in products() {
         let p = a * u;
-        if !(SMALLEST_PRODUCT..LARGEST_PRODUCT).contains(&p.abs()) || a.abs() > LARGEST_PRODUCT {
+        if !(SMALLEST..LARGEST_PRODUCT).contains(&p.abs()) || a.abs() > LARGEST_PRODUCT {
             return None;
         }
         sum += p;

@@ -17,9 +17,6 @@ const SMALLEST_TERMS: f64 = 1e-200;
 /// Bound of the error that underflow causes in the sums of a row.
 const UNDERFLOW: f64 = 1e-300;
 
-/// Bound of the error that underflow causes in the entries of a row that is scaled to one.
-const SCALED_UNDERFLOW: f64 = UNDERFLOW / SMALLEST_TERMS;
-
 /// Bound of the relative rounding error of an entry scaled by a row and a column factor, and of a product with
 /// it.
 const SCALED_ROUNDING: f64 = 8.0 * f64::EPSILON;
@@ -158,7 +155,7 @@ fn relative_error(
                 size += (r * b[j]).abs();
             }
             off += sum.abs() + rounding * size;
-            off += SCALED_UNDERFLOW * row[..k].iter().map(|r| r.abs()).sum::<f64>();
+            off += UNDERFLOW / SMALLEST_TERMS * row[..k].iter().map(|r| r.abs()).sum::<f64>();
             first += row[j].abs() * residual[j];
         }
         let (off, first) = (INFLATED * off, INFLATED * first);

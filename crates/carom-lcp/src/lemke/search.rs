@@ -1,7 +1,7 @@
 //! Attempts at one problem, from the cheapest to the most reliable, and the final check of every answer.
 
 use super::scales::Scaling;
-use super::small::{SMALL_DIM, Small};
+use super::small::Small;
 use super::tableau::{PathEnd, Tableau, Thresholds};
 use super::{Answers, Attempt, LemkeOptions, LemkeReport, LemkeWorkspace};
 use crate::backward::{SOLVED_ERROR, backward_error};
@@ -13,12 +13,10 @@ use crate::exact::{decide, feasibility};
 use crate::farkas::proves_infeasible;
 use crate::gate::{certify_nothing, is_doubtful, is_refuted, prove};
 use crate::scalar::{Scalar, larger};
+use crate::small_enclosure::MAX_SMALL_DIM;
 use crate::small_enclosure::enclose_small;
 use crate::work::{DOUBLE_COST, Work};
 use crate::{LcpRef, LcpStatus, Limit, Proof};
-
-/// Largest residual with which an answer is accepted without further corrections.
-const GOOD_RESIDUAL: f64 = 1e-12;
 
 /// Parameters of one attempt.
 struct Plan {
@@ -128,7 +126,7 @@ impl<'a> Search<'a> {
         basis: Option<&[bool]>,
         workspace: &mut LemkeWorkspace,
     ) -> LemkeReport {
-        let is_small = basis.is_none() && self.problem.dim() <= SMALL_DIM;
+        let is_small = basis.is_none() && self.problem.dim() <= MAX_SMALL_DIM;
         if is_small && self.options.refine_above > 0.0 && self.small(&mut workspace.answers) {
             return self.report();
         }
@@ -147,7 +145,7 @@ impl<'a> Search<'a> {
             thresholds: thresholds::<f64>(&FIRST, n),
             cover: self.options.cover.as_deref(),
             max_pivots: self.attempt_limit((n * n) as u64),
-            max_residual: self.options.refine_above.min(GOOD_RESIDUAL),
+            max_residual: self.options.refine_above.min(SOLVED_ERROR),
             z: &mut answers.z,
             w: &mut answers.w,
             terms: &mut answers.terms,

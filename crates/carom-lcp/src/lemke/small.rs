@@ -16,15 +16,13 @@ use crate::LcpRef;
 use crate::balance::is_surely_light;
 use crate::certificate::{Certificate, assess_fixed};
 use crate::scalar::{larger, reduce};
-
-/// Largest dimension that is solved here.
-pub(super) const SMALL_DIM: usize = 10;
+use crate::small_enclosure::MAX_SMALL_DIM;
 
 /// Range of the largest entries of matrix and vector within which nothing overflows.
 const ORDINARY: std::ops::Range<f64> = 1e-60..1e60;
 
 /// Largest number of pivots of an ordinary path.
-const MAX_PIVOTS: u64 = 8 * SMALL_DIM as u64;
+const MAX_PIVOTS: u64 = 8 * MAX_SMALL_DIM as u64;
 
 /// Answer whose rows are accurate enough.
 pub(super) struct Found {

@@ -11,10 +11,6 @@ const MAX_CORRECTIONS: usize = 20;
 /// A change below this fraction of the largest variable, $2^{-60}$, does not alter rounded variables.
 const ROUNDED: f64 = 8.673_617_379_884_035e-19;
 
-/// If the last change is below this fraction of the largest variable, $2^{-53}$, the result is more accurate
-/// than the data.
-const TOLD: f64 = f64::EPSILON / 2.0;
-
 /// Work space of the corrections.
 #[derive(Clone, Debug)]
 pub(super) struct Correction<T> {
@@ -89,8 +85,9 @@ impl<T: Scalar> Tableau<T> {
     ///
     /// The stored pivots are used, so that no factorization is needed.
     pub(in super::super) fn may_be_negative(&mut self, problem: LcpRef<'_>) -> bool {
-        // If the result is NaN, it is not accurate enough.
-        let is_told = self.correct(problem, ROUNDED) <= TOLD;
+        // If the last change is below the roundoff of the largest variable, the result is more accurate than its rounding to a
+        // double. If it is NaN, it is not accurate enough.
+        let is_told = self.correct(problem, ROUNDED) <= f64::ROUNDOFF;
         if !is_told {
             return true;
         }
