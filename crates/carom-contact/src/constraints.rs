@@ -2,15 +2,13 @@
 
 use crate::{ImpactError, residual_scale};
 use carom_metric::{Covector, KineticMetric, UnitNormals, kernel};
+use carom_numeric::decisions::RANK;
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
 
 /// Bound on the least singular value of unit forms (from the norm of the inverse of their triangular factor) above which the
 /// forms are certainly linearly independent. Below it the forms are decomposed by singular values.
 const REGULAR: f64 = 1e-8;
-
-/// Singular values of unit forms below this fraction of the largest count as zero: the forms are linearly dependent.
-const RANK_TOLERANCE: f64 = 1e-12;
 
 /// Relative rounding error of each entry of a form: a dependent form may differ by this much from the span of the others.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
@@ -51,7 +49,7 @@ impl Constraints {
         let groups = Groups::of(&units.columns);
         let found = triangle(&units, &groups);
         let (basis, solver) = found.unwrap_or_else(|| {
-            let rank_tolerance = RANK_TOLERANCE.max(resolution(metric, &forms, &units));
+            let rank_tolerance = RANK.max(resolution(metric, &forms, &units));
             inverse(&units, &groups, rank_tolerance)
         });
         Ok(Self {

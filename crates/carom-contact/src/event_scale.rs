@@ -31,9 +31,6 @@ pub const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// Rounding error of a row's velocity, as a fraction of the terms of the sum: a few units in the last place of each number.
 const ROW_ROUNDING: f64 = 64.0 * f64::EPSILON;
 
-/// Changes of a normal velocity that make its rounding error: one by the reduction, as much again by a law.
-const CHANGES: f64 = 2.0;
-
 /// Ratio of the momentum to the largest velocity of a unit normal above which the part in the span of the rows is
 /// computed. Below it, tolerances of laws (at most 1e-9 of the momentum) are less than 1e-6 of the motion in the span
 /// of the contact rows.
@@ -190,7 +187,7 @@ pub(crate) fn rounding_of_normals(
         entries.extend(normal.map(|a| a * row_scale));
         let change = dot_of_sum(&entries, &scaled, &removed);
         let change = change / (contacts.row_norm(row) * row_scale);
-        ROW_ROUNDING * contacts.normal_velocity(contact, given, scale).size + CHANGES * change.abs()
+        ROW_ROUNDING * contacts.normal_velocity(contact, given, scale).size + 2.0 * change.abs()
     };
     contacts.indices().map(rounding).collect()
 }

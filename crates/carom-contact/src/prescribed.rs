@@ -3,12 +3,10 @@
 use crate::ContactSet;
 use crate::index::RowIndex;
 use crate::residual_scale::{divisor, worst};
+use crate::tolerances::DEPENDENT_COLUMN;
 use carom_metric::kernel;
 use carom_numeric::svd::Svd;
 use smallvec::SmallVec;
-
-/// Singular values of unit rows below this fraction of the largest count as zero: the rows are linearly dependent.
-const FLAT: f64 = 1e-11;
 
 /// Singular values of unit rows below this fraction of the largest are left out of a distance: along them the rounding of the
 /// rows, $10^{-16}$, makes more than $10^{-9}$ of the velocities.
@@ -57,7 +55,7 @@ pub(crate) fn reach(rows: &Svd, wanted: &[(RowIndex, f64)], after: &[f64], impul
         .iter()
         .map(|&(row, target)| target - after[row.index()]);
     let missing: Vec<f64> = missing.collect();
-    let correction = rows.least_norm_gram(&missing, FLAT);
+    let correction = rows.least_norm_gram(&missing, DEPENDENT_COLUMN);
     for (&(row, _), l) in wanted.iter().zip(&correction) {
         impulse[row.index()] += l;
     }
