@@ -42,7 +42,8 @@ pub struct Audit {
     /// laws whose impacts follow one after the other, and from [`audit()`].
     pub digits: Option<f64>,
     /// Largest approach velocity of a contact after the impact, as a fraction of $\sum_k|n_k|(|v_k^-| + |v_k^+|)$ for its normal
-    /// $n$; 0 below $10^{-9}$, and for the rounding of impulses that cancel.
+    /// $n$; 0 below $10^{-9}$, for the rounding of impulses that cancel, and for laws
+    /// without [`digits`](Self::digits).
     pub closing: f64,
 }
 

@@ -98,7 +98,13 @@ impl Built {
             impulses: impulses.as_slice(),
             constraint_impulses: constraint_impulses.as_slice(),
         };
-        if rules.may_approach {
+        let estimate = match status {
+            ImpactStatus::Jammed => None,
+            _ => digits::digits(problem, &answer, change.as_slice(), rules, &diagnostics),
+        };
+        audit.digits = estimate.map(|estimate| estimate.digits);
+        // Impacts in turn add up their rounding, which is all that approaches.
+        if estimate.is_none() {
             audit.closing = 0.0;
         } else if !rules.wall_rates.is_empty() {
             audit.closing = digits::closing(problem, &answer, rules.wall_rates);
@@ -106,11 +112,6 @@ impl Built {
         if !audit.is_finite() {
             return Err(ImpactError::Overflow);
         }
-        let estimate = match status {
-            ImpactStatus::Jammed => None,
-            _ => digits::digits(problem, &answer, change.as_slice(), rules, &diagnostics),
-        };
-        audit.digits = estimate.map(|estimate| estimate.digits);
         let left = digits::left(&audit);
         if left < REFUSED_DIGITS {
             return Err(ImpactError::IllConditioned {

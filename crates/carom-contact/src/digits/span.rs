@@ -5,6 +5,9 @@ use crate::numbers::Numbers;
 use carom_metric::kernel;
 use smallvec::{SmallVec, smallvec};
 
+/// Difference of the velocities of repeated rows that is rounding, as a multiple of the rounding of the rows.
+const ROUNDINGS: f64 = 16.0;
+
 /// Rounding of a whitened row, as a fraction of the terms of its entries.
 const WHITENING: f64 = 8.0 * f64::EPSILON;
 
@@ -74,7 +77,7 @@ impl Span {
     }
 
     /// True if a row depends on the chosen ones up to the rounding of the whitening, in every coordinate: rows that are told
-    /// apart by more are conditions of their own. Constraints may be told with rounding. `rest` is the part of the row orthogonal
+    /// apart by more, or miss their values differently, are conditions of their own. Constraints may be told with rounding. `rest` is the part of the row orthogonal
     /// to the chosen ones.
     pub(super) fn depends(&self, system: &System<'_>, row: usize, rest: &[f64]) -> bool {
         let n = self.n;
@@ -89,8 +92,11 @@ impl Span {
         self.solve(&mut parts);
         let metric = system.contacts.metric();
         let mut terms: Numbers = smallvec![0.0; n];
+        let (mut miss, mut rounding) = (2.0 * system.miss[row], 0.0);
         let own = std::iter::once((&1.0, &row));
         for (part, row) in own.chain(parts.iter().zip(&self.chosen)) {
+            miss -= part * system.miss[*row];
+            rounding += part.abs() * system.rounding[*row];
             let mut given: Numbers = system.rows[n * row..n * (row + 1)].into();
             metric.unwhiten_in_place(&mut given);
             for (terms, a) in terms.iter_mut().zip(&given) {
@@ -111,7 +117,8 @@ impl Span {
                 *noise += WHITENING * x.abs();
             }
         }
-        rest.iter().zip(&noise).all(|(x, noise)| x.abs() <= *noise)
+        let is_repeated = rest.iter().zip(&noise).all(|(x, noise)| x.abs() <= *noise);
+        is_repeated && miss.abs() <= ROUNDINGS * rounding
     }
 
     /// Returns the row with the smallest pivot, and the pivot.
