@@ -180,7 +180,7 @@ pub fn audit(
         impulses: impulses.as_slice(),
         constraint_impulses: constraint_impulses.as_slice(),
     };
-    audit.closing = digits::closing(problem, &answer, &[]);
+    audit.closing = digits::closing(problem, problem, &answer, &[]);
     audit.momentum_residual = kernel::norm(&explained) * per_norm;
     if gain.is_gain() {
         audit.energy_gain = Some(energy_ratio(problem, &whitened));

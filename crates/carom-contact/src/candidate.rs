@@ -91,7 +91,8 @@ impl Built {
             // The sign of a zero depends on the processor; −0 + 0 is 0.
             vector.add_scalar_mut(0.0);
         }
-        let problem = given.as_ref().unwrap_or(problem);
+        let posed = problem;
+        let problem = given.as_ref().unwrap_or(posed);
         let mut audit = audit::audit(problem, &velocity_plus, &impulses, &constraint_impulses)?;
         let answer = Answer {
             velocity_plus: velocity_plus.0.as_slice(),
@@ -100,14 +101,21 @@ impl Built {
         };
         let estimate = match status {
             ImpactStatus::Jammed => None,
-            _ => digits::digits(problem, &answer, change.as_slice(), rules, &diagnostics),
+            _ => digits::digits(
+                problem,
+                posed,
+                &answer,
+                change.as_slice(),
+                rules,
+                &diagnostics,
+            ),
         };
         audit.digits = estimate.map(|estimate| estimate.digits);
         // Impacts in turn add up their rounding, which is all that approaches.
         if estimate.is_none() {
             audit.closing = 0.0;
-        } else if !rules.wall_rates.is_empty() {
-            audit.closing = digits::closing(problem, &answer, rules.wall_rates);
+        } else if given.is_some() || !rules.wall_rates.is_empty() {
+            audit.closing = digits::closing(problem, posed, &answer, rules.wall_rates);
         }
         if !audit.is_finite() {
             return Err(ImpactError::Overflow);

@@ -97,15 +97,15 @@ fn form(diagnostics: &Diagnostics) -> Option<Form<'_>> {
         }
         Diagnostics::Cone(cone) => Some(Form::Coulomb(&cone.modes, None)),
         Diagnostics::Poisson(phases) => Some(Form::Total(&phases.modes)),
-        Diagnostics::Rough => Some(Form::Total(&[])),
         _ => None,
     }
 }
 
 /// Estimates the number of correct digits of an answer to a problem. `change` is the change of the velocity (n entries), `rules`
-/// are the checks that the answer passed. `None` if the form of the answer is not known.
+/// are the checks that the answer passed, in the units of the problem `posed` that the law solved. `None` if the form of the answer is not known.
 pub(crate) fn digits(
     problem: &ImpactProblem<'_>,
+    posed: &ImpactProblem<'_>,
     answer: &Answer<'_>,
     change: &[f64],
     rules: &Rules<'_>,
@@ -113,7 +113,7 @@ pub(crate) fn digits(
 ) -> Option<Estimate> {
     // The answer of a step is a part of an impact, and of no known form.
     let form = form(diagnostics).filter(|_| !rules.may_approach)?;
-    let mut system = System::new(problem, answer, change);
+    let mut system = System::new(problem, posed, answer, change);
     for (form, multiplier) in
         { problem.contacts().constraint_forms().iter() }.zip(answer.constraint_impulses)
     {
@@ -136,9 +136,14 @@ pub(crate) fn left(audit: &Audit) -> f64 {
 }
 
 /// Largest approach of a contact after an impact, as a fraction of $\sum_k|n_k|(|v_k^-| + |v_k^+|)$; an approach that is the
-/// rounding of its impulses does not count. `walls` are the scaled velocities of moving walls along the distinct unit normals;
+/// rounding of its impulses does not count. `posed` is the problem that the law solved, `walls` are its scaled velocities of moving walls along the distinct unit normals;
 /// empty for walls at rest.
-pub(crate) fn closing(problem: &ImpactProblem<'_>, answer: &Answer<'_>, walls: &[f64]) -> f64 {
+pub(crate) fn closing(
+    problem: &ImpactProblem<'_>,
+    posed: &ImpactProblem<'_>,
+    answer: &Answer<'_>,
+    walls: &[f64],
+) -> f64 {
     let contacts = problem.contacts();
     let before = problem.velocity_minus().0.as_slice();
     let mut scales = None;
@@ -146,7 +151,8 @@ pub(crate) fn closing(problem: &ImpactProblem<'_>, answer: &Answer<'_>, walls: &
         let normal = contact.normal.0.as_slice();
         let scale = contacts.row_scale(contacts.row(i));
         let wall = walls.get(contacts.place(i).index()).copied().unwrap_or(0.0);
-        let wall = wall / problem.scale() * (contacts.normal_norm(i) * scale);
+        let unit = contacts.normal_norm(i) * scale / posed.scale();
+        let wall = wall * unit;
         let (mut after, mut size) = (wall, wall.abs());
         for ((n, minus), plus) in normal.iter().zip(before).zip(answer.velocity_plus) {
             let n = n * scale;
@@ -158,7 +164,13 @@ pub(crate) fn closing(problem: &ImpactProblem<'_>, answer: &Answer<'_>, walls: &
         }
         let scales = scales.get_or_insert_with(|| ResidualScales::new(problem, answer));
         let (.., terms) = scales.of(normal, scale);
-        if -after > GRAZING_TOLERANCE * (terms / problem.scale() + wall.abs()) {
+        let rounding = GRAZING_TOLERANCE * (terms / problem.scale() + wall.abs());
+        let hidden = if posed.is_at_rest(i) {
+            posed.hidden_velocity(i)
+        } else {
+            posed.rounding(i)
+        };
+        if -after > rounding + hidden * unit {
             -after / size
         } else {
             0.0
@@ -182,6 +194,8 @@ struct Rate {
 struct System<'p> {
     contacts: &'p ContactSet<'p>,
     problem: &'p ImpactProblem<'p>,
+    /// Problem that the law solved: the same, or that of the motion that the contacts see.
+    posed: &'p ImpactProblem<'p>,
     scale: f64,
     before: Numbers,
     after: Numbers,
@@ -208,13 +222,19 @@ struct System<'p> {
 }
 
 impl<'p> System<'p> {
-    fn new(problem: &'p ImpactProblem<'p>, answer: &Answer<'_>, change: &[f64]) -> Self {
+    fn new(
+        problem: &'p ImpactProblem<'p>,
+        posed: &'p ImpactProblem<'p>,
+        answer: &Answer<'_>,
+        change: &[f64],
+    ) -> Self {
         let scale = problem.scale();
         let scaled = |v: &[f64]| -> Numbers { v.iter().map(|x| x * scale).collect() };
         let n = change.len();
         Self {
             contacts: problem.contacts(),
             problem,
+            posed,
             scale,
             before: scaled(problem.velocity_minus().0.as_slice()),
             after: scaled(answer.velocity_plus),
@@ -291,15 +311,22 @@ impl<'p> System<'p> {
             rate.row = Some(row);
             normal_terms += 1;
         }
-        let [normal, tangents @ ..] = &rates;
-        let tangents = &tangents[..normal_terms - 1];
         let wall = rules.wall_rates.get(contacts.place(i).index()).copied();
         let rebound = match rules.work {
             Work::Rebound(rebounds) => rebounds.get(i.index()).copied(),
             _ => None,
         };
         let least = rebound.unwrap_or(0.0) - wall.unwrap_or(0.0);
-        let least = least * contacts.normal_norm(i) * normal.scale;
+        let unit = contacts.normal_norm(i) * rates[0].scale * (self.scale / self.posed.scale());
+        let least = least * unit;
+        // A problem of the motion that contacts see has lost the rounding of the whole.
+        let reduced = self.posed.rounding(i) * (self.scale / self.posed.scale());
+        for rate in rates.iter_mut().take(normal_terms) {
+            let norm = rate.row.map_or(0.0, |row| contacts.row_norm(row));
+            rate.rounding += reduced * norm * rate.scale;
+        }
+        let [normal, tangents @ ..] = &rates;
+        let tangents = &tangents[..normal_terms - 1];
         let modes = match form {
             Form::Coulomb(modes, _) | Form::Total(modes) => modes,
             Form::Frictionless => &[],
@@ -359,9 +386,6 @@ impl<'p> System<'p> {
         self.hold(&row, column.as_ref(), error, i.index());
         if !slides {
             for (rate, tangent) in tangents.iter().zip(&contact.tangents) {
-                if is_total && !rules.friction && rate.impulse == 0.0 {
-                    continue;
-                }
                 let row = self.whitened(rate, tangent);
                 let miss = if is_total && mode.is_none() {
                     0.0
@@ -589,8 +613,15 @@ impl<'p> System<'p> {
     fn parts(&self) -> Vec<usize> {
         let n = self.change.len();
         let contacts = self.contacts;
-        let links = contacts.all_rows().map(|row| contacts.unit_row(row));
-        let links = links.chain(self.rows.chunks_exact(n));
+        // A contact connects all that its rows touch.
+        let mut touched: Flat = smallvec![0.0; n * contacts.len()];
+        for (i, touched) in contacts.indices().zip(touched.chunks_exact_mut(n)) {
+            for row in contacts.rows_at(i) {
+                let entries = touched.iter_mut().zip(contacts.unit_row(row));
+                entries.for_each(|(touched, a)| *touched += a.abs());
+            }
+        }
+        let links = touched.chunks_exact(n).chain(self.rows.chunks_exact(n));
         if links.clone().any(|row| row.iter().all(|a| *a != 0.0)) {
             vec![0; n]
         } else {

@@ -8,6 +8,9 @@ use smallvec::{SmallVec, smallvec};
 /// Difference of the velocities of repeated rows that is rounding, as a multiple of the rounding of the rows.
 const ROUNDINGS: f64 = 16.0;
 
+/// Part of the rounding of a whitened row below which rows are equal, whatever they miss.
+const EQUAL: f64 = 1.0 / 16.0;
+
 /// Rounding of a whitened row, as a fraction of the terms of its entries.
 const WHITENING: f64 = 8.0 * f64::EPSILON;
 
@@ -117,8 +120,13 @@ impl Span {
                 *noise += WHITENING * x.abs();
             }
         }
-        let is_repeated = rest.iter().zip(&noise).all(|(x, noise)| x.abs() <= *noise);
-        is_repeated && miss.abs() <= ROUNDINGS * rounding
+        let differences = rest.iter().zip(&noise);
+        let is_within = |part: f64| {
+            differences
+                .clone()
+                .all(|(x, noise)| x.abs() <= part * noise)
+        };
+        is_within(EQUAL) || is_within(1.0) && miss.abs() <= ROUNDINGS * rounding
     }
 
     /// Returns the row with the smallest pivot, and the pivot.
