@@ -100,6 +100,17 @@ fn cone_name(cone: FrictionCone) -> Value {
 }
 
 fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
+    let mut fields = of_law(contacts, outcome);
+    let modes = outcome.diagnostics.modes().iter().map(|mode| mode.name());
+    let modes: Vec<&str> = modes.collect();
+    if !modes.is_empty() {
+        fields.insert("modes".to_owned(), json!(modes));
+    }
+    Value::Object(fields)
+}
+
+/// Writes the diagnostics that a law reports besides the modes of the contacts as JSON fields.
+fn of_law(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Map<String, Value> {
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
     match &outcome.diagnostics {
@@ -140,8 +151,8 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
                 put("cone_error", polygon.cone_error.into());
             }
         }
-        Diagnostics::Cone(cone) => fields = cone_fields(cone),
-        Diagnostics::Poisson(phases) => fields = poisson_fields(contacts, phases),
+        Diagnostics::Cone(cone) => return cone_fields(cone),
+        Diagnostics::Poisson(phases) => return poisson_fields(contacts, phases),
         Diagnostics::Sequential {
             sequence,
             closed_at_once,
@@ -182,7 +193,7 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
             put("pivots", (*pivots).into());
             put("velocity_residual", (*velocity_residual).into());
         }
-        Diagnostics::Frictional(found) => return Value::Object(frictional::diagnostics(found)),
+        Diagnostics::Frictional(found) => return frictional::diagnostics(found),
         Diagnostics::Nonholonomic(d) => {
             if let Some(e) = d.effective_restitution {
                 put("effective_restitution", e.into());
@@ -200,12 +211,7 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
         }
         _ => {}
     }
-    let modes = outcome.diagnostics.modes().iter().map(|mode| mode.name());
-    let modes: Vec<&str> = modes.collect();
-    if !modes.is_empty() {
-        fields.insert("modes".to_owned(), json!(modes));
-    }
-    Value::Object(fields)
+    fields
 }
 
 /// Writes the solver diagnostics of an impact with round friction cones as JSON fields.
