@@ -223,3 +223,26 @@ fn bounds_without_work_follow_from_energy_and_say_so() {
         assert!(wide[0] <= narrow[0] && narrow[1] <= wide[1]);
     }
 }
+
+/// A point that strikes the floor with a normal impulse of one and slides on, is stopped, or leaves.
+#[test]
+fn every_frictional_law_tells_the_modes_of_its_contacts() {
+    let laws = [
+        "anitescu-potra",
+        "moreau-newton",
+        "poisson",
+        "sequential",
+        "set-valued",
+    ];
+    for law in laws {
+        for (velocity, mode) in [([3, -1], "slide"), ([0, -1], "stick"), ([3, 1], "open")] {
+            let answer = resolve(&json!({
+                "law": law, "mass_matrix": [[1, 0], [0, 1]], "velocity": velocity,
+                "contacts": [{"normal": [0, 1], "tangents": [[1, 0]], "friction": 0.5}],
+                "options": if law == "set-valued" { json!({"outcomes": "all"}) } else { json!({}) },
+            }));
+            let one = answer["outcomes"].get(0).unwrap_or(&answer);
+            assert_eq!(one["diagnostics"]["modes"], json!([mode]), "{law} {one}");
+        }
+    }
+}
