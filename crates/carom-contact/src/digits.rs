@@ -26,7 +26,7 @@ use self::span::Span;
 use crate::gate::{Answer, ResidualScales, Rules, Work};
 use crate::index::{ContactIndex, RowIndex};
 use crate::numbers::Numbers;
-use crate::residual_scale::{GRAZING_TOLERANCE, groups};
+use crate::residual_scale::{GRAZING_TOLERANCE, ROUNDING_TOLERANCE, groups};
 use crate::{Audit, Contact, ContactSet, Diagnostics, FrictionCone, ImpactProblem};
 use carom_lcp::cone::ConeMode;
 use carom_metric::{Covector, kernel};
@@ -168,7 +168,7 @@ pub(crate) fn closing(
         let hidden = if posed.is_at_rest(i) {
             posed.hidden_velocity(i)
         } else {
-            posed.rounding(i)
+            reduction(posed, i)
         };
         if -after > rounding + hidden * unit {
             -after / size
@@ -177,6 +177,13 @@ pub(crate) fn closing(
         }
     });
     fractions.fold(0.0, kernel::larger)
+}
+
+/// Rounding of the velocity of a unit normal in a problem of the motion that contacts see: at most that of the whole momentum.
+fn reduction(posed: &ImpactProblem<'_>, i: ContactIndex) -> f64 {
+    posed
+        .rounding(i)
+        .min(ROUNDING_TOLERANCE * posed.given_norm())
 }
 
 /// Velocity of a row after an impact, and the size of its rounding error; in units of the row times its power of two.
@@ -320,7 +327,7 @@ impl<'p> System<'p> {
         let unit = contacts.normal_norm(i) * rates[0].scale * (self.scale / self.posed.scale());
         let least = least * unit;
         // A problem of the motion that contacts see has lost the rounding of the whole.
-        let reduced = self.posed.rounding(i) * (self.scale / self.posed.scale());
+        let reduced = reduction(self.posed, i) * (self.scale / self.posed.scale());
         for rate in rates.iter_mut().take(normal_terms) {
             let norm = rate.row.map_or(0.0, |row| contacts.row_norm(row));
             rate.rounding += reduced * norm * rate.scale;
