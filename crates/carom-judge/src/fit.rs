@@ -5,29 +5,37 @@ use crate::tolerances::EQUAL;
 use crate::tolerances::ROUNDED;
 use nalgebra::DVector;
 
-/// Number of steps between 0 and 1 at which a curved family of answers is evaluated.
-const GRID: u32 = 16;
+/// Largest numbers of steps of the search for the nearest answer of a family.
+struct Steps {
+    /// Number of steps between 0 and 1 at which a curved family of answers is evaluated.
+    grid: u32,
+    /// Number of steps between 0 and 1 at which every family of answers is evaluated.
+    coarse: u32,
+    /// Largest number of secant steps; near a match each step doubles the number of correct digits.
+    secants: usize,
+    /// Number of successive secant steps that come less near than an earlier one, after which the iteration is given up: it does
+    /// not converge.
+    strayed: usize,
+    /// Number of successive reductions towards an end of the interval, itself the nearest coefficient, after which the golden
+    /// section looks beside the end.
+    towards_end: usize,
+    /// Number of reductions of the golden section: $0.618^{64}$ is below the last digit.
+    reductions: usize,
+}
 
-/// Number of steps between 0 and 1 at which every family of answers is evaluated.
-const COARSE: u32 = 4;
-
-/// Largest number of secant steps; near a match each step doubles the number of correct digits.
-const SECANTS: usize = 12;
-
-/// Number of successive secant steps that come less near than an earlier one, after which the iteration is given up: it does
-/// not converge.
-const STRAYED: usize = 3;
-
-/// Number of successive reductions towards an end of the interval, itself the nearest coefficient, after which the golden
-/// section looks beside the end.
-const TOWARDS_END: usize = 6;
+/// Values of [`Steps`].
+const STEPS: Steps = Steps {
+    grid: 16,
+    coarse: 4,
+    secants: 12,
+    strayed: 3,
+    towards_end: 6,
+    reductions: 64,
+};
 
 /// Distance from an end at which the golden section looks if the velocity comes nearer there. The distance of two answers
 /// that differ by so little changes by more than their rounding.
 const BESIDE: f64 = 1e-8;
-
-/// Number of reductions of the golden section: $0.618^{64}$ is below the last digit.
-const REDUCTIONS: usize = 64;
 
 /// A point of a curve and its distance from the target.
 #[derive(Clone)]
@@ -95,7 +103,7 @@ pub(super) fn nearest_coefficient(
         }
         found
     };
-    let inner = (1..COARSE).map(|k| look(&mut curve, f64::from(k) / f64::from(COARSE)));
+    let inner = (1..STEPS.coarse).map(|k| look(&mut curve, f64::from(k) / f64::from(STEPS.coarse)));
     let inner: Vec<Option<Point>> = inner.collect();
     let [start, end] = ends;
     let points: Option<Vec<Point>> = [vec![start], inner, vec![end]]
@@ -120,7 +128,7 @@ pub(super) fn nearest_coefficient(
         (center, ((center - step).max(0.0), (center + step).min(1.0)))
     };
     if points.is_some() {
-        let (center, (low, high)) = around(curve.best?, COARSE);
+        let (center, (low, high)) = around(curve.best?, STEPS.coarse);
         let far = if center < 0.5 { high } else { low };
         curve.secants((center, far), (low, high), limit);
         // The target may be reached at another coefficient.
@@ -129,13 +137,13 @@ pub(super) fn nearest_coefficient(
             return value.map(|value| nearest(value, false));
         }
     }
-    for k in (0..=GRID).filter(|k| k % (GRID / COARSE) != 0) {
-        let x = f64::from(k) / f64::from(GRID);
+    for k in (0..=STEPS.grid).filter(|k| k % (STEPS.grid / STEPS.coarse) != 0) {
+        let x = f64::from(k) / f64::from(STEPS.grid);
         if curve.may_gain(x, limit) {
             look(&mut curve, x);
         }
     }
-    let (center, (low, high)) = around(curve.best?, GRID);
+    let (center, (low, high)) = around(curve.best?, STEPS.grid);
     let sides = [low, high].into_iter().filter(|side| *side != center);
     let arrived: Vec<Option<f64>> = sides
         .map(|side| curve.secants((center, side), (low, high), limit))
@@ -213,7 +221,7 @@ impl<F: FnMut(f64) -> Option<DVector<f64>>> Curve<'_, F> {
         let (mut a, mut b) = (self.point(next)?, self.point(start)?);
         let limit = b.distance;
         let (mut least, mut strayed) = (limit.min(a.distance), 0);
-        for _ in 0..SECANTS {
+        for _ in 0..STEPS.secants {
             let x = a.x + along(self.target, &a, &b) * (b.x - a.x);
             let x = x.clamp(low, high);
             let found = self.point(x)?;
@@ -225,7 +233,7 @@ impl<F: FnMut(f64) -> Option<DVector<f64>>> Curve<'_, F> {
             } else {
                 0
             };
-            if strayed == STRAYED {
+            if strayed == STEPS.strayed {
                 return None;
             }
             least = least.min(found.distance);
@@ -250,7 +258,7 @@ impl<F: FnMut(f64) -> Option<DVector<f64>>> Curve<'_, F> {
         let ratio = 0.5 * (5f64.sqrt() - 1.0);
         let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));
         let (mut at_left, mut at_right) = (self.at(left, limit), self.at(right, limit));
-        for turn in 0..REDUCTIONS {
+        for turn in 0..STEPS.reductions {
             if at_left <= at_right {
                 high = right;
                 (right, at_right) = (left, at_left);
@@ -262,7 +270,7 @@ impl<F: FnMut(f64) -> Option<DVector<f64>>> Curve<'_, F> {
                 right = low + ratio * (high - low);
                 at_right = self.at(right, limit);
             }
-            if turn + 1 == TOWARDS_END && self.ends_at(ends, (low, high)) {
+            if turn + 1 == STEPS.towards_end && self.ends_at(ends, (low, high)) {
                 break;
             }
         }

@@ -7,20 +7,37 @@ use crate::tolerances::{EQUAL, LAST_TURN, NEARLY_EQUAL, ROUNDING};
 use nalgebra::{Matrix2, Vector2, Vector3};
 use smallvec::SmallVec;
 
-/// Largest number of Newton steps on the unit sphere.
-const MAX_NEWTON: usize = 30;
+/// Largest numbers of steps of each stage of the search for the closest points.
+struct Steps {
+    /// Largest number of Newton steps on the unit sphere.
+    newton: usize,
+    /// Largest number of halvings of a Newton step until $g$ grows.
+    halvings: usize,
+    /// Largest number of features that are exchanged for better ones.
+    exchanges: usize,
+    /// Largest number of attempts to move overlapping bodies apart.
+    shifts: usize,
+    /// Largest number of steps towards the smallest difference of two faces.
+    across: usize,
+    /// Largest number of corners of the difference of the bodies that [`by_cuts`] examines.
+    cuts: usize,
+    /// Largest number of steps of the method of Gilbert, Johnson and Keerthi that prepare Newton's method.
+    approaches: usize,
+}
 
-/// Largest number of halvings of a Newton step until $g$ grows.
-const MAX_HALVINGS: usize = 20;
+/// Values of [`Steps`].
+const STEPS: Steps = Steps {
+    newton: 30,
+    halvings: 20,
+    exchanges: 20,
+    shifts: 40,
+    across: 16,
+    cuts: 24,
+    approaches: 60,
+};
 
 /// An overlap below this fraction of the smaller body radius counts as touching.
 const SHALLOW: f64 = 1e-3;
-
-/// Largest number of features that are exchanged for better ones.
-const MAX_EXCHANGES: usize = 20;
-
-/// Largest number of attempts to move overlapping bodies apart.
-const MAX_SHIFTS: usize = 40;
 
 /// Starting point of the search for the closest points of two bodies ([`closest`]). Keep one `Memory` for each pair of bodies:
 /// every search stores its result there, and the next search of the pair starts from that result.
@@ -146,7 +163,7 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> (Candidate, Simp
     let mut shift = 1e-9 * size;
     let mut apart = gjk::separate(&moved, b, &mut simplex);
     // Overlapping bodies are moved apart until their closest features can be distinguished.
-    for _ in 0..MAX_SHIFTS {
+    for _ in 0..STEPS.shifts {
         if apart {
             break;
         }
@@ -165,7 +182,7 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> (Candidate, Simp
     {
         best = candidate;
     }
-    for _ in 0..MAX_EXCHANGES {
+    for _ in 0..STEPS.exchanges {
         for vertex in &mut simplex {
             *vertex = Vertex::of(a, b, vertex.a, vertex.b);
         }
@@ -205,9 +222,6 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> (Candidate, Simp
 /// Largest component of a difference perpendicular to the right normal, as a fraction of the size.
 const ACROSS: f64 = 1e-11;
 
-/// Largest number of steps towards the smallest difference of two faces.
-const MAX_ACROSS: usize = 16;
-
 /// Finds two points, one of each body, that lie opposite each other on a line along a unit normal. If there are such points, the
 /// bodies are closest along this normal. Returns pairs of vertices whose convex hull contains the two points, or `None` if there
 /// are no such points. Only the vertices nearest to the other body are used.
@@ -232,7 +246,7 @@ fn opposite_points(a: &Placed<'_>, b: &Placed<'_>, normal: &Vector3<f64>) -> Opt
         all.clone().min_by(|v, w| along(v).total_cmp(&along(w)))
     };
     let mut simplex: Simplex = all.clone().take(1).collect();
-    for _ in 0..MAX_ACROSS {
+    for _ in 0..STEPS.across {
         let Some(left) = gjk::reduce(&mut simplex) else {
             return Some(simplex);
         };
@@ -249,9 +263,6 @@ fn opposite_points(a: &Placed<'_>, b: &Placed<'_>, normal: &Vector3<f64>) -> Opt
     None
 }
 
-/// Largest number of corners of the difference of the bodies that [`by_cuts`] examines.
-const MAX_CUTS: usize = 24;
-
 /// Improves `best`, the normal of the widest slab (space between parallel planes) that separates two bodies, by adding pairs of
 /// vertices one at a time to a list of known pairs. Every feature of known pairs (one pair, an edge or a face) has a normal. The
 /// widest slab that separates the known vertices is at least as wide as that of the bodies. The search ends if the normal of this
@@ -264,10 +275,10 @@ fn by_cuts(a: &Placed<'_>, b: &Placed<'_>, best: &mut Candidate, simplex: &mut S
         return;
     }
     let size = a.part.bounding_radius() + b.part.bounding_radius();
-    let mut known = SmallVec::<[Vertex; MAX_CUTS]>::new();
+    let mut known = SmallVec::<[Vertex; STEPS.cuts]>::new();
     let mut slabs: Vec<Slab> = Vec::new();
     let mut next = best.support;
-    while known.len() < MAX_CUTS {
+    while known.len() < STEPS.cuts {
         for slab in &mut slabs {
             slab.width = slab.width.min(width(a, b, &slab.normal, &next));
         }
@@ -354,9 +365,6 @@ fn with_corner(
     Vertex::of(a, b, p, q).difference
 }
 
-/// Largest number of steps of the method of Gilbert, Johnson and Keerthi that prepare Newton's method.
-const MAX_APPROACHES: usize = 60;
-
 /// Newton's method takes over if distance minus slab width falls below this fraction of the size.
 const NEAR: f64 = 1e-5;
 
@@ -366,7 +374,7 @@ const NEAR: f64 = 1e-5;
 fn approach(a: &Placed<'_>, b: &Placed<'_>, simplex: &Simplex, best: &mut Candidate) {
     let size = a.part.bounding_radius() + b.part.bounding_radius();
     let mut points = simplex.clone();
-    for _ in 0..MAX_APPROACHES {
+    for _ in 0..STEPS.approaches {
         let Some(nearest) = gjk::reduce(&mut points) else {
             return;
         };
@@ -471,7 +479,7 @@ fn newton(
     let size = a.part.bounding_radius() + b.part.bounding_radius();
     let mut last = f64::INFINITY;
     let mut d = difference(&n);
-    for _ in 0..MAX_NEWTON {
+    for _ in 0..STEPS.newton {
         let value = n.dot(&d);
         // sigma_2 is evaluated at -n; its second derivative is even.
         let curvature = a.curvature(&n) + b.curvature(&-n);
@@ -513,7 +521,7 @@ fn newton(
             return None;
         }
         let mut share = (0.5 / length).min(1.0);
-        for _ in 0..MAX_HALVINGS {
+        for _ in 0..STEPS.halvings {
             let next = (n + step * share).try_normalize(0.0)?;
             let there = difference(&next);
             let rises = next.dot(&there) >= value - 4.0 * f64::EPSILON * size;

@@ -10,23 +10,32 @@ use crate::tolerances::DISTINCT;
 use carom_contact::{ImpactError, RowIndex};
 use carom_numeric::random::CounterRng;
 
-/// Number of random covering vectors tried per step.
-const COVERS: usize = 2;
+/// Effort of the search for extreme outcomes. It changes the reported gap to the extremes, not the samples.
+struct Effort {
+    /// Number of random covering vectors tried per step.
+    covers: usize,
+    /// Number of generations of the search for extreme outcomes.
+    generations: u64,
+    /// Pivots of the search for extreme outcomes, as a fraction of those of the samples.
+    pivot_share: f64,
+    /// Largest number of pivots of the search for extreme outcomes.
+    most_pivots: f64,
+    /// Number of steps for which a choice in the search has its own caps (upper bounds of the normal impulses); further steps
+    /// repeat these caps.
+    own_steps: usize,
+    /// Largest number of steps of a sample in the search; samples that need more rarely end at all.
+    most_steps: usize,
+}
 
-/// Number of generations of the search for extreme outcomes.
-const GENERATIONS: u64 = 200;
-
-/// Pivots of the search for extreme outcomes, as a fraction of those of the samples.
-const PIVOT_SHARE: f64 = 0.5;
-/// Largest number of pivots of the search for extreme outcomes.
-const MOST_PIVOTS: f64 = 1e7;
-
-/// Number of steps for which a choice in the search has its own caps (upper bounds of the normal impulses); further steps
-/// repeat these caps.
-const OWN_STEPS: usize = 6;
-
-/// Largest number of steps of a sample in the search; samples that need more rarely end at all.
-const MOST_STEPS: usize = 24;
+/// Values of [`Effort`].
+const EFFORT: Effort = Effort {
+    covers: 2,
+    generations: 200,
+    pivot_share: 0.5,
+    most_pivots: 1e7,
+    own_steps: 6,
+    most_steps: 24,
+};
 
 /// Estimate of the part of an impact's outcomes that random samples of the set-valued law may have missed.
 #[derive(Clone, Debug, PartialEq)]
@@ -169,7 +178,7 @@ impl<'s, 'a> Ambiguity<'s, 'a> {
         if self.steps < STEPS {
             let seed = self.sampler.options().seed;
             let mut rng = CounterRng::new(seed, u64::MAX - self.sample, self.steps as u64);
-            let is_ambiguous = (0..COVERS).any(|_| self.is_elsewhere(caps, after, &mut rng));
+            let is_ambiguous = (0..EFFORT.covers).any(|_| self.is_elsewhere(caps, after, &mut rng));
             self.ambiguous += usize::from(is_ambiguous);
             self.steps += 1;
         }
@@ -216,11 +225,11 @@ fn gap_to_extremes(
         branch: BranchPolicy::RandomCovering {
             spread: COVERING_SPREAD,
         },
-        max_steps: sampler.options().max_steps.min(MOST_STEPS),
+        max_steps: sampler.options().max_steps.min(EFFORT.most_steps),
         ..sampler.options().clone()
     };
     let breeder = Sampler::new(sampler.problem(), &law)?;
-    let n = OWN_STEPS * sampler.reached().len();
+    let n = EFFORT.own_steps * sampler.reached().len();
     let extent = |[low, high]: &[f64; 2]| high - low;
     let no_extent = DISTINCT * sampler.speed();
     // The search starts from the extents of the samples.
@@ -242,14 +251,14 @@ fn gap_to_extremes(
     }
     let mut draw = Draw::default();
     let mut rows = Vec::new();
-    let budget = PIVOT_SHARE * summary.pivots_per_sample * summary.samples as f64;
-    let budget = budget.min(MOST_PIVOTS);
+    let budget = EFFORT.pivot_share * summary.pivots_per_sample * summary.samples as f64;
+    let budget = budget.min(EFFORT.most_pivots);
     let (mut pivots, mut index, mut work) = (0.0, 0u64, 0u64);
     let most_work = (summary.work / 2).min(law.max_work / 4);
-    while pivots < budget && work < most_work && index < GENERATIONS * law.samples {
+    while pivots < budget && work < most_work && index < EFFORT.generations * law.samples {
         // Mutations become smaller, by a factor of 1000 from the first generation to the last.
-        let generation = (GENERATIONS as f64 * pivots / budget).floor();
-        let width = libm::pow(1e-3, generation / GENERATIONS as f64);
+        let generation = (EFFORT.generations as f64 * pivots / budget).floor();
+        let width = libm::pow(1e-3, generation / EFFORT.generations as f64);
         let mut rng = CounterRng::new(law.seed, u64::MAX / 2 - index, 0);
         let turn = (index % directions.len() as u64) as usize;
         let parent = directions.get(turn).and_then(|d| d.choice.as_ref());

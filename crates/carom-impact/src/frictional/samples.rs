@@ -12,18 +12,26 @@ use carom_contact::{ImpactError, ImpactOutcome};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Largest number of samples that one task draws.
-const CHUNK: u64 = 512;
+/// Division of samples into rounds of parallel tasks. It changes memory and time, and no statistic.
+struct Tasks {
+    /// Largest number of samples that one task draws.
+    samples: u64,
+    /// Number of samples in the first round, which measures the work per sample.
+    first_round: u64,
+    /// Number of tasks between two reports of progress; results of this many tasks are held in memory.
+    round: u64,
+    /// Work between two reports of progress, about a tenth of a second of one core: an observer can stop the sampling within
+    /// this time.
+    round_work: u64,
+}
 
-/// Number of samples in the first round, which measures the work per sample.
-const FIRST: u64 = 16;
-
-/// Number of tasks between two reports of progress; results of this many tasks are held in memory.
-const ROUND: u64 = 128;
-
-/// Work between two reports of progress, about a tenth of a second of one core: an observer can stop the sampling within
-/// this time.
-const ROUND_WORK: u64 = 100_000_000;
+/// Values of [`Tasks`].
+const TASKS: Tasks = Tasks {
+    samples: 512,
+    first_round: 16,
+    round: 128,
+    round_work: 100_000_000,
+};
 
 /// Number of samples whose contact velocities are kept.
 const KEPT: u64 = 1 << 14;
@@ -200,15 +208,17 @@ fn run(
 
 /// Plans the next round of random samples: returns the number of samples per task and the number of tasks. `drawn` samples
 /// have used `work`; `rest` samples and the work `left` remain. A round takes at most about a quarter of the remaining
-/// work, and at most [`ROUND_WORK`]. The division into tasks changes no statistic.
+/// work, and at most [`Tasks::round_work`]. The division into tasks changes no statistic.
 fn next_round(drawn: u64, rest: u64, work: u64, left: u64) -> (u64, u64) {
     if drawn == 0 {
-        return (1, FIRST);
+        return (1, TASKS.first_round);
     }
     let of_each = (work / drawn).max(1);
-    let work = (left / 4).min(ROUND_WORK);
-    let wanted = (work / of_each).clamp(FIRST, CHUNK * ROUND).min(rest);
-    let chunk = wanted.div_ceil(ROUND).clamp(1, CHUNK);
+    let work = (left / 4).min(TASKS.round_work);
+    let wanted = (work / of_each)
+        .clamp(TASKS.first_round, TASKS.samples * TASKS.round)
+        .min(rest);
+    let chunk = wanted.div_ceil(TASKS.round).clamp(1, TASKS.samples);
     (chunk, wanted.div_ceil(chunk).max(1))
 }
 

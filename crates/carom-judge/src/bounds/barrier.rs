@@ -3,21 +3,29 @@
 use carom_numeric::decisions::Budget;
 use nalgebra::{DMatrix, DVector};
 
-/// Distance from the optimum, in units of the speed before the impact, at which the search ends. It is what a bound of
-/// Theorem 2 may be too wide.
-const GAP: f64 = 1e-6;
+/// Control of the path along which the barrier method reaches the optimum.
+struct Path {
+    /// Distance from the optimum, in units of the speed before the impact, at which the search ends. It is what a bound of
+    /// Theorem 2 may be too wide.
+    gap: f64,
+    /// Ratio of successive weights of the cost.
+    weight_step: f64,
+    /// Largest number of Newton steps for one weight; a few suffice.
+    max_steps: usize,
+    /// Square of the Newton decrement below which the next weight is tried.
+    centered: f64,
+    /// Shortest part of a Newton step that is tried.
+    shortest: f64,
+}
 
-/// Ratio of successive weights of the cost.
-const WEIGHT_STEP: f64 = 10.0;
-
-/// Largest number of Newton steps for one weight; a few suffice.
-const MAX_STEPS: usize = 30;
-
-/// Square of the Newton decrement below which the next weight is tried.
-const CENTERED: f64 = 0.1;
-
-/// Shortest part of a Newton step that is tried.
-const SHORTEST: f64 = 1e-9;
+/// Values of [`Path`].
+const PATH: Path = Path {
+    gap: 1e-6,
+    weight_step: 10.0,
+    max_steps: 30,
+    centered: 0.1,
+    shortest: 1e-9,
+};
 
 /// Symmetric matrix whose entries are affine functions of the unknowns.
 pub(super) struct AffineMatrix {
@@ -85,9 +93,9 @@ impl Barrier {
     /// point where the budget ends is an answer, too.
     pub(super) fn minimize(&self, start: DVector<f64>, budget: &mut Budget) -> DVector<f64> {
         let (mut x, mut weight) = (start, 1.0);
-        let enough = self.order() / GAP;
-        while weight < WEIGHT_STEP * enough {
-            for _ in 0..MAX_STEPS {
+        let enough = self.order() / PATH.gap;
+        while weight < PATH.weight_step * enough {
+            for _ in 0..PATH.max_steps {
                 if budget.times(self.work(), 1).is_none() {
                     return x;
                 }
@@ -106,7 +114,7 @@ impl Barrier {
                 let step = -factor.solve(&gradient);
                 let decrement = -gradient.dot(&step);
                 // This form also catches NaN.
-                if !(decrement > CENTERED) {
+                if !(decrement > PATH.centered) {
                     break;
                 }
                 let mut part = 1.0;
@@ -117,7 +125,7 @@ impl Barrier {
                         break Some(next);
                     }
                     part *= 0.5;
-                    if part < SHORTEST {
+                    if part < PATH.shortest {
                         break None;
                     }
                 };
@@ -126,7 +134,7 @@ impl Barrier {
                     None => break,
                 }
             }
-            weight *= WEIGHT_STEP;
+            weight *= PATH.weight_step;
         }
         x
     }

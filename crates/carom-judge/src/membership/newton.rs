@@ -9,30 +9,38 @@ use super::round_chain::RoundChain;
 use crate::tolerances::EQUAL;
 use carom_lcp::cone::ConeWorkspace;
 
-/// Largest number of Newton steps for one chain.
-const MAX_STEPS: usize = 40;
+/// Control of the Newton steps for one chain.
+struct Control {
+    /// Largest number of Newton steps for one chain.
+    max_steps: usize,
+    /// Largest relative change of an impulse in the first step.
+    first_reach: f64,
+    /// Largest relative change of an impulse in any step.
+    reach: f64,
+    /// Largest missed velocity, relative to the norm of the motion, with which a chain is accepted.
+    enough: f64,
+    /// Factor by which a step may miss more than the best one so far: the next step may come back.
+    rise: f64,
+    /// Predicted remainder of a step, as a fraction of what was missed before it, above which the next step may change twice as
+    /// much.
+    short: f64,
+    /// Largest number of successive Newton steps with too little gain.
+    max_idle: usize,
+    /// Factor by which the missed velocity must decrease to count as a gain.
+    gain: f64,
+}
 
-/// Largest relative change of an impulse in the first step.
-const FIRST_REACH: f64 = 0.1;
-
-/// Largest relative change of an impulse in any step.
-const REACH: f64 = 0.3;
-
-/// Largest missed velocity, relative to the norm of the motion, with which a chain is accepted.
-const ENOUGH: f64 = 1e-13;
-
-/// Factor by which a step may miss more than the best one so far: the next step may come back.
-const RISE: f64 = 3.0;
-
-/// Predicted remainder of a step, as a fraction of what was missed before it, above which the next step may change twice as
-/// much.
-const SHORT: f64 = 0.3;
-
-/// Largest number of successive Newton steps with too little gain.
-const MAX_IDLE: usize = 8;
-
-/// Factor by which the missed velocity must decrease to count as a gain.
-const GAIN: f64 = 0.9;
+/// Values of [`Control`].
+const CONTROL: Control = Control {
+    max_steps: 40,
+    first_reach: 0.1,
+    reach: 0.3,
+    enough: 1e-13,
+    rise: 3.0,
+    short: 0.3,
+    max_idle: 8,
+    gain: 0.9,
+};
 
 impl RoundChain {
     /// Changes the normal impulses of the chain by Newton's method so that its end comes as near as possible to the
@@ -42,12 +50,15 @@ impl RoundChain {
     pub(super) fn lead(mut self, edges: &Edges, budget: u64, work: &mut u64) -> Option<Chain> {
         let mut cone = ConeWorkspace::new();
         let mut path = self.follow(edges, None, &mut cone, work)?;
-        let mut reach = FIRST_REACH;
+        let mut reach = CONTROL.first_reach;
         let mut damping = FIRST_DAMPING;
         let mut best = path.clone();
         let (mut idle, mut gained) = (0, path.missed);
-        for _ in 0..MAX_STEPS {
-            if path.missed <= ENOUGH * edges.norm || *work > budget || idle > MAX_IDLE {
+        for _ in 0..CONTROL.max_steps {
+            if path.missed <= CONTROL.enough * edges.norm
+                || *work > budget
+                || idle > CONTROL.max_idle
+            {
                 break;
             }
             idle += 1;
@@ -60,17 +71,19 @@ impl RoundChain {
             let size = step.size;
             match step.path {
                 // Written so that NaN fails.
-                Some(found) if found.missed < RISE * best.missed => {
-                    let is_short = step.promised > SHORT * path.missed;
+                Some(found) if found.missed < CONTROL.rise * best.missed => {
+                    let is_short = step.promised > CONTROL.short * path.missed;
                     (self, path) = (step.chain, found);
                     if path.missed < best.missed {
                         best.clone_from(&path);
                     }
-                    if best.missed < GAIN * gained {
+                    if best.missed < CONTROL.gain * gained {
                         (idle, gained) = (0, best.missed);
                     }
                     let wanted = if is_short { 2.0 * reach } else { 4.0 * size };
-                    reach = wanted.max(10.0 * path.missed / edges.norm).min(REACH);
+                    reach = wanted
+                        .max(10.0 * path.missed / edges.norm)
+                        .min(CONTROL.reach);
                 }
                 _ => reach = 0.25 * size,
             }

@@ -17,26 +17,34 @@ use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 use std::collections::{HashMap, HashSet};
 
-/// Number of samples in round cones that are moved to the velocity in parallel.
-const AT_ONCE: usize = 3;
+/// Effort of the search for a mode sequence. A larger one finds members that a smaller one leaves `unknown`.
+struct Effort {
+    /// Number of samples in round cones that are moved to the velocity in parallel.
+    at_once: usize,
+    /// Number of sequences from which the local search starts.
+    starts: usize,
+    /// Number of neighboring sequences that are tried in parallel.
+    neighbors: usize,
+    /// Largest number of steps of a mode sequence that is tried.
+    max_steps: usize,
+    /// Multiply-adds in linear programs and Newton's method that every search may use, however few its samples.
+    least_work: u64,
+    /// Divisor of the remaining budget: one chain in round cones may use this part of it.
+    budget_parts: u64,
+    /// Number of samples that are tried after each batch, the nearest first.
+    tried: usize,
+}
 
-/// Number of sequences from which the local search starts.
-const STARTS: usize = 4;
-
-/// Number of neighboring sequences that are tried in parallel.
-const NEIGHBORS: usize = 16;
-
-/// Largest number of steps of a mode sequence that is tried.
-const MAX_STEPS: usize = 24;
-
-/// Multiply-adds in linear programs and Newton's method that every search may use, however few its samples.
-const LEAST_WORK: u64 = 20_000_000;
-
-/// Divisor of the remaining budget: one chain in round cones may use this part of it.
-const BUDGET_PARTS: u64 = 4;
-
-/// Number of samples that are tried after each batch, the nearest first.
-const TRIED: usize = 6;
+/// Values of [`Effort`].
+const EFFORT: Effort = Effort {
+    at_once: 3,
+    starts: 4,
+    neighbors: 16,
+    max_steps: 24,
+    least_work: 20_000_000,
+    budget_parts: 4,
+    tried: 6,
+};
 
 /// Numbers that control how many samples are drawn and tried.
 struct Pace {
@@ -227,7 +235,8 @@ fn search_ordered(
         last,
         work: 0,
         pace,
-        budget: LEAST_WORK
+        budget: EFFORT
+            .least_work
             .saturating_add(pace.work_per_sample.saturating_mul(case.options.samples))
             .min(case.options.max_work),
         sampling: 0,
@@ -286,7 +295,7 @@ impl Search<'_, '_> {
             .map(|member| (self.case.distance(&member.velocity), member))
             .collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
-        order.truncate(STARTS);
+        order.truncate(EFFORT.starts);
         let case = self.case;
         let mut chains = None;
         for (distance, member) in order {
@@ -406,7 +415,7 @@ impl Search<'_, '_> {
     /// witness. Otherwise stores the sequences whose chains end nearer than `cutoff`, the nearest first; `cutoff` is a
     /// velocity times the scale of the problem.
     fn attempt_all(&mut self, mut sequences: Vec<ModeSequence>, cutoff: f64) -> Option<Witness> {
-        sequences.retain(|s| s.n_steps() <= MAX_STEPS && self.seen.insert(s.clone()));
+        sequences.retain(|s| s.n_steps() <= EFFORT.max_steps && self.seen.insert(s.clone()));
         let edges = self.edges;
         let results = map(sequences.len(), |i| {
             let mut work = 0;
@@ -427,7 +436,7 @@ impl Search<'_, '_> {
             let value = chain.value;
             let at = self.ranked.partition_point(|other| other.value <= value);
             self.ranked.insert(at, Ranked { sequence, value });
-            self.ranked.truncate(4 * STARTS);
+            self.ranked.truncate(4 * EFFORT.starts);
         }
         None
     }
@@ -483,15 +492,15 @@ impl Search<'_, '_> {
         let edges = self.snapped.unwrap_or(self.edges);
         // The nearest sample is tried alone, because it often suffices.
         let (first, others) = samples.split_at(samples.len().min(1));
-        for some in std::iter::once(first).chain(others.chunks(AT_ONCE)) {
+        for some in std::iter::once(first).chain(others.chunks(EFFORT.at_once)) {
             let left = self.budget.checked_sub(self.work)?;
             let chains = map(some.len(), |i| {
                 let mut work = 0;
                 let start = some
                     .get(i)
                     .map(|sampled| RoundChain::new(edges, &sampled.steps));
-                let chain =
-                    start.and_then(|start| start.lead(edges, left / BUDGET_PARTS, &mut work));
+                let chain = start
+                    .and_then(|start| start.lead(edges, left / EFFORT.budget_parts, &mut work));
                 (chain, work)
             });
             for (chain, work) in chains {
@@ -556,7 +565,7 @@ impl Search<'_, '_> {
                 let nearer = a.distance.total_cmp(&b.distance);
                 nearer.then(a.sample.cmp(&b.sample))
             });
-            let rest = drawn.split_off(drawn.len().min(TRIED));
+            let rest = drawn.split_off(drawn.len().min(EFFORT.tried));
             let nearest = std::mem::replace(&mut drawn, rest);
             if let Some(witness) = self.attempt_round(&nearest) {
                 return Ok(Some(witness));
@@ -569,7 +578,7 @@ impl Search<'_, '_> {
             if self.is_settled() {
                 return Ok(None);
             }
-            drawn.truncate(8 * TRIED);
+            drawn.truncate(8 * EFFORT.tried);
             first = end;
         }
         Ok(None)
@@ -583,13 +592,13 @@ impl Search<'_, '_> {
         let starts: Vec<(ModeSequence, f64)> = self
             .ranked
             .iter()
-            .take(STARTS)
+            .take(EFFORT.starts)
             .map(|ranked| (ranked.sequence.clone(), ranked.value))
             .collect();
         for (mut sequence, mut value) in starts {
             'climb: loop {
                 let neighbors = sequence.neighbors(&choices);
-                for some in neighbors.chunks(NEIGHBORS) {
+                for some in neighbors.chunks(EFFORT.neighbors) {
                     if self.work >= self.budget || self.is_limited() {
                         return None;
                     }
