@@ -10,18 +10,31 @@ use crate::simplex::Domain;
 use crate::surrogate::Surrogate;
 use carom_report::record::{Axis, Color, Figure, Mark};
 
-/// Number of cells of the likelihood map along each side.
-const MAP_CELLS: usize = 41;
-/// Number of nodes of the likelihood map along each side, at which impacts are predicted.
-const MAP_NODES: usize = 9;
-/// Distance from the estimate to each side of the map.
-const MAP_REACH: f64 = 0.2;
-/// Number of bins of the histogram of misfits.
-const BINS: usize = 40;
-/// Upper end of the histogram of misfits.
-const LAST_BIN: f64 = 0.6;
-/// Log likelihoods are drawn down to this difference from the best one; lower ones look alike.
-const DEEPEST: f64 = -400.0;
+/// Sizes of the pictures of the likelihood (a map) and of the misfits (a histogram).
+struct Pictures {
+    /// Number of cells of the likelihood map along each side.
+    cells: usize,
+    /// Number of nodes of the likelihood map along each side, at which impacts are predicted.
+    nodes: usize,
+    /// Distance from the estimate to each side of the map.
+    reach: f64,
+    /// Log likelihoods are drawn down to this difference from the best one; lower ones look alike.
+    deepest: f64,
+    /// Number of bins of the histogram of misfits.
+    bins: usize,
+    /// Upper end of the histogram of misfits.
+    last_bin: f64,
+}
+
+/// Values of [`Pictures`].
+const PICTURES: Pictures = Pictures {
+    cells: 41,
+    nodes: 9,
+    reach: 0.2,
+    deepest: -400.0,
+    bins: 40,
+    last_bin: 0.6,
+};
 
 const COLORS: [Color; 6] = [
     Color::Blue,
@@ -67,7 +80,7 @@ fn map(analysis: &Analysis, best: &LawFit) -> Option<Figure> {
     let published = analysis.published();
     let ends = |side: f64| {
         range.clamp(std::array::from_fn(|k| {
-            let end = center[k] + side * MAP_REACH;
+            let end = center[k] + side * PICTURES.reach;
             let other = published.and_then(|point| point.get(k).copied());
             // The map is extended to include the published values.
             other.map_or(end, |x| if side * (x - end) > 0.0 { x } else { end })
@@ -78,10 +91,10 @@ fn map(analysis: &Analysis, best: &LawFit) -> Option<Figure> {
         high: ends(1.0),
         ..range
     };
-    let grid = Surrogate::new(&model, cases, domain, MAP_NODES).ok()?;
+    let grid = Surrogate::new(&model, cases, domain, PICTURES.nodes).ok()?;
     let axis = |k: usize| -> Vec<f64> {
-        let step = (domain.high[k] - domain.low[k]) / (MAP_CELLS - 1) as f64;
-        (0..MAP_CELLS)
+        let step = (domain.high[k] - domain.low[k]) / (PICTURES.cells - 1) as f64;
+        (0..PICTURES.cells)
             .map(|i| domain.low[k] + step * i as f64)
             .collect()
     };
@@ -93,9 +106,9 @@ fn map(analysis: &Analysis, best: &LawFit) -> Option<Figure> {
             grid.residuals(&[restitution, friction, 0.0])
                 .map(|r| r.norm()),
         );
-        (best_scale(&misfits, |_| 1.0).sum - top).max(DEEPEST)
+        (best_scale(&misfits, |_| 1.0).sum - top).max(PICTURES.deepest)
     };
-    let mut values = Vec::with_capacity(MAP_CELLS);
+    let mut values = Vec::with_capacity(PICTURES.cells);
     for &friction in &y {
         values.push(
             x.iter()
@@ -143,15 +156,16 @@ fn map(analysis: &Analysis, best: &LawFit) -> Option<Figure> {
 /// Draws the histogram of the misfits (relative distances of predicted and measured velocity after the impact) of all
 /// laws.
 fn histogram(analysis: &Analysis, best: &LawFit) -> Figure {
+    let last = PICTURES.last_bin;
     let mut figure = Figure::new(
         "misfits",
         "How far each law is from the measured velocity",
         format!(
-            "Impacts per bin of the misfit, relative to the speed before; misfits above {LAST_BIN} stand in the last bin. \
+            "Impacts per bin of the misfit, relative to the speed before; misfits above {last} stand in the last bin. \
              The best law is {}.",
             best.law.name()
         ),
-        Axis::linear("misfit", "").range(0.0, LAST_BIN),
+        Axis::linear("misfit", "").range(0.0, last),
         Axis::linear("impacts", ""),
     );
     let fits = analysis
@@ -160,13 +174,15 @@ fn histogram(analysis: &Analysis, best: &LawFit) -> Figure {
         .chain(&analysis.baselines)
         .filter(|fit| fit.law != FitLaw::NoImpact);
     for (fit, color) in fits.zip(COLORS.into_iter().cycle()) {
-        let mut counts = [0.0; BINS];
+        let mut counts = [0.0; PICTURES.bins];
         for d in &fit.score.misfits {
-            let bin = (d / LAST_BIN * BINS as f64) as usize;
-            counts[bin.min(BINS - 1)] += 1.0;
+            let bin = (d / PICTURES.last_bin * PICTURES.bins as f64) as usize;
+            counts[bin.min(PICTURES.bins - 1)] += 1.0;
         }
-        let width = LAST_BIN / BINS as f64;
-        let x = (0..BINS).map(|i| (i as f64 + 0.5) * width).collect();
+        let width = PICTURES.last_bin / PICTURES.bins as f64;
+        let x = (0..PICTURES.bins)
+            .map(|i| (i as f64 + 0.5) * width)
+            .collect();
         figure = figure.mark(Mark::line(fit.law.name(), x, counts.to_vec(), color));
     }
     figure

@@ -21,12 +21,22 @@ const MOTION: [usize; 2] = [6, 12];
 /// Index of the time of the impact.
 const TIME: usize = 18;
 
-/// Number of impact times that are tried between the two innermost samples.
-const STARTS: usize = 41;
-/// Number of steps from each of these times.
-const START_STEPS: usize = 4;
-/// Largest number of steps from the best of them.
-const MAX_STEPS: usize = 60;
+/// Numbers of Gauss-Newton steps of the fit.
+struct Steps {
+    /// Number of impact times that are tried between the two innermost samples.
+    times: usize,
+    /// Number of steps from each of these times.
+    first: usize,
+    /// Largest number of steps from the best of them.
+    most: usize,
+}
+
+/// Values of [`Steps`].
+const STEPS: Steps = Steps {
+    times: 41,
+    first: 4,
+    most: 60,
+};
 
 /// Smallest squared pivot of a scaled normal matrix for the unknowns to count as determined.
 const RANK_TOLERANCE: f64 = 1e-13;
@@ -327,10 +337,10 @@ impl Flights<'_> {
     pub(crate) fn meet(&self) -> Option<Meeting> {
         let [earliest, latest] = self.innermost();
         let mut best: Option<(Unknowns, Sums)> = None;
-        for k in 0..STARTS {
-            let share = k as f64 / (STARTS - 1) as f64;
+        for k in 0..STEPS.times {
+            let share = k as f64 / (STEPS.times - 1) as f64;
             let start = self.guess(earliest + (latest - earliest) * share);
-            if let Some(found) = self.descend(start, false, START_STEPS)
+            if let Some(found) = self.descend(start, false, STEPS.first)
                 && best
                     .as_ref()
                     .is_none_or(|(_, sums)| found.1.cost < sums.cost)
@@ -338,7 +348,7 @@ impl Flights<'_> {
                 best = Some(found);
             }
         }
-        let (at, sums) = self.descend(best?.0, true, MAX_STEPS)?;
+        let (at, sums) = self.descend(best?.0, true, STEPS.most)?;
         let residuals = 3 * (sums.counts[0] + sums.counts[1]);
         let rms = |k: usize| (sums.squares[k] / sums.counts[k].max(1) as f64).sqrt();
         let six = |k: usize| {
