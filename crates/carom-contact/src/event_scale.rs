@@ -187,6 +187,7 @@ pub(crate) fn rounding_of_normals(
         entries.extend(normal.map(|a| a * row_scale));
         let change = dot_of_sum(&entries, &scaled, &removed);
         let change = change / (contacts.row_norm(row) * row_scale);
+        // One change by the reduction, as much again by a law.
         ROW_ROUNDING * contacts.normal_velocity(contact, given, scale).size + 2.0 * change.abs()
     };
     contacts.indices().map(rounding).collect()

@@ -127,7 +127,7 @@ pub(super) struct Walk {
     pub(super) towards: Option<DVector<f64>>,
     /// Smallest change of the velocity (kinetic norm, to first order) that changes a decision that is not tied.
     pub(super) margin: f64,
-    /// Whitened unit covector (n entries) of that decision; zero if there is none.
+    /// Whitened unit covector (n entries) of that decision; zero without such a decision.
     pub(super) nearest: DVector<f64>,
     /// Like `margin`, among decisions about velocities that have not [vanished](VANISHED).
     before_limit: f64,

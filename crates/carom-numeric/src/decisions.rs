@@ -35,7 +35,7 @@ impl Sum {
         self.size += term.abs();
     }
 
-    /// True if the value is a rounding error of its terms: $|\text{value}| \le 2^{-44}\,\text{size}$. False if it is not
+    /// True if the value is a rounding error of its terms: its magnitude is at most $2^{-44}$ of the size. False if it is not
     /// a number.
     pub fn is_zero(self) -> bool {
         self.is_below(Self::ROUNDING)
