@@ -51,6 +51,9 @@ const NEAR: f64 = 1e-4;
 /// Approach of a contact after the impact below which no digit of the velocity is lost, as a fraction of its velocities.
 const CLOSING: f64 = 1e-9;
 
+/// Rounding of the velocities as they are given and told, as a fraction of the kinetic norm: the data tell no finer.
+const TOLD: f64 = 8.0 * UNIT;
+
 /// Most times that open contacts are added to those held, each time with larger errors.
 const ROUNDS: usize = 4;
 
@@ -129,7 +132,7 @@ pub(crate) fn digits(
 pub(crate) fn left(audit: &Audit) -> f64 {
     let own = audit.digits.unwrap_or(MOST);
     if audit.closing > 0.0 {
-        own.min(-audit.closing.log10())
+        own.min(-libm::log10(audit.closing))
     } else {
         own
     }
@@ -297,6 +300,28 @@ impl<'p> System<'p> {
         self.hold(&row, None, [rate.after, rate.rounding], usize::MAX);
     }
 
+    /// Adds the impulses on the rows of a contact, and returns the velocities of these rows with their number.
+    fn rates(
+        &mut self,
+        i: ContactIndex,
+        contact: &Contact,
+        impulses: &[f64],
+    ) -> ([Rate; 3], usize) {
+        let contacts = self.contacts;
+        // A problem of the motion that contacts see has lost the rounding of the whole.
+        let reduced = reduction(self.posed, i) * (self.scale / self.posed.scale());
+        let mut rates = [Rate::default(); 3];
+        let mut n_rows = 0;
+        let rows = contacts.rows_at(i).zip(contact.rows());
+        for (rate, (row, covector)) in rates.iter_mut().zip(rows) {
+            *rate = self.add(covector, contacts.row_scale(row), impulses[row.index()]);
+            rate.row = Some(row);
+            rate.rounding += reduced * contacts.row_norm(row) * rate.scale;
+            n_rows += 1;
+        }
+        (rates, n_rows)
+    }
+
     /// Adds the rows of a contact that the answer holds at a value.
     fn add_contact(
         &mut self,
@@ -307,17 +332,7 @@ impl<'p> System<'p> {
         form: Form<'_>,
     ) {
         let contacts = self.contacts;
-        let mut rates = [Rate::default(); 3];
-        let mut normal_terms = 0;
-        for ((rate, row), covector) in rates
-            .iter_mut()
-            .zip(contacts.rows_at(i))
-            .zip(contact.rows())
-        {
-            *rate = self.add(covector, contacts.row_scale(row), impulses[row.index()]);
-            rate.row = Some(row);
-            normal_terms += 1;
-        }
+        let (rates, n_rows) = self.rates(i, contact, impulses);
         let wall = rules.wall_rates.get(contacts.place(i).index()).copied();
         let rebound = match rules.work {
             Work::Rebound(rebounds) => rebounds.get(i.index()).copied(),
@@ -326,14 +341,8 @@ impl<'p> System<'p> {
         let least = rebound.unwrap_or(0.0) - wall.unwrap_or(0.0);
         let unit = contacts.normal_norm(i) * rates[0].scale * (self.scale / self.posed.scale());
         let least = least * unit;
-        // A problem of the motion that contacts see has lost the rounding of the whole.
-        let reduced = reduction(self.posed, i) * (self.scale / self.posed.scale());
-        for rate in rates.iter_mut().take(normal_terms) {
-            let norm = rate.row.map_or(0.0, |row| contacts.row_norm(row));
-            rate.rounding += reduced * norm * rate.scale;
-        }
         let [normal, tangents @ ..] = &rates;
-        let tangents = &tangents[..normal_terms - 1];
+        let tangents = &tangents[..n_rows - 1];
         let modes = match form {
             Form::Coulomb(modes, _) | Form::Total(modes) => modes,
             Form::Frictionless => &[],
@@ -512,7 +521,7 @@ impl<'p> System<'p> {
             let largest = self.largest_ratio(&span, &of, &errors);
             // Written so that NaN is no digit.
             let digits = if largest <= 1.0 {
-                -largest.log10()
+                -libm::log10(largest)
             } else {
                 0.0
             };
@@ -648,12 +657,12 @@ impl<'p> System<'p> {
                 .collect();
             all.extend(&rows, |_, _, _| true);
         }
-        let before = all.part(self.problem.momentum());
-        let mut after: Numbers = smallvec![0.0; n];
+        let given = self.problem.momentum();
+        let mut plus: Numbers = smallvec![0.0; n];
         contacts
             .metric()
-            .whiten_velocity_into(&self.after, &mut after);
-        let after = all.part(&after);
+            .whiten_velocity_into(&self.after, &mut plus);
+        let [before, after] = [given, &plus].map(|momentum| all.part(momentum));
         let mut largest = 0.0;
         for group in (0..n).filter(|group| of[*group] == *group) {
             let own = || (0..n).filter(|k| of[*k] == group);
@@ -661,11 +670,17 @@ impl<'p> System<'p> {
                 continue;
             }
             let inside = |v: &[f64]| own().map(|k| v[k] * v[k]).sum::<f64>();
+            let error = inside(errors);
+            // An answer as near as doubles can tell the velocities has lost nothing.
+            let told = TOLD * TOLD * f64::max(inside(given), inside(&plus));
+            if error <= told {
+                continue;
+            }
             let motion = match inside(&before) {
                 0.0 => inside(&after),
                 before => before,
             };
-            largest = kernel::larger(largest, (inside(errors) / motion).sqrt());
+            largest = kernel::larger(largest, (error / motion).sqrt());
         }
         largest
     }
@@ -707,7 +722,7 @@ impl Slip {
     /// True if the friction impulse is at its limit and opposes a velocity. `directions` is their number in friction polygons,
     /// `None` for other cones.
     fn slides(&self, directions: Option<usize>) -> bool {
-        let edge = directions.map_or(1.0, |k| (std::f64::consts::PI / k.max(3) as f64).cos());
+        let edge = directions.map_or(1.0, |k| libm::cos(std::f64::consts::PI / k.max(3) as f64));
         let opposes = -self.work > 0.5 * edge * self.friction * self.speed;
         self.friction >= AT_LIMIT * edge * self.most && opposes && self.has_direction()
     }

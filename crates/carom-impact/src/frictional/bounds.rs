@@ -230,7 +230,7 @@ fn least_force(space: &ContactSpace, n_directions: usize) -> Result<DVector<f64>
             LcpStatus::Infeasible | LcpStatus::Ray => ImpactError::NotPointed,
             status => {
                 let residual = solution.certificate.residual;
-                ImpactError::unsolved(status, residual, solution.n_pivots as u64)
+                ImpactError::unsolved(status, residual, solution.n_pivots)
             }
         });
     }

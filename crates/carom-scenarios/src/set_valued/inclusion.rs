@@ -286,11 +286,7 @@ impl Path<'_> {
             LcpStatus::Solved => Ok(solution.z),
             status => {
                 let residual = solution.certificate.residual;
-                Err(ImpactError::unsolved(
-                    status,
-                    residual,
-                    solution.n_pivots as u64,
-                ))
+                Err(ImpactError::unsolved(status, residual, solution.n_pivots))
             }
         }
     }

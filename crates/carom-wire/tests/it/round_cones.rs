@@ -208,7 +208,7 @@ fn bounds_hold_every_outcome_and_carry_their_proofs() {
 fn bounds_without_work_follow_from_energy_and_say_so() {
     let bounds = json!({"directions": "contact", "relaxation": "moment"});
     let options = |work: u64| json!({"bounds": bounds, "samples": 4, "max_work": work});
-    let limited = resolve(&block(options(20_000)));
+    let limited = resolve(&block(options(2_000)));
     let whole = resolve(&block(options(5_000_000_000)));
     let each = |answer: &Value| answer["bounds"].as_array().unwrap().clone();
     assert!(
