@@ -121,7 +121,8 @@ impl Built {
             return Err(ImpactError::Overflow);
         }
         let left = digits::left(&audit);
-        if left < REFUSED_DIGITS {
+        // Bodies that separate but for rounding keep their velocities, whatever rounding these have.
+        if left < REFUSED_DIGITS && status == ImpactStatus::Resolved {
             return Err(ImpactError::IllConditioned {
                 digits: left,
                 nearest: estimate.and_then(|estimate| estimate.nearest),

@@ -293,7 +293,12 @@ impl<'p> System<'p> {
     }
 
     fn add_constraint(&mut self, form: &Covector, multiplier: f64) {
-        let scale = kernel::power_of_two_scale(kernel::max_abs(form.0.as_slice()));
+        let size = kernel::max_abs(form.0.as_slice());
+        if size == 0.0 {
+            // A zero form is no constraint.
+            return;
+        }
+        let scale = kernel::power_of_two_scale(size);
         let rate = self.add(form, scale, multiplier);
         let mut row: Numbers = form.0.iter().map(|a| a * scale).collect();
         self.contacts.metric().whiten_in_place(&mut row);
@@ -583,11 +588,13 @@ impl<'p> System<'p> {
     }
 
     /// Factors the system of the independent rows; `None` if it is singular.
-    fn inverse(&self, span: &Span) -> Option<Inverse<'p>> {
+    fn inverse<'s>(&'s self, span: &'s Span) -> Option<Inverse<'p, 's>> {
         let n = self.change.len();
         let k = span.chosen.len();
         let mut turned = span.directions.clone();
-        if self.has_friction || self.compliance.iter().any(|d| *d != 0.0) {
+        let is_soft = self.compliance.iter().any(|d| *d != 0.0);
+        // Rows that hold every velocity do so with any impulses.
+        if is_soft || self.has_friction && k < n {
             // Rows of the transposed matrix $H = Q^TU_B + R^{-T}D$, column by column.
             let mut matrix: Flat = smallvec![0.0; k * k];
             for (j, &own) in span.chosen.iter().enumerate() {
@@ -616,9 +623,9 @@ impl<'p> System<'p> {
         }
         Some(Inverse {
             contacts: self.contacts,
-            span: span.clone(),
+            span,
             turned,
-            momentum: self.left.clone(),
+            momentum: &self.left,
             rows: { span.chosen.iter() }
                 .map(|own| self.miss[*own].abs() + self.rounding[*own])
                 .collect(),
@@ -636,6 +643,9 @@ impl<'p> System<'p> {
                 let entries = touched.iter_mut().zip(contacts.unit_row(row));
                 entries.for_each(|(touched, a)| *touched += a.abs());
             }
+            if touched.iter().all(|a| *a != 0.0) {
+                return vec![0; n];
+            }
         }
         let links = touched.chunks_exact(n).chain(self.rows.chunks_exact(n));
         if links.clone().any(|row| row.iter().all(|a| *a != 0.0)) {
@@ -650,12 +660,15 @@ impl<'p> System<'p> {
     fn largest_ratio(&self, span: &Span, of: &[usize], errors: &[f64]) -> f64 {
         let n = self.change.len();
         let contacts = self.contacts;
-        let mut all = span.clone();
+        let mut larger;
+        let mut all = span;
         if all.chosen.len() < n {
+            larger = span.clone();
             let rows: Flat = { contacts.all_rows() }
                 .flat_map(|row| contacts.unit_row(row).iter().copied())
                 .collect();
-            all.extend(&rows, |_, _, _| true);
+            larger.extend(&rows, |_, _, _| true);
+            all = &larger;
         }
         let given = self.problem.momentum();
         let mut plus: Numbers = smallvec![0.0; n];

@@ -15,16 +15,16 @@ const ITERATIONS: usize = 2;
 
 /// Inverse of the system, up to the velocity in whitened coordinates: $W = ((I - TQ^T)L^{-1},\ TR^{-T})$, and the errors $f$ of its
 /// right-hand side.
-pub(super) struct Inverse<'p> {
+pub(super) struct Inverse<'p, 's> {
     pub(super) contacts: &'p ContactSet<'p>,
-    pub(super) span: Span,
+    pub(super) span: &'s Span,
     /// Transposed $T$: one row of n entries per direction.
     pub(super) turned: Flat,
-    pub(super) momentum: Numbers,
+    pub(super) momentum: &'s [f64],
     pub(super) rows: Numbers,
 }
 
-impl Inverse<'_> {
+impl Inverse<'_, '_> {
     /// Bounds the error of each whitened coordinate of the velocity, n entries. `of` is the part to which each coordinate
     /// belongs; of many unknowns all coordinates of a part have its largest error.
     pub(super) fn errors(&self, of: &[usize]) -> Numbers {
@@ -45,7 +45,7 @@ impl Inverse<'_> {
                 axis.fill(0.0);
                 axis[k] = 1.0;
                 let (momentum, rows) = self.transposed(&axis);
-                let errors = self.momentum.iter().chain(&self.rows);
+                let errors = self.momentum.iter().chain(self.rows.iter());
                 let terms = momentum.iter().chain(&rows).zip(errors);
                 terms.map(|(w, f)| w.abs() * f).sum()
             })
@@ -82,7 +82,7 @@ impl Inverse<'_> {
         for _ in 0..ITERATIONS {
             let (mut momentum, mut rows) = self.transposed(&x);
             let mut norm = 0.0;
-            let errors = self.momentum.iter().chain(&self.rows);
+            let errors = self.momentum.iter().chain(self.rows.iter());
             for (value, error) in momentum.iter_mut().chain(&mut rows).zip(errors) {
                 norm += value.abs() * error;
                 *value = error.copysign(*value);
@@ -105,7 +105,7 @@ impl Inverse<'_> {
             x[next] = 1.0;
         }
         let (momentum, rows) = self.transposed(&x);
-        let errors = self.momentum.iter().chain(&self.rows);
+        let errors = self.momentum.iter().chain(self.rows.iter());
         let last = momentum.iter().chain(&rows).zip(errors);
         kernel::larger(largest, last.map(|(w, f)| w.abs() * f).sum())
     }
