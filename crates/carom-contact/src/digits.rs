@@ -19,9 +19,11 @@
 //! $T^T\hat e$ with compliance $|u_t|/(\mu\lambda_n)$ for the direction $\hat e$ across the sliding.
 
 mod inverse;
+mod slip;
 mod span;
 
 use self::inverse::Inverse;
+use self::slip::{AT_LIMIT, Slip};
 use self::span::Span;
 use crate::gate::{Answer, ResidualScales, Rules, Work};
 use crate::index::{ContactIndex, RowIndex};
@@ -56,12 +58,6 @@ const TOLD: f64 = 8.0 * UNIT;
 
 /// Most times that open contacts are added to those held, each time with larger errors.
 const ROUNDS: usize = 4;
-
-/// Part of the friction limit above which a friction impulse is at the limit.
-const AT_LIMIT: f64 = 1.0 - 1e-9;
-
-/// Sliding velocity below which its direction is rounding, as a fraction of the terms that it is the sum of.
-const NO_DIRECTION: f64 = 64.0 * UNIT;
 
 /// Numbers of a small matrix, without allocation up to eight rows of twelve entries.
 type Flat = SmallVec<[f64; 96]>;
@@ -408,12 +404,7 @@ impl<'p> System<'p> {
         if !slides {
             for (rate, tangent) in tangents.iter().zip(&contact.tangents) {
                 let row = self.whitened(rate, tangent);
-                let miss = if is_total && mode.is_none() {
-                    0.0
-                } else {
-                    rate.after
-                };
-                self.hold(&row, None, [miss, rate.rounding], i.index());
+                self.hold(&row, None, [rate.after, rate.rounding], i.index());
             }
             return;
         }
@@ -696,47 +687,5 @@ impl<'p> System<'p> {
             largest = kernel::larger(largest, (error / motion).sqrt());
         }
         largest
-    }
-}
-
-/// Velocity and friction impulse of a contact along its tangents, in the caller's units.
-struct Slip {
-    velocity: [f64; 2],
-    speed: f64,
-    rounding: f64,
-    friction: f64,
-    /// Largest friction impulse.
-    most: f64,
-    work: f64,
-}
-
-impl Slip {
-    fn new(tangents: &[Rate], most: f64) -> Self {
-        let (mut velocity, mut impulse, mut rounding) = ([0.0; 2], [0.0; 2], 0.0f64);
-        for (k, rate) in tangents.iter().enumerate().take(2) {
-            velocity[k] = rate.after / rate.scale;
-            impulse[k] = rate.impulse * rate.scale;
-            rounding = rounding.max(rate.rounding / rate.scale);
-        }
-        Self {
-            velocity,
-            speed: libm::hypot(velocity[0], velocity[1]),
-            rounding,
-            friction: libm::hypot(impulse[0], impulse[1]),
-            most,
-            work: impulse[0] * velocity[0] + impulse[1] * velocity[1],
-        }
-    }
-
-    fn has_direction(&self) -> bool {
-        self.speed > NO_DIRECTION / UNIT * self.rounding
-    }
-
-    /// True if the friction impulse is at its limit and opposes a velocity. `directions` is their number in friction polygons,
-    /// `None` for other cones.
-    fn slides(&self, directions: Option<usize>) -> bool {
-        let edge = directions.map_or(1.0, |k| libm::cos(std::f64::consts::PI / k.max(3) as f64));
-        let opposes = -self.work > 0.5 * edge * self.friction * self.speed;
-        self.friction >= AT_LIMIT * edge * self.most && opposes && self.has_direction()
     }
 }
