@@ -53,9 +53,6 @@ const NEAR: f64 = 1e-4;
 /// Approach of a contact after the impact below which no digit of the velocity is lost, as a fraction of its velocities.
 const CLOSING: f64 = 1e-9;
 
-/// Rounding of the velocities as they are given and told, as a fraction of the kinetic norm: the data tell no finer.
-const TOLD: f64 = 8.0 * UNIT;
-
 /// Most times that open contacts are added to those held, each time with larger errors.
 const ROUNDS: usize = 4;
 
@@ -503,7 +500,7 @@ impl<'p> System<'p> {
         let mut nearest = None;
         for round in 0..ROUNDS {
             let mut span = Span::new(self.change.len());
-            span.extend(&self.rows, |span, row, rest| span.depends(&self, row, rest));
+            span.extend(&self.rows, |span, row| span.depends(&self, row));
             nearest = { span.nearest() }
                 .map(|(row, distance)| (self.contact[row], distance))
                 .filter(|(contact, near)| *contact != usize::MAX && *near < NEAR);
@@ -658,7 +655,7 @@ impl<'p> System<'p> {
             let rows: Flat = { contacts.all_rows() }
                 .flat_map(|row| contacts.unit_row(row).iter().copied())
                 .collect();
-            larger.extend(&rows, |_, _, _| true);
+            larger.extend(&rows, |_, _| true);
             all = &larger;
         }
         let given = self.problem.momentum();
@@ -676,7 +673,8 @@ impl<'p> System<'p> {
             let inside = |v: &[f64]| own().map(|k| v[k] * v[k]).sum::<f64>();
             let error = inside(errors);
             // An answer as near as doubles can tell the velocities has lost nothing.
-            let told = TOLD * TOLD * f64::max(inside(given), inside(&plus));
+            let told =
+                ROUNDING_TOLERANCE * ROUNDING_TOLERANCE * f64::max(inside(given), inside(&plus));
             if error <= told {
                 continue;
             }

@@ -30,8 +30,10 @@
 //! $10^{-9}$ of the change; rules 2 and 5 therefore allow two units of that digit.
 
 mod breach;
+mod moved;
 
 pub use breach::{Breach, GateRule};
+pub(crate) use moved::Moved;
 
 use crate::index::{ContactIndex, RowIndex};
 use crate::numbers::Numbers;
@@ -49,9 +51,6 @@ const CANCELLATION_TOLERANCE: f64 = 1e-4;
 
 /// Fraction of a row's reference velocity above which a missed velocity causes a refinement.
 pub(crate) const REFINED: f64 = 1e-8;
-
-/// Ratio of impulses to the reference velocity of their row above which the impulses count as huge.
-const HUGE: f64 = 1e8;
 
 /// Rounding of the velocities that rules 2 and 5 allow: two units in the last place.
 pub(crate) const ROUNDING: f64 = 2.0 * f64::EPSILON;
@@ -86,46 +85,6 @@ pub enum Work<'r> {
     Rebound(&'r [f64]),
     /// Energy may grow without a bound.
     Any,
-}
-
-/// Reference velocity of a row, and size of the impulses around the row; scaled.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Moved {
-    /// Velocity $\max\bigl(\sum_k|a_k|(|v_k^-| + |v_k^+|)/\lVert a\rVert,\ p\bigr)$, see the head of the module.
-    pub(crate) velocity: f64,
-    /// Norm of the impulses of all pushing contacts that are connected with the row.
-    pub(crate) impulses: f64,
-}
-
-impl Moved {
-    /// Returns the rounding error of the impulses on the bodies that are connected with a contact row, as a fraction of the
-    /// row's reference velocity (the size of the velocities of these bodies).
-    pub(crate) fn rounding(&self) -> f64 {
-        if self.impulses > 0.0 {
-            f64::EPSILON * self.impulses / self.velocity
-        } else {
-            0.0
-        }
-    }
-
-    /// True if the rounding error of the impulses on the bodies connected with a contact row is a large part of the row's
-    /// reference velocity (the size of the velocities of these bodies). The answer then proves nothing.
-    pub(crate) fn is_rounding(&self) -> bool {
-        !(self.rounding() <= CANCELLATION_TOLERANCE)
-    }
-
-    /// Returns the largest velocity by which a contact row may miss its prescribed one, multiplied by the scale of the
-    /// problem. It is a small fraction of the row's reference velocity, the size of the velocities of the connected bodies
-    /// (rule 6 of this module).
-    pub(crate) fn limit(&self) -> f64 {
-        let is_huge = self.impulses > HUGE * self.velocity;
-        self.velocity
-            * if is_huge {
-                REFINED
-            } else {
-                CANCELLATION_TOLERANCE
-            }
-    }
 }
 
 impl Rules<'_> {

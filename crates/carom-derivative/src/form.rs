@@ -1,7 +1,7 @@
 //! Linear forms of the velocities before and after a stage and of its impulses.
 
 use super::TieKind;
-use super::branch::Decision;
+use super::decision::Decision;
 use super::frame::Frame;
 use super::mode::{Terms, of_row};
 use super::stage::Stage;

@@ -62,6 +62,7 @@ mod assemble;
 mod blend;
 mod branch;
 mod chain;
+mod decision;
 mod form;
 mod frame;
 mod friction;

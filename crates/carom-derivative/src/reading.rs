@@ -1,7 +1,7 @@
 //! Impulses and velocities of one contact in a stage, and the modes that fit them.
 
 use super::TieKind;
-use super::branch::Decision;
+use super::decision::Decision;
 use super::form::Form;
 use super::frame::Frame;
 use super::mode::{Equation, Load, Mode, Range, Rebound, Terms, of_row};

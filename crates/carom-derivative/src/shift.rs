@@ -4,7 +4,7 @@
 //! shifts of impulses between dependent contacts. Eliminating the shifts (Fourier and Motzkin) leaves the inequalities
 //! that decide.
 
-use super::branch::Decision;
+use super::decision::Decision;
 use super::form::Form;
 use super::frame::Frame;
 use super::mode::Terms;

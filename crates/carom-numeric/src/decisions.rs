@@ -1,10 +1,7 @@
 //! Three questions that every algorithm asks: is a sum zero, are columns linearly dependent, is the work used up.
 
+pub use crate::svd::RANK;
 use crate::svd::Svd;
-
-/// Fraction of the largest singular value of unit columns, or of their largest pivot, below which columns count as linearly
-/// dependent. A thousand roundings of the data are smaller, and a basis of columns that differ by more keeps four digits.
-pub const RANK: f64 = 1e-12;
 
 /// Sum of terms, with the sum of their magnitudes.
 ///

@@ -2,6 +2,10 @@
 
 use crate::kernel;
 
+/// Fraction of the largest singular value of unit columns, or of their largest pivot, below which columns count as linearly
+/// dependent. A thousand roundings of the data are smaller, and a basis of columns that differ by more keeps four digits.
+pub const RANK: f64 = 1e-12;
+
 /// Largest number of sweeps over all pairs of columns. Convergence is quadratic, so that ten are many.
 const MAX_SWEEPS: usize = 40;
 
@@ -101,9 +105,9 @@ impl Svd {
         self.sizes.iter().copied().fold(0.0, f64::max)
     }
 
-    /// Returns the largest size of a singular value that counts as zero: [`RANK`](crate::decisions::RANK) times the largest.
+    /// Returns the largest size of a singular value that counts as zero: [`RANK`] times the largest.
     pub fn cutoff(&self) -> f64 {
-        crate::decisions::RANK * self.largest()
+        RANK * self.largest()
     }
 
     /// Returns the left singular vector (one entry per row) of the nonzero singular value with the given index

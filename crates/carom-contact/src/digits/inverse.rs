@@ -70,7 +70,7 @@ impl Inverse<'_, '_> {
         (momentum, rows)
     }
 
-    /// Estimates the largest entry of $|W|f$ in the coordinates of `part`: the 1-norm of $(W\,\mathrm{diag} f)^T$ (Hager 1984,
+    /// Estimates the largest entry of $|W|f$ in the coordinates of `part`: the 1-norm of $(W \operatorname{diag} f)^T$ (Hager 1984,
     /// Higham, *Accuracy and Stability of Numerical Algorithms*, Algorithm 15.1).
     pub(super) fn estimated(&self, part: &[bool]) -> f64 {
         let n = self.span.n;

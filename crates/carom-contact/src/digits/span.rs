@@ -3,19 +3,11 @@
 use super::{Flat, System};
 use crate::numbers::Numbers;
 use carom_metric::kernel;
+use carom_numeric::decisions::RANK;
 use smallvec::{SmallVec, smallvec};
 
 /// Difference of the velocities of repeated rows that is rounding, as a multiple of the rounding of the rows.
 const ROUNDINGS: f64 = 16.0;
-
-/// Part of the rounding of a whitened row below which rows are equal, whatever they miss.
-const EQUAL: f64 = 1.0 / 16.0;
-
-/// Rounding of a whitened row, as a fraction of the terms of its entries.
-const WHITENING: f64 = 8.0 * f64::EPSILON;
-
-/// Length of the part of a unit row orthogonal to others below which the row may be linearly dependent on them.
-const DEPENDENT: f64 = 1e-12;
 
 /// Orthonormal basis of rows, and the triangle of those that are linearly independent.
 #[derive(Clone)]
@@ -38,9 +30,9 @@ impl Span {
         }
     }
 
-    /// Adds the directions of unit rows, by Gram-Schmidt with pivoting and a second pass. Rows within [`DEPENDENT`] of the span are
+    /// Adds the directions of unit rows, by Gram-Schmidt with pivoting and a second pass. Rows within [`RANK`] of the span are
     /// left out if `depends` says so.
-    pub(super) fn extend(&mut self, rows: &[f64], depends: impl Fn(&Self, usize, &[f64]) -> bool) {
+    pub(super) fn extend(&mut self, rows: &[f64], depends: impl Fn(&Self, usize) -> bool) {
         let n = self.n;
         let mut rest: Flat = rows.into();
         for direction in self.directions.chunks_exact(n) {
@@ -55,7 +47,7 @@ impl Span {
             if size == 0.0 {
                 return;
             }
-            if size <= DEPENDENT * DEPENDENT && depends(self, own, &rest[n * own..n * (own + 1)]) {
+            if size <= RANK * RANK && depends(self, own) {
                 rest[n * own..n * (own + 1)].fill(0.0);
                 continue;
             }
@@ -79,54 +71,24 @@ impl Span {
         }
     }
 
-    /// True if a row depends on the chosen ones up to the rounding of the whitening, in every coordinate: rows that are told
-    /// apart by more, or miss their values differently, are conditions of their own. Constraints may be told with rounding. `rest` is the part of the row orthogonal
-    /// to the chosen ones.
-    pub(super) fn depends(&self, system: &System<'_>, row: usize, rest: &[f64]) -> bool {
-        let n = self.n;
+    /// True if the answer fulfils a row that depends on the chosen ones up to rounding, as far as it fulfils those. A row that
+    /// misses its value by more is a condition of its own. Constraints may be told with rounding.
+    pub(super) fn depends(&self, system: &System<'_>, row: usize) -> bool {
         if system.contact[row] == usize::MAX {
             return true;
         }
-        let unit = &system.rows[n * row..n * (row + 1)];
-        let directions = self.directions.chunks_exact(n);
+        let unit = &system.rows[self.n * row..self.n * (row + 1)];
+        let directions = self.directions.chunks_exact(self.n);
         let mut parts: Numbers = directions
             .map(|direction| kernel::dot(direction, unit))
             .collect();
         self.solve(&mut parts);
-        let metric = system.contacts.metric();
-        let mut terms: Numbers = smallvec![0.0; n];
-        let (mut miss, mut rounding) = (2.0 * system.miss[row], 0.0);
-        let own = std::iter::once((&1.0, &row));
-        for (part, row) in own.chain(parts.iter().zip(&self.chosen)) {
+        let (mut miss, mut rounding) = (system.miss[row], system.rounding[row]);
+        for (part, row) in parts.iter().zip(&self.chosen) {
             miss -= part * system.miss[*row];
             rounding += part.abs() * system.rounding[*row];
-            let mut given: Numbers = system.rows[n * row..n * (row + 1)].into();
-            metric.unwhiten_in_place(&mut given);
-            for (terms, a) in terms.iter_mut().zip(&given) {
-                *terms += (part * a).abs();
-            }
         }
-        let (mut noise, mut axis): (Numbers, Numbers) = (smallvec![0.0; n], smallvec![0.0; n]);
-        for (k, terms) in terms.iter().enumerate() {
-            axis.fill(0.0);
-            axis[k] = WHITENING * terms;
-            metric.whiten_in_place(&mut axis);
-            for (noise, x) in noise.iter_mut().zip(&axis) {
-                *noise += x.abs();
-            }
-        }
-        for direction in self.directions.chunks_exact(n) {
-            for (noise, x) in noise.iter_mut().zip(direction) {
-                *noise += WHITENING * x.abs();
-            }
-        }
-        let differences = rest.iter().zip(&noise);
-        let is_within = |part: f64| {
-            differences
-                .clone()
-                .all(|(x, noise)| x.abs() <= part * noise)
-        };
-        is_within(EQUAL) || is_within(1.0) && miss.abs() <= ROUNDINGS * rounding
+        miss.abs() <= ROUNDINGS * rounding
     }
 
     /// Returns the row with the smallest pivot, and the pivot.

@@ -1,7 +1,8 @@
 //! Branch of the impact of one contact: the decisions in the course of the impact, and those that are tied.
 
 use super::Sliding;
-use crate::branch::{Decision as Decided, Tied, Walk};
+use crate::branch::{Tied, Walk};
+use crate::decision::Decision as Decided;
 use crate::frame::Frame;
 use crate::tolerances::VANISHING;
 use crate::{Answers, Branch, Map, TieKind};

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 /// assert!(time.agrees_with_print());
 /// assert_eq!(time.expected().count(), 2);
 /// // The mean over an ensemble, with its standard error.
-/// let mean = Quantity::mean("energy_j", &[1.0, 2.0, 3.0], "J");
-/// assert_eq!((mean.value, mean.standard_error), (2.0, Some(1.0 / 3f64.sqrt())));
+/// let mean = Quantity::mean("energy_j", &[1.0, 3.0], "J");
+/// assert_eq!((mean.value, mean.standard_error), (2.0, Some(1.0)));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quantity {
