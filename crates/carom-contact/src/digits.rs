@@ -500,7 +500,7 @@ impl<'p> System<'p> {
         let mut nearest = None;
         for round in 0..ROUNDS {
             let mut span = Span::new(self.change.len());
-            span.extend(&self.rows, |span, row| span.depends(&self, row));
+            span.extend(&self.rows, |span, row, rest| span.depends(&self, row, rest));
             nearest = { span.nearest() }
                 .map(|(row, distance)| (self.contact[row], distance))
                 .filter(|(contact, near)| *contact != usize::MAX && *near < NEAR);
@@ -655,7 +655,7 @@ impl<'p> System<'p> {
             let rows: Flat = { contacts.all_rows() }
                 .flat_map(|row| contacts.unit_row(row).iter().copied())
                 .collect();
-            larger.extend(&rows, |_, _| true);
+            larger.extend(&rows, |_, _, _| true);
             all = &larger;
         }
         let given = self.problem.momentum();

@@ -1,6 +1,6 @@
 //! Orthonormal basis of the rows that an answer holds, with an independent set of them.
 
-use super::{Flat, System};
+use super::{Flat, System, UNIT};
 use crate::numbers::Numbers;
 use carom_metric::kernel;
 use carom_numeric::decisions::RANK;
@@ -32,7 +32,7 @@ impl Span {
 
     /// Adds the directions of unit rows, by Gram-Schmidt with pivoting and a second pass. Rows within [`RANK`] of the span are
     /// left out if `depends` says so.
-    pub(super) fn extend(&mut self, rows: &[f64], depends: impl Fn(&Self, usize) -> bool) {
+    pub(super) fn extend(&mut self, rows: &[f64], depends: impl Fn(&Self, usize, &[f64]) -> bool) {
         let n = self.n;
         let mut rest: Flat = rows.into();
         for direction in self.directions.chunks_exact(n) {
@@ -47,7 +47,7 @@ impl Span {
             if size == 0.0 {
                 return;
             }
-            if size <= RANK * RANK && depends(self, own) {
+            if size <= RANK * RANK && depends(self, own, &rest[n * own..n * (own + 1)]) {
                 rest[n * own..n * (own + 1)].fill(0.0);
                 continue;
             }
@@ -71,24 +71,51 @@ impl Span {
         }
     }
 
-    /// True if the answer fulfils a row that depends on the chosen ones up to rounding, as far as it fulfils those. A row that
-    /// misses its value by more is a condition of its own. Constraints may be told with rounding.
-    pub(super) fn depends(&self, system: &System<'_>, row: usize) -> bool {
+    /// True if a row depends on the chosen ones: it differs from their combination in no coordinate by more than a rounding of
+    /// the terms there, or by more than [`RANK`] of them and the answer fulfils it as far as it fulfils them. Otherwise it is a condition of its own, however near: two
+    /// walls that face each other leave no motion between them. Constraints may be told with rounding. `rest` is the part of the
+    /// row orthogonal to the chosen ones.
+    pub(super) fn depends(&self, system: &System<'_>, row: usize, rest: &[f64]) -> bool {
+        let n = self.n;
         if system.contact[row] == usize::MAX {
             return true;
         }
-        let unit = &system.rows[self.n * row..self.n * (row + 1)];
-        let directions = self.directions.chunks_exact(self.n);
+        let unit = &system.rows[n * row..n * (row + 1)];
+        let directions = self.directions.chunks_exact(n);
         let mut parts: Numbers = directions
             .map(|direction| kernel::dot(direction, unit))
             .collect();
         self.solve(&mut parts);
-        let (mut miss, mut rounding) = (system.miss[row], system.rounding[row]);
-        for (part, row) in parts.iter().zip(&self.chosen) {
+        let metric = system.contacts.metric();
+        let mut terms: Numbers = smallvec![0.0; n];
+        let (mut miss, mut rounding) = (2.0 * system.miss[row], 0.0);
+        let own = std::iter::once((&1.0, &row));
+        for (part, row) in own.chain(parts.iter().zip(&self.chosen)) {
             miss -= part * system.miss[*row];
             rounding += part.abs() * system.rounding[*row];
+            let mut given: Numbers = system.rows[n * row..n * (row + 1)].into();
+            metric.unwhiten_in_place(&mut given);
+            for (terms, a) in terms.iter_mut().zip(&given) {
+                *terms += (part * a).abs();
+            }
         }
-        miss.abs() <= ROUNDINGS * rounding
+        let (mut sizes, mut axis): (Numbers, Numbers) = (smallvec![0.0; n], smallvec![0.0; n]);
+        for (k, terms) in terms.iter().enumerate() {
+            axis.fill(0.0);
+            axis[k] = *terms;
+            metric.whiten_in_place(&mut axis);
+            for (size, x) in sizes.iter_mut().zip(&axis) {
+                *size += x.abs();
+            }
+        }
+        for direction in self.directions.chunks_exact(n) {
+            for (size, x) in sizes.iter_mut().zip(direction) {
+                *size += x.abs();
+            }
+        }
+        rest.iter()
+            .zip(&sizes)
+            .all(|(x, size)| x.abs() <= RANK * size)
     }
 
     /// Returns the row with the smallest pivot, and the pivot.
