@@ -121,8 +121,7 @@ impl Built {
             return Err(ImpactError::Overflow);
         }
         let left = digits::left(&audit);
-        // Bodies that separate but for rounding keep their velocities, whatever rounding these have.
-        if left < REFUSED_DIGITS && status == ImpactStatus::Resolved {
+        if left < REFUSED_DIGITS {
             return Err(ImpactError::IllConditioned {
                 digits: left,
                 nearest: estimate.and_then(|estimate| estimate.nearest),

@@ -1,13 +1,10 @@
 //! Orthonormal basis of the rows that an answer holds, with an independent set of them.
 
-use super::{Flat, System, UNIT};
+use super::{Flat, System};
 use crate::numbers::Numbers;
 use carom_metric::kernel;
 use carom_numeric::decisions::RANK;
 use smallvec::{SmallVec, smallvec};
-
-/// Difference of the velocities of repeated rows that is rounding, as a multiple of the rounding of the rows.
-const ROUNDINGS: f64 = 16.0;
 
 /// Orthonormal basis of rows, and the triangle of those that are linearly independent.
 #[derive(Clone)]
@@ -71,10 +68,9 @@ impl Span {
         }
     }
 
-    /// True if a row depends on the chosen ones: it differs from their combination in no coordinate by more than a rounding of
-    /// the terms there, or by more than [`RANK`] of them and the answer fulfils it as far as it fulfils them. Otherwise it is a condition of its own, however near: two
-    /// walls that face each other leave no motion between them. Constraints may be told with rounding. `rest` is the part of the
-    /// row orthogonal to the chosen ones.
+    /// True if a row depends on the chosen ones: it differs from their combination in no coordinate by more than [`RANK`] of the
+    /// terms there. Otherwise it is a condition of its own, however near: two walls that face each other leave no motion between
+    /// them. Constraints may be told with rounding. `rest` is the part of the row orthogonal to the chosen ones.
     pub(super) fn depends(&self, system: &System<'_>, row: usize, rest: &[f64]) -> bool {
         let n = self.n;
         if system.contact[row] == usize::MAX {
@@ -88,11 +84,8 @@ impl Span {
         self.solve(&mut parts);
         let metric = system.contacts.metric();
         let mut terms: Numbers = smallvec![0.0; n];
-        let (mut miss, mut rounding) = (2.0 * system.miss[row], 0.0);
         let own = std::iter::once((&1.0, &row));
         for (part, row) in own.chain(parts.iter().zip(&self.chosen)) {
-            miss -= part * system.miss[*row];
-            rounding += part.abs() * system.rounding[*row];
             let mut given: Numbers = system.rows[n * row..n * (row + 1)].into();
             metric.unwhiten_in_place(&mut given);
             for (terms, a) in terms.iter_mut().zip(&given) {
