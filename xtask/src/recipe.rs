@@ -217,17 +217,22 @@ fn edit(path: &Path, edits: &[(&str, &str)]) -> anyhow::Result<()> {
     write(path, &text)
 }
 
-/// Copies the manifest, the README and the sources of a crate to another folder.
+/// Copies the manifest, the README, the sources and the examples of a crate to another folder.
 fn copy_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
     for name in ["Cargo.toml", "README.md"] {
         write(&to.join(name), &read(&from.join(name))?)?;
     }
-    // Sources that are gone must not stay in the copy.
-    let sources = to.join("src");
-    if sources.exists() {
-        fs::remove_dir_all(&sources)?;
+    for name in ["src", "examples"] {
+        let (sources, copy) = (from.join(name), to.join(name));
+        // Sources that are gone must not stay in the copy.
+        if copy.exists() {
+            fs::remove_dir_all(&copy)?;
+        }
+        if sources.exists() {
+            copy_sources(&sources, &copy)?;
+        }
     }
-    copy_sources(&from.join("src"), &sources)
+    Ok(())
 }
 
 fn copy_sources(from: &Path, to: &Path) -> anyhow::Result<()> {
