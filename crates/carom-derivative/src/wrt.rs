@@ -2,9 +2,9 @@
 
 use nalgebra::{DMatrix, DVector};
 
-/// Regularity of the outcome of an impact as a function of the velocity before it.
+/// Regularity of the outcome of an impact as a function of the velocity before it. The classes are complete: a caller's table of
+/// codes names each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Differentiability {
     /// The outcome is differentiable: the Jacobian is the derivative.
     Smooth,

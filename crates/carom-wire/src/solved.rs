@@ -7,9 +7,8 @@ use carom_contact::{ImpactOutcome, ImpactProblem};
 use carom_impact::Law;
 use serde_json::{Map, Value};
 
-/// Result of resolving an impact by a law: one outcome, or a set of outcomes.
+/// Result of resolving an impact by a law: one outcome, or a set of outcomes. There is no third.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub enum Solved {
     /// One outcome, not yet converted to JSON.
     One(Box<Single>),
