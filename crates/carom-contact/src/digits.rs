@@ -12,7 +12,8 @@
 //! printed answer and $f = |r| + (N + 2)u(|K||x| + |J|(|v^-| + |v^+|))$, where $N$ counts the terms of each sum and $u = 2^{-53}$,
 //! the error is at most $\lVert|L^T(I\ 0)K^{-1}|f\rVert$ to first order (Arioli, Demmel & Duff, *Solving sparse linear systems
 //! with sparse backward error*, 1989; LAPACK's `xGERFS`). Every component has its own scale, so neither units nor lengths of rows
-//! nor bodies that no contact touches enter.
+//! nor bodies that no contact touches enter. An error below $10^{-14}$ of the momentum of a part counts as none: a fast frame hides
+//! it in the velocities as given.
 //!
 //! In whitened coordinates the rows are $U_J = QR$ (of dependent rows an independent set), the columns $U_B$, and $L^T(I\ 0)K^{-1} =
 //! ((I - TQ^T)L^{-1},\ TR^{-T})$ with $T = U_B(Q^TU_B)^{-1}$; $T = Q$ without friction. The term $C$ adds a row and column
