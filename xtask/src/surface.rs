@@ -25,6 +25,9 @@ const FILE: &str = "xtask/data/exhaustive.toml";
 /// Crates whose public items are counted.
 const COUNTED: [&str; 2] = ["carom-contact", "carom-impact"];
 
+/// Module whose items do not count: the other crates of the workspace use them, and its documentation promises nothing.
+const INTERNAL: &str = "internal";
+
 /// Ends of the names of structs of options.
 const OPTIONS: [&str; 3] = ["Options", "Spec", "Limits"];
 
@@ -130,7 +133,7 @@ fn faults(
 }
 
 /// Returns the items of a crate that can be named from outside: modules, types, traits, functions, constants. Methods,
-/// fields and re-exports of other crates do not count.
+/// fields, re-exports of other crates and what is public only below [`INTERNAL`] do not count.
 fn public_items(sources: &[&Source]) -> BTreeSet<String> {
     let (open, exported) = reachable(sources);
     let mut items = BTreeSet::new();
@@ -145,7 +148,8 @@ fn public_items(sources: &[&Source]) -> BTreeSet<String> {
             if is_exported {
                 missing.remove(name);
             }
-            if is_open || is_exported && kind != "mod" {
+            let is_internal = kind == "mod" && name == INTERNAL;
+            if is_open && !is_internal || is_exported && kind != "mod" {
                 items.insert(format!("{kind} {name} ({})", source.label));
             }
         }
@@ -155,8 +159,8 @@ fn public_items(sources: &[&Source]) -> BTreeSet<String> {
     items
 }
 
-/// Follows `pub mod` from the root of a crate. Returns the labels of the files of public modules, and the names that they
-/// re-export from private ones.
+/// Follows `pub mod` from the root of a crate, except into [`INTERNAL`]. Returns the labels of the files of public modules, and
+/// the names that they re-export from private ones.
 fn reachable(sources: &[&Source]) -> (BTreeSet<String>, BTreeSet<String>) {
     let mut open = BTreeSet::new();
     let mut exported = BTreeSet::new();
@@ -168,7 +172,9 @@ fn reachable(sources: &[&Source]) -> (BTreeSet<String>, BTreeSet<String>) {
         }
         let code = source.code.text();
         for line in code.lines() {
-            if let Some(("mod", name)) = item(line) {
+            if let Some(("mod", name)) = item(line)
+                && name != INTERNAL
+            {
                 let module = submodule(&source.file, name);
                 let files = [module.with_extension("rs"), module.join("mod.rs")];
                 queue.extend(sources.iter().filter(|s| files.contains(&s.file)));
@@ -250,6 +256,24 @@ mod tests {
         assert_eq!(item("    pub fn f() {}"), None);
         let names: Vec<String> = last_names("a::{b::C, D as E,\n F}").collect();
         assert_eq!(names, ["C", "D", "F"]);
+    }
+
+    #[test]
+    fn items_below_the_internal_module_do_not_count() {
+        let source = |name: &str, text: &str| Source {
+            package: "p".to_owned(),
+            label: format!("crates/p/src/{name}.rs"),
+            file: Path::new("crates/p/src").join(name).with_extension("rs"),
+            text: text.to_owned(),
+            code: crate::tidy::Code::new(text),
+        };
+        let files = [
+            source("lib", "pub mod internal;\nmod a;\npub use a::A;\n"),
+            source("a", "pub struct A;\npub struct B;\n"),
+            source("internal", "pub use crate::a::B;\npub trait Inside {\n}\n"),
+        ];
+        let found = public_items(&files.iter().collect::<Vec<_>>());
+        assert_eq!(Vec::from_iter(found), ["struct A (crates/p/src/a.rs)"]);
     }
 
     #[test]
