@@ -2,14 +2,17 @@
 
 use crate::ContactSet;
 use crate::gate::Breach;
-use crate::index::{ContactIndex, RowIndex};
-use crate::prescribed::{Missed, decompose, reach};
+use crate::index::RowIndex;
+use crate::tolerances::DEPENDENT_COLUMN;
 use carom_numeric::svd::Svd;
 use smallvec::SmallVec;
 
 /// Largest violation, as a fraction of the terms of the sum, of a contact that approaches or pulls because of rounding. A
 /// larger one is a property of the answer.
 const SMALL_BREACH: f64 = 1e-6;
+
+/// Contact rows and the velocities by which they miss the prescribed ones, scaled, for rows of unit kinetic length.
+pub type Missed = SmallVec<[(RowIndex, f64); 8]>;
 
 /// Active set of a law's answer: which contacts push, stick and slide, and the velocities that the law prescribes for them.
 /// The gate, which checks every answer, uses the active set to correct rounding errors of the impulses without solving the
@@ -75,40 +78,21 @@ pub trait Basis {
     );
 }
 
-/// Active set of contacts ([`Basis`]) for laws that guarantee only that no contact approaches after the impact. A correction
-/// brings contacts that still approach to rest.
-#[derive(Clone, Debug, Default)]
+/// Active set of contacts ([`Basis`]) for laws that guarantee only that no contact approaches after the impact, and perhaps that
+/// energy is conserved. A correction brings contacts that still approach to rest.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Opening {
-    /// Contacts already brought to rest. They stay in the active set: two opposed contacts would otherwise alternate for ever.
-    stopped: Vec<ContactIndex>,
+    is_elastic: bool,
 }
 
-impl Basis for Opening {
-    fn correct(
-        &mut self,
-        contacts: &ContactSet<'_>,
-        _before: &[f64],
-        after: &[f64],
-        impulse: &mut [f64],
-    ) {
-        let approaching = |i: &ContactIndex| after[contacts.row(*i).index()] < 0.0;
-        for i in contacts.indices().filter(approaching) {
-            if !self.stopped.contains(&i) {
-                self.stopped.push(i);
-            }
-        }
-        let rows = self.stopped.iter();
-        let wanted: Vec<(RowIndex, f64)> = rows.map(|i| (contacts.row(*i), 0.0)).collect();
-        reach(&decompose(contacts, &wanted), &wanted, after, impulse);
+impl Opening {
+    /// Creates the active set of an elastic law: a correction first scales the impulses so that energy is conserved.
+    pub fn elastic() -> Self {
+        Self { is_elastic: true }
     }
 }
 
-/// Active set ([`Basis`]) of elastic laws. A correction first scales the impulses so that energy is conserved, then brings
-/// contacts that still approach to rest, like [`Opening`].
-#[derive(Clone, Debug, Default)]
-pub struct Elastic(Opening);
-
-impl Basis for Elastic {
+impl Basis for Opening {
     fn correct(
         &mut self,
         contacts: &ContactSet<'_>,
@@ -116,17 +100,22 @@ impl Basis for Elastic {
         after: &[f64],
         impulse: &mut [f64],
     ) {
-        // K(s) - K(0) = s Σλb⁻ + s²/2 Σλ(b⁺ - b⁻).
-        let (mut linear, mut quadratic) = (0.0, 0.0);
-        for ((l, minus), plus) in impulse.iter().zip(before).zip(after) {
-            linear += l * minus;
-            quadratic += l * (plus - minus);
+        if self.is_elastic {
+            // K(s) - K(0) = s Σλb⁻ + s²/2 Σλ(b⁺ - b⁻).
+            let (mut linear, mut quadratic) = (0.0, 0.0);
+            for ((l, minus), plus) in impulse.iter().zip(before).zip(after) {
+                linear += l * minus;
+                quadratic += l * (plus - minus);
+            }
+            if quadratic > 0.0 {
+                let s = -2.0 * linear / quadratic;
+                impulse.iter_mut().for_each(|l| *l *= s);
+            }
         }
-        if quadratic > 0.0 {
-            let s = -2.0 * linear / quadratic;
-            impulse.iter_mut().for_each(|l| *l *= s);
-        }
-        self.0.correct(contacts, before, after, impulse);
+        let normals = contacts.indices().map(|i| contacts.row(i));
+        let approaching = normals.filter(|row| after[row.index()] < 0.0);
+        let missed: Missed = approaching.map(|row| (row, after[row.index()])).collect();
+        reach(contacts, &missed, impulse);
     }
 }
 
@@ -136,8 +125,6 @@ impl Basis for Elastic {
 pub struct Targets {
     rows: SmallVec<[(RowIndex, f64); 4]>,
     are_required: bool,
-    /// Singular value decomposition of the rows, made by the first correction.
-    decomposed: Option<Svd>,
 }
 
 impl Targets {
@@ -148,7 +135,6 @@ impl Targets {
         Self {
             rows: rows.into_iter().collect(),
             are_required,
-            decomposed: None,
         }
     }
 
@@ -180,10 +166,23 @@ impl Basis for Targets {
         after: &[f64],
         impulse: &mut [f64],
     ) {
-        let rows = &self.rows;
-        let decomposed = self
-            .decomposed
-            .get_or_insert_with(|| decompose(contacts, rows));
-        reach(decomposed, rows, after, impulse);
+        reach(contacts, &self.missed(contacts, after), impulse);
+    }
+}
+
+/// Adds impulses of least norm that change the velocities of some contact rows of unit kinetic length by minus the `missed` ones.
+fn reach(contacts: &ContactSet<'_>, missed: &[(RowIndex, f64)], impulse: &mut [f64]) {
+    if missed.is_empty() {
+        return;
+    }
+    let rows = missed.iter();
+    let columns: Vec<f64> = rows
+        .flat_map(|&(row, _)| contacts.unit_row(row).iter().copied())
+        .collect();
+    let missing: Vec<f64> = missed.iter().map(|(_, missed)| -missed).collect();
+    let rows = Svd::new(&columns, contacts.metric().dim());
+    let correction = rows.least_norm_gram(&missing, DEPENDENT_COLUMN);
+    for (&(row, _), l) in missed.iter().zip(&correction) {
+        impulse[row.index()] += l;
     }
 }

@@ -495,6 +495,17 @@ impl<'m> ContactSet<'m> {
         residual_scale::row_velocity(normal, velocity, self.normal_norm(i), scale)
     }
 
+    /// Computes the velocities of all contact rows of unit kinetic length for a generalized `velocity` (n entries), multiplied by
+    /// `scale`.
+    pub(crate) fn rates(&self, velocity: &[f64], scale: f64) -> Numbers {
+        let rows = self.all_rows().zip(self.jacobian_rows());
+        rows.map(|(row, covector)| {
+            let norm = self.row_norm(row);
+            residual_scale::row_velocity(covector.0.as_slice(), velocity, norm, scale).rate
+        })
+        .collect()
+    }
+
     /// Iterates over all rows of the contact Jacobian as the caller gave them: for every contact its normal, then its
     /// tangents.
     pub fn jacobian_rows(&self) -> impl Iterator<Item = &Covector> + Clone {

@@ -124,7 +124,7 @@ pub enum ImpactError {
         /// Exact answer of the law, if it has one.
         found: Option<Box<ImpactOutcome>>,
     },
-    /// The answer failed a check of the gate, even after a refinement in twice the working precision.
+    /// The answer failed a check of the gate, even after a correction of the impulses.
     #[error(
         "inaccurate: {rule}, by {measure:e} of its own terms{}",
         named(contacts)

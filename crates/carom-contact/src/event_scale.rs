@@ -10,7 +10,6 @@
 
 use crate::index::ContactIndex;
 use crate::numbers::Numbers;
-use crate::twice::dot_of_sum;
 use crate::{ContactSet, ImpactProblem};
 use carom_metric::{Tangent, kernel};
 use carom_numeric::svd::Svd;
@@ -38,13 +37,6 @@ const FAST: f64 = 256.0;
 
 /// Fraction of the momentum in the span of the rows above which the problem keeps its given velocity.
 const SEEN: f64 = 1.0 / 64.0;
-
-/// Fraction of the largest singular value of unit rows above which the velocity along a singular direction is corrected to
-/// the velocities of the caller's rows. Along the others the correction would amplify the rounding of the rows.
-const WELL_SEEN: f64 = 1e-6;
-
-/// Number of corrections of a reduced velocity. The second leaves the rounding of the reduced velocity alone.
-const CORRECTIONS: usize = 2;
 
 /// Projects a momentum (n entries) orthogonally onto the span of rows of unit length (n entries each). Momentum and rows are
 /// whitened, that is, in coordinates in which the kinetic metric is Euclidean.
@@ -129,42 +121,11 @@ pub(crate) fn seen_velocity(problem: &ImpactProblem<'_>) -> Option<Tangent> {
     if !(kernel::norm(&seen) < SEEN * problem.norm()) {
         return None;
     }
-    // Whitening has rounded the whole momentum: correct the velocities of the caller's rows. The corrections are added to the
-    // velocity, since unwhitening would round a corrected momentum again.
-    let mut seen = velocity(problem, &seen);
-    for _ in 0..CORRECTIONS {
-        let missed = missed_rates(problem, &seen);
-        let mut correction: Numbers = smallvec![0.0; n];
-        for (index, size) in sizes
-            .clone()
-            .filter(|(_, size)| *size > WELL_SEEN * svd.largest())
-        {
-            let length = kernel::dot(svd.right(index), &missed) / size;
-            kernel::add_scaled(&mut correction, length, svd.left(index));
-        }
-        seen.0 += velocity(problem, &correction).0;
-    }
-    Some(seen)
-}
-
-/// Converts a scaled momentum, whitened (in coordinates with a Euclidean kinetic metric), to a physical generalized
-/// velocity (n entries).
-fn velocity(problem: &ImpactProblem<'_>, momentum: &[f64]) -> Tangent {
-    let mut velocity = DVector::from_column_slice(momentum);
-    let metric = problem.contacts().metric();
-    metric.unwhiten_velocity_in_place(velocity.as_mut_slice());
-    Tangent(velocity / problem.scale())
-}
-
-/// Returns the scaled velocities of the contact rows of unit kinetic length (unit rows) at the problem's velocity minus
-/// those at the velocity `seen`, one per row.
-fn missed_rates(problem: &ImpactProblem<'_>, seen: &Tangent) -> Numbers {
-    let scale = problem.scale();
-    let given: Numbers = { problem.velocity_minus().0.iter() }
-        .map(|v| v * scale)
-        .collect();
-    let removed: Numbers = seen.0.iter().map(|v| -v * scale).collect();
-    rates(problem.contacts(), &given, &removed)
+    let mut seen = DVector::from_column_slice(&seen);
+    contacts
+        .metric()
+        .unwhiten_velocity_in_place(seen.as_mut_slice());
+    Some(Tangent(seen / problem.scale()))
 }
 
 /// Returns for each contact the rounding error of its normal velocity if the generalized velocity `given` (n entries) was
@@ -176,33 +137,13 @@ pub(crate) fn rounding_of_normals(
     seen: &[f64],
     scale: f64,
 ) -> Numbers {
-    let scaled: Numbers = given.iter().map(|v| v * scale).collect();
-    let removed: Numbers = seen.iter().map(|v| -v * scale).collect();
-    let mut entries = Numbers::with_capacity(given.len());
     let rounding = |contact: ContactIndex| {
-        let row = contacts.row(contact);
-        let row_scale = contacts.row_scale(row);
-        let normal = contacts.contact(contact).normal.0.iter();
-        entries.clear();
-        entries.extend(normal.map(|a| a * row_scale));
-        let change = dot_of_sum(&entries, &scaled, &removed);
-        let change = change / (contacts.row_norm(row) * row_scale);
+        let given = contacts.normal_velocity(contact, given, scale);
+        let change = given.rate - contacts.normal_velocity(contact, seen, scale).rate;
         // One change by the reduction, as much again by a law.
-        ROW_ROUNDING * contacts.normal_velocity(contact, given, scale).size + 2.0 * change.abs()
+        ROW_ROUNDING * given.size + 2.0 * change.abs()
     };
     contacts.indices().map(rounding).collect()
-}
-
-/// Computes the velocities of the contact rows of unit kinetic length (unit rows) for the generalized velocity `x + y` (n
-/// entries each) in twice the working precision, one per row.
-pub(crate) fn rates(contacts: &ContactSet<'_>, x: &[f64], y: &[f64]) -> Numbers {
-    let rows = contacts.all_rows().zip(contacts.jacobian_rows());
-    rows.map(|(row, covector)| {
-        let row_scale = contacts.row_scale(row);
-        let entries: Numbers = covector.0.iter().map(|a| a * row_scale).collect();
-        dot_of_sum(&entries, x, y) / (contacts.row_norm(row) * row_scale)
-    })
-    .collect()
 }
 
 #[cfg(test)]

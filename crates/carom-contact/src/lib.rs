@@ -75,11 +75,9 @@ pub mod momentum_change;
 pub mod nnls;
 mod numbers;
 mod outcome;
-pub mod prescribed;
 mod problem;
 pub mod residual_scale;
 mod tolerances;
-mod twice;
 mod unsolved;
 
 pub use audit::{Audit, audit};

@@ -220,11 +220,6 @@ impl<'a> ImpactProblem<'a> {
             .transpose()
     }
 
-    /// Velocity that the caller gave (n entries), if this problem has only its part in the span of the contact rows.
-    pub(crate) fn given(&self) -> Option<&Tangent> {
-        self.given.as_deref()
-    }
-
     /// Size of the rounding error of the full velocity before the impact and of its reduction to the span of the contact rows,
     /// measured along the unit normal of `contact` and multiplied by [`scale`](Self::scale). It is 0 unless this problem was reduced to the part of the velocity in the span
     /// of the contact rows.

@@ -4,9 +4,8 @@ use super::own::own_residual;
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use carom_contact::ContactSet;
-use carom_contact::candidate::Basis;
+use carom_contact::candidate::{Basis, Missed};
 use carom_contact::gate::Breach;
-use carom_contact::prescribed::Missed;
 use carom_contact::residual_scale::worst;
 use nalgebra::{DMatrix, DVector};
 

@@ -3,9 +3,8 @@
 use super::canonical::Canonical;
 use super::space::{ContactSpace, Slot};
 use carom_contact::ContactSet;
-use carom_contact::candidate::Basis;
+use carom_contact::candidate::{Basis, Missed};
 use carom_contact::gate::Breach;
-use carom_contact::prescribed::Missed;
 use carom_contact::residual_scale::worst;
 use std::borrow::Cow;
 

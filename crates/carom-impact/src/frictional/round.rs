@@ -2,9 +2,8 @@
 
 use super::own::own_residual;
 use super::space::ContactSpace;
-use carom_contact::candidate::{Basis, Targets};
+use carom_contact::candidate::{Basis, Missed, Targets};
 use carom_contact::gate::Breach;
-use carom_contact::prescribed::Missed;
 use carom_contact::residual_scale::{divisor, worst};
 use carom_contact::{ContactSet, FrictionCone, ImpactError, ImpactProblem, PolygonDiagnostics};
 use carom_lcp::LcpStatus;
@@ -19,7 +18,7 @@ use nalgebra::DMatrix;
 /// Rows of a contact in the cone solver: the normal and two tangents.
 const WIDTH: usize = 3;
 
-/// Largest residual of an answer that a refinement in twice the working precision can still correct.
+/// Largest residual of an answer that a correction of the impulses may still make accurate.
 const NEAR: f64 = 1e-6;
 
 /// Singular values below this fraction of the largest count as zero: the rows are linearly dependent.

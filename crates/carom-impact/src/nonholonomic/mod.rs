@@ -46,7 +46,7 @@ pub use restitution::Restitution;
 pub use rough::Rough;
 
 use crate::propagative::{most_approaching, most_approaching_of};
-use carom_contact::candidate::{self, Basis, Opening, Targets};
+use carom_contact::candidate::{Basis, Opening, Targets};
 use carom_contact::gate::Rules;
 use carom_contact::momentum_change::{MomentumChange, separating};
 use carom_contact::nnls::nonnegative_least_squares;
@@ -315,7 +315,7 @@ impl Nonholonomic {
         } else if self.restitution == Restitution::Elastic && at_rest {
             (
                 MomentumChange::elastic(problem, impulse, change),
-                &mut candidate::Elastic::default(),
+                &mut Opening::elastic(),
             )
         } else {
             (MomentumChange { impulse, change }, &mut Opening::default())

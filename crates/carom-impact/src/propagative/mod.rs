@@ -27,7 +27,7 @@ use crate::laws::BuiltIn;
 use crate::plastic::plastic_change;
 use crate::restitution::blend;
 use crate::{EnergeticRestitution, PlasticRule};
-use carom_contact::candidate::{self, Basis, Opening};
+use carom_contact::candidate::{Basis, Opening};
 use carom_contact::gate::Rules;
 use carom_contact::momentum_change::{MomentumChange, separating};
 use carom_contact::{
@@ -178,7 +178,7 @@ impl Propagative {
             Some(_) => self.plastic.gate(),
         };
         let basis: &mut dyn Basis = match plastic {
-            None => &mut candidate::Elastic::default(),
+            None => &mut Opening::elastic(),
             Some(_) => &mut Opening::default(),
         };
         momentum_change.outcome(
