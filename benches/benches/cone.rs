@@ -11,7 +11,8 @@ mod common;
 mod scene;
 
 use carom_contact::{Contact, ContactSet, FrictionCone, ImpactProblem};
-use carom_impact::frictional::{Draw, Sampler, SetValued};
+use carom_impact::frictional::{Sampler, SetValued};
+use carom_impact::internal::Draw;
 use carom_judge::bounds::{OuterBounds, Relaxation};
 use carom_lcp::cone::{ConeSelection, ConeWorkspace};
 use carom_lcp::{ContactLcp, ContactRows, Lemke, LemkeOptions, LemkeWorkspace};

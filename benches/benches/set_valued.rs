@@ -7,8 +7,9 @@
 use carom_benches::frictional::{FrictionalSystem, disk_stack, rocking_block};
 use carom_contact::{ContactSet, ImpactLaw, ImpactProblem};
 use carom_impact::frictional::{
-    AnitescuPotra, Draw, Sampler, Sequential, SetValued, TerminationBounds, all_simultaneous,
+    AnitescuPotra, Sampler, Sequential, SetValued, TerminationBounds, all_simultaneous,
 };
+use carom_impact::internal::Draw;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 

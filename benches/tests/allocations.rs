@@ -12,7 +12,8 @@ use carom_contact::{
     ContactIndex, ContactSet, Diagnostics, ImpactLaw, ImpactOutcome, ImpactProblem, Invariants,
 };
 use carom_geometry::{Ellipsoid, HalfSpace, MassProperties};
-use carom_impact::frictional::{BranchPolicy, Draw, Sampler, SetValued};
+use carom_impact::frictional::{BranchPolicy, Sampler, SetValued};
+use carom_impact::internal::Draw;
 use carom_impact::two_body::{ContactInertia, ContactResponse, ImpactOptions, solve_impact};
 use carom_impact::{Propagative, Restitution};
 use carom_lcp::{LcpRef, LcpStatus, Lemke, LemkeWorkspace};

@@ -6,7 +6,7 @@ use super::frame::{Frame, Variation};
 use super::stage::{Stage, chain_pull_back};
 use crate::tolerances::VANISHING;
 use carom_contact::RowIndex;
-use carom_impact::plastic::PlasticRule;
+use carom_impact::PlasticRule;
 use nalgebra::{DMatrix, DVector};
 use std::sync::Arc;
 

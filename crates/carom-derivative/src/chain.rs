@@ -8,8 +8,9 @@ use crate::tolerances::NEGLIGIBLE;
 use carom_contact::nnls::nonnegative_least_squares;
 use carom_contact::residual_scale::{GRAZING_TOLERANCE, dot_and_size};
 use carom_contact::{ContactSet, ImpactError, RowIndex, UnitRow};
-use carom_impact::nonholonomic::PATIENCE;
-use carom_impact::propagative::{SEQUENCE_LIMIT, by_priority, least_approaching, most_approaching};
+use carom_impact::internal::{
+    IMPACTS_OF_PATIENCE, SEQUENCE_LIMIT, by_priority, least_approaching, most_approaching,
+};
 use carom_impact::{Restitution, Selection};
 use carom_metric::kernel;
 use carom_numeric::random::CounterRng;
@@ -220,11 +221,11 @@ fn closing(
 ) -> Result<Option<Arc<Stage>>, ImpactError> {
     let contacts = frame.problem.contacts();
     let row = |j: UnitRow| contacts.row(contacts.contact_at(j));
-    let is_cut = may_cut && place.strikes > 0 && place.strikes.is_multiple_of(PATIENCE);
+    let is_cut = may_cut && place.strikes > 0 && place.strikes.is_multiple_of(IMPACTS_OF_PATIENCE);
     if !is_cut && (place.strikes < LONG || most_approaching(velocities, grazing).is_some()) {
         return Ok(None);
     }
-    let recent = walk.stages.iter().rev().take(PATIENCE / 2);
+    let recent = walk.stages.iter().rev().take(IMPACTS_OF_PATIENCE / 2);
     let mut struck: Vec<UnitRow> = contacts.unit_rows().collect();
     struck.retain(|j| recent.clone().any(|stage| stage.strikes(row(*j))));
     if is_cut {

@@ -14,11 +14,12 @@ use carom_contact::{
     ContactIndex, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
     RowIndex, UnitRow,
 };
-use carom_impact::frictional::{AnitescuPotra, Draw, MoreauNewton, Poisson, Sampler, SetValued};
-use carom_impact::plastic::{PlasticRule, meeting, plastic_change};
+use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Poisson, Sampler, SetValued};
+use carom_impact::internal::{Draw, meeting, plastic_change};
 use carom_impact::{
     EnergeticRestitution, Law, NonholonomicElastic, NonholonomicNewton, NonholonomicProjected,
-    NonholonomicProjectedNewton, Plastic, Propagative, Restitution, Rough, Routh, TwoBody,
+    NonholonomicProjectedNewton, Plastic, PlasticRule, Propagative, Restitution, Rough, Routh,
+    TwoBody,
 };
 use nalgebra::DVector;
 

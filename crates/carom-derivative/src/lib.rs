@@ -101,7 +101,7 @@ mod readme {}
 use blend::{Blend, chain_along};
 use branch::Walk;
 use carom_contact::{ContactIndex, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
-use carom_impact::plastic::PlasticRule;
+use carom_impact::PlasticRule;
 use carom_metric::Tangent;
 use frame::{Frame, Variation};
 use nalgebra::{DMatrix, DVector};

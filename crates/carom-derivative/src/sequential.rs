@@ -11,8 +11,8 @@ use super::{Answers, Branch, DifferentiableLaw, chain};
 use crate::SAME_JACOBIAN;
 use crate::tolerances::NEGLIGIBLE;
 use carom_contact::{ContactIndex, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem};
-use carom_impact::frictional::{PATIENCE, Sequential, SingleImpacts, StepWorkspace};
-use carom_impact::propagative::SEQUENCE_LIMIT;
+use carom_impact::frictional::Sequential;
+use carom_impact::internal::{CYCLES_OF_PATIENCE, SEQUENCE_LIMIT, SingleImpacts, StepWorkspace};
 use nalgebra::{DMatrix, DVector};
 use std::sync::Arc;
 
@@ -41,7 +41,10 @@ fn closing(frame: &Frame<'_>, walk: &Walk, grazing: &[f64], is_cut: bool) -> Opt
         return None;
     }
     let set = frame.problem.contacts();
-    let recent = walk.stages.len().saturating_sub(PATIENCE as usize / 2);
+    let recent = walk
+        .stages
+        .len()
+        .saturating_sub(CYCLES_OF_PATIENCE as usize / 2);
     let mut mode = Mode::default();
     let mut count = 0;
     for i in set.indices() {
@@ -105,7 +108,7 @@ impl InTurn<'_> {
             let begins = turn.asked > 0 && turn.asked.is_multiple_of(count);
             if self.is_cut
                 && begins
-                && rounds.is_multiple_of(PATIENCE)
+                && rounds.is_multiple_of(CYCLES_OF_PATIENCE)
                 && let Some(stage) = closing(frame, &walk, &self.grazing, true)
             {
                 walk.advance(frame, stage, &[], false, tolerance);

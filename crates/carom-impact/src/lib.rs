@@ -56,14 +56,16 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod frictional;
+#[doc(hidden)]
+pub mod internal;
 mod laws;
-pub mod nonholonomic;
-pub mod plastic;
-pub mod propagative;
+mod nonholonomic;
+mod plastic;
+mod propagative;
 mod restitution;
 mod routh;
 mod tolerances;
-pub mod uniqueness;
+mod uniqueness;
 
 pub use laws::{
     ContactCount, ContactKeys, LAWS, Law, LawInfo, NonholonomicElastic, NonholonomicNewton,
@@ -73,7 +75,7 @@ pub use nonholonomic::{Nonholonomic, Restitution, Rough};
 pub use plastic::{Plastic, PlasticRule};
 pub use propagative::{Propagative, Selection, SequenceFilter};
 pub use restitution::EnergeticRestitution;
-pub use routh::{ContactMode, Routh, TwoBody, contact_space};
+pub use routh::{ContactMode, Routh, TwoBody};
 pub use uniqueness::{PairUniqueness, Uniqueness, uniqueness};
 
 // Problem and outcome types of all laws, so that users need no second dependency.

@@ -38,14 +38,14 @@ pub struct Uniqueness {
 
 /// Exponent $X = \pi/2\gamma$ of the wedge of two contacts with half angle $\gamma$. The outcome does not depend on the
 /// order of impacts exactly if $X$ is an integer of at least 2. $X$ is infinite if the opening angle of the wedge is zero.
-pub fn exponent(wedge: Wedge) -> f64 {
+fn exponent(wedge: Wedge) -> f64 {
     FRAC_PI_2 / wedge.half_angle()
 }
 
 /// Largest difference of the outcomes of the two orders of impacts at two contacts, over all momenta before the impact and
 /// relative to the norm of that momentum: $\xi_{\max} = 2|\sin 2K\gamma|$ with $K = \lceil \pi/2\gamma - 1/2\rceil$ and the
 /// half angle $\gamma$ of the contacts' wedge.
-pub fn worst_indeterminacy(wedge: Wedge) -> f64 {
+fn worst_indeterminacy(wedge: Wedge) -> f64 {
     let impacts = (exponent(wedge) - 0.5).ceil();
     let angle = 2.0 * impacts * wedge.half_angle();
     if angle.is_finite() {

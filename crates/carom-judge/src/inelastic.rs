@@ -9,7 +9,8 @@ use crate::tolerances::EQUAL;
 use carom_contact::{
     ContactIndex, ContactSet, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
 };
-use carom_impact::frictional::{AnitescuPotra, Sequential, SingleImpacts, all_simultaneous};
+use carom_impact::frictional::{AnitescuPotra, Sequential, all_simultaneous};
+use carom_impact::internal::SingleImpacts;
 use carom_metric::kernel;
 use nalgebra::DVector;
 

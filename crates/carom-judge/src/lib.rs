@@ -79,7 +79,7 @@ mod readme {}
 
 use carom_contact::residual_scale::GRAZING_TOLERANCE;
 use carom_contact::{Audit, ContactIndex, FrictionCone, ImpactError, ImpactProblem, audit};
-use carom_impact::frictional::DEFAULT_SAMPLING_WORK;
+use carom_impact::internal::DEFAULT_SAMPLING_WORK;
 use carom_metric::{Covector, Tangent};
 use case::Case;
 use nalgebra::{DMatrix, DVector};

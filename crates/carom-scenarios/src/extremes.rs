@@ -5,7 +5,8 @@
 //! to the set and can be replayed: the result bounds the extremes from inside, without proof that they are reached.
 
 use crate::{Progress, ScenarioError};
-use carom_impact::frictional::{CounterRng, Draw, SampleChoice, Sampler};
+use carom_impact::frictional::{CounterRng, Sampler};
+use carom_impact::internal::{Draw, SampleChoice};
 use rayon::prelude::*;
 
 /// Number of random choices in the first generation.

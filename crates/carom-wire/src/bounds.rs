@@ -2,7 +2,8 @@
 
 use crate::error::WireError;
 use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem};
-use carom_impact::frictional::{Draw, Sampler};
+use carom_impact::frictional::Sampler;
+use carom_impact::internal::Draw;
 use carom_judge::PassedBound;
 use carom_judge::bounds::{BoundCertificate, BoundMethod, OuterBound, OuterBounds, Relaxation};
 use carom_metric::Covector;

@@ -9,8 +9,7 @@ use crate::solved::{Solved, differentiated_within, one};
 use carom_contact::{
     ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, OutcomeSet, SetValuedLaw,
 };
-use carom_impact::frictional::DEFAULT_SAMPLING_WORK;
-use carom_impact::propagative::OrderSample;
+use carom_impact::internal::DEFAULT_SAMPLING_WORK;
 use carom_impact::{Law, Propagative};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -65,11 +64,12 @@ pub(crate) fn propagative(
             law.resolve_all(problem).map_err(refused)?
         }
         Some(OutcomesInput::Sample(SampleInput { sample, seed })) => {
-            let orders = OrderSample {
-                orders: sample,
+            let law = Propagative {
+                samples: sample,
                 seed,
+                ..law.clone()
             };
-            law.sample(problem, orders).map_err(refused)?
+            law.sample(problem).map_err(refused)?
         }
     };
     let all = outcomes(problem, &as_law, &set, wanted)?;

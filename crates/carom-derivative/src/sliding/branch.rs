@@ -7,7 +7,7 @@ use crate::frame::Frame;
 use crate::tolerances::VANISHING;
 use crate::{Answers, Branch, Map, TieKind};
 use carom_contact::{Contact, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, RowIndex};
-use carom_impact::contact_space;
+use carom_impact::internal::contact_space;
 use carom_two_body::{
     ContactInertia, Event, FinalMode, ImpactOptions, PARAMETERS, RestitutionLaw, VariedImpact,
     vary_impact,

@@ -30,7 +30,7 @@
 //! in which the time $s$ is the sum of the normal impulses, until no contact approaches. $J_{n,i}$ and $J_{t,i}$ are the
 //! rows of contact $i$, and $\operatorname{Unit}(x) = x/\lVert x\rVert$; for $x = 0$ it is any vector of length at most 1.
 //!
-//! [`ImpactStepper`] makes one step of the inclusion: the problem above with an upper bound (a *cap*) on every normal
+//! One step of the inclusion is the problem above with an upper bound (a *cap*) on every normal
 //! impulse. After a step a contact is open, closed or saturated ($\lambda_n = \lambda_{\max}$, still approaching). A
 //! sequence of steps with random caps draws one outcome ([`Sampler`]).
 //!
@@ -47,59 +47,48 @@
 
 mod basis;
 mod bounds;
-mod canonical;
-mod choice;
+pub(crate) mod canonical;
+pub(crate) mod choice;
 mod cone_shape;
 mod contradiction;
 mod default_cap;
 mod end_mode;
 mod first_steps;
-mod impact_stepper;
+pub(crate) mod impact_stepper;
 mod modes;
 mod own;
 mod painleve;
 mod parts;
 mod planar;
-pub mod planar_contact;
+pub(crate) mod planar_contact;
 mod poisson;
-mod polygon;
-mod probe;
+pub(crate) mod polygon;
+pub(crate) mod probe;
 mod refuted;
 mod regular;
 mod round;
 mod rounding;
 mod sampled;
-mod sampler;
+pub(crate) mod sampler;
 mod samples;
-mod sequential;
-mod set_valued;
+pub(crate) mod sequential;
+pub(crate) mod set_valued;
 mod simultaneous;
-mod space;
-mod stepper;
+pub(crate) mod space;
+pub(crate) mod stepper;
 mod turned;
 
-pub use polygon::directions;
-pub use sequential::{InOrder, PATIENCE, SingleImpacts};
-pub use space::ContactSpace;
-
 pub use bounds::TerminationBounds;
-pub use canonical::ContactOrder;
 pub use carom_contact::FrictionCone;
 pub use carom_lcp::cone::{ConeMode, ConeSelection};
 pub use carom_numeric::random::CounterRng;
-pub use choice::SampleChoice;
 pub use end_mode::EndMode;
-pub use impact_stepper::{ImpactStepper, Step};
-pub use modes::{MAX_MODE_CONTACTS, ModeSolution, all_simultaneous, all_steps};
+pub use modes::{ModeSolution, all_simultaneous, all_steps};
 pub use painleve::{ImpactWithoutCollision, impact_without_collision};
 pub use poisson::Poisson;
-pub use polygon::{DEFAULT_DIRECTIONS, MAX_DIRECTIONS};
-pub use probe::{SamplingProbe, ambiguous_steps};
-pub use sampler::{Draw, RecordedStep, Sampler};
+pub use probe::SamplingProbe;
+pub use sampler::Sampler;
 pub use samples::{Coverage, SampleSummary, sampled_outcomes, summarize};
 pub use sequential::Sequential;
-pub use set_valued::{
-    BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, DEFAULT_SAMPLING_WORK, SetValued,
-};
+pub use set_valued::{BranchPolicy, CapDistribution, SetValued};
 pub use simultaneous::{AnitescuPotra, MoreauNewton};
-pub use stepper::StepWorkspace;

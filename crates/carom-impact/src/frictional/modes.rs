@@ -15,7 +15,7 @@ use nalgebra::{DMatrix, DVector};
 
 /// Largest number of contacts for which all combinations of contact modes are enumerated: $4^5$ combinations, or $7^5$ if
 /// the normal impulses have upper bounds (caps).
-pub const MAX_MODE_CONTACTS: usize = 5;
+const MAX_MODE_CONTACTS: usize = 5;
 
 /// Fraction of its terms below which a gradient is a rounding error. With friction coefficients of $10^5$ the terms
 /// cancel, so a larger value would be wrong.
@@ -39,7 +39,7 @@ pub struct ModeSolution {
 ///
 /// # Errors
 ///
-/// [`Unsolved::Modes`] beyond [`MAX_MODE_CONTACTS`] contacts or in space.
+/// [`Unsolved::Modes`] beyond five contacts or in space.
 pub fn all_simultaneous(problem: &ImpactProblem<'_>) -> Result<Vec<ModeSolution>, ImpactError> {
     enumerate(problem, None)
 }

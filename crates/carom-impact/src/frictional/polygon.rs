@@ -3,18 +3,18 @@
 use carom_contact::ImpactError;
 
 /// Default number of directions of the friction polygon that replaces the round cone of a contact in space.
-pub const DEFAULT_DIRECTIONS: usize = 4;
+pub(super) const DEFAULT_DIRECTIONS: usize = 4;
 
 /// Largest number of directions of a friction polygon. With this many directions, the radii of the inscribed and the
 /// circumscribed circle of the polygon differ by less than $10^{-4}$.
-pub const MAX_DIRECTIONS: usize = 256;
+const MAX_DIRECTIONS: usize = 256;
 
 /// Returns the number of directions of the friction polygon for contacts with `n_tangents` tangents; `requested` overrides
 /// the default.
 ///
 /// # Errors
 ///
-/// [`ImpactError::InvalidOption`] in space for fewer than 4 or more than [`MAX_DIRECTIONS`] directions, in the plane for
+/// [`ImpactError::InvalidOption`] in space for fewer than 4 or more than 256 directions, in the plane for
 /// a number other than 2.
 pub fn directions(n_tangents: usize, requested: Option<usize>) -> Result<usize, ImpactError> {
     let (default, is_allowed, allowed) = match n_tangents {

@@ -22,15 +22,14 @@ pub enum BranchPolicy {
     /// The solution found with a random covering vector for every step, with entries $\exp(U(-a, a))$ where $U$ is uniform.
     /// Different vectors may lead to different solutions.
     RandomCovering {
-        /// Spread $a$ of the exponents; [`COVERING_SPREAD`] is recommended.
+        /// Spread $a$ of the exponents; 6 is recommended.
         spread: f64,
     },
     /// One of all solutions of a step, with equal probability. Only for planar contacts, at most
-    /// [`MAX_MODE_CONTACTS`](super::MAX_MODE_CONTACTS) of them, at a hundred times the work.
+    /// five of them, at a hundred times the work.
     /// Unlike Lemke's method, this also reaches solutions that lie between two others.
     Enumerate,
-    /// Random covering vectors if sampled steps have several solutions
-    /// ([`ambiguous_steps`](super::ambiguous_steps)), else a fixed covering vector.
+    /// Random covering vectors if sampled steps have several solutions, else a fixed covering vector.
     Auto,
 }
 
@@ -47,7 +46,7 @@ pub enum CapDistribution {
         /// Probability in \[0, 1) that a contact is switched off in a step.
         off: f64,
     },
-    /// Contacts are switched off with probability [`CAP_OFF`] if sampled steps have several
+    /// Contacts are switched off with probability 1/4 if sampled steps have several
     /// solutions, else caps are uniform.
     Auto,
 }
@@ -116,7 +115,7 @@ pub struct SetValued {
     pub branch: BranchPolicy,
     /// Probability distribution of the caps (upper bounds of the normal impulses in a step).
     pub caps: CapDistribution,
-    /// Budget for all samples together, in units of work ([`DEFAULT_SAMPLING_WORK`]); the samples drawn within it are
+    /// Budget for all samples together, in units of work of about a multiply-add each; the samples drawn within it are
     /// the answer. In `carom resolve`, bounds of the outcomes get the remaining budget, at least half of the whole.
     pub max_work: u64,
 }

@@ -1,7 +1,7 @@
 //! Options that are written as one word although their type has parameters.
 
 use crate::PlasticRule;
-use crate::frictional::{BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution};
+use crate::frictional::set_valued::{BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution};
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Error as _, Serialize, Serializer};
 

@@ -1,42 +1,4 @@
 //! Impact under nonholonomic constraints, such as rolling, skating or no slip.
-//!
-//! The constraints $A v = 0$ hold before and after the impact, so the velocities lie in their null space
-//! $\Delta$. Let $\pi$ be the projection onto $\Delta$ in the kinetic metric, and $b = u(v^-) < 0$ the rate of the gap with
-//! normal $u$. Every law for one contact is
-//!
-//! $$ v^+ = v^- - \kappa \frac{b}{\lVert\pi u\rVert^2} M^{-1}(\pi u)^T, \qquad
-//! u(v^+) = -(\kappa - 1) b, $$
-//!
-//! with the impulse $\alpha = -\kappa b/\lVert\pi u\rVert^2 \ge 0$ at the contact and multipliers $\lambda$ of the
-//! constraints, $M(v^+ - v^-) = \alpha u^T + A^T\lambda$. The laws differ in the factor $\kappa$. It may depend on one
-//! number of the geometry, $\cos^2\beta = \lVert\pi u\rVert^2/\lVert u\rVert^2$, where $\beta$ is the angle between the
-//! normal and $\Delta$.
-//!
-//! | [`Restitution`] | $\kappa$ | meaning |
-//! | --- | --- | --- |
-//! | [`Elastic`](Restitution::Elastic) | 2 | reflection inside $\Delta$ |
-//! | [`Projected`](Restitution::Projected) | $2\cos^2\beta$ | reflection, then projection onto $\Delta$ |
-//! | [`Newton`](Restitution::Newton) | $1 + e$ | restitution inside $\Delta$ |
-//! | [`ProjectedNewton`](Restitution::ProjectedNewton) | $(1 + e)\cos^2\beta$ | restitution, then projection |
-//!
-//! Clark & Bloch, *The bouncing penny and nonholonomic impacts*, Eqs. (15)-(21).
-//!
-//! # Departure from the source
-//!
-//! The paper calls `Projected` plastic, "essentially e = 0". But the contact bounces: the effective restitution
-//! is $\cos 2\beta$, which is 1/3 to 3/5 for a thin disk. The law is also not always admissible: for
-//! $\beta > 45°$ the contact still approaches afterwards, which is [`ImpactError::InfeasibleLaw`].
-//! The plastic law in the usual sense is `Newton` with $e = 0$.
-//!
-//! # Several contacts
-//!
-//! The contact that approaches fastest is resolved first, then the next, until none approaches. Of contacts that approach
-//! equally fast, up to rounding, the first in the list is resolved, as in [`Propagative`](crate::Propagative), unless it would still
-//! approach after its impact and another one would not. If contacts
-//! without restitution make each other approach, they need infinitely many impacts; after a thousand impacts they are
-//! closed simultaneously, which is the limit of the sequence. Moreau's plastic answer is [`Plastic`](crate::Plastic) on
-//! the same contacts, and all orders of elastic impacts are [`Propagative`](crate::Propagative): contact sets restrict
-//! their rows to $\Delta$ for every law.
 
 mod restitution;
 mod rough;
@@ -45,7 +7,7 @@ use crate::tolerances::EQUAL;
 pub use restitution::Restitution;
 pub use rough::Rough;
 
-use crate::propagative::{most_approaching, most_approaching_of};
+use crate::propagative::selection::{most_approaching, most_approaching_of};
 use carom_contact::candidate::{Basis, Opening, Targets};
 use carom_contact::gate::Rules;
 use carom_contact::momentum_change::{MomentumChange, separating};
@@ -65,11 +27,48 @@ const DEFAULT_MAX_IMPACTS: u64 = 100_000;
 /// Number of impacts after which contacts without restitution that still approach are closed simultaneously.
 pub const PATIENCE: usize = 1000;
 
-/// Impact law for frictionless contacts of systems with nonholonomic velocity constraints, with one of the restitutions of
-/// [`Restitution`].
+/// Impact law for frictionless contacts of systems with nonholonomic velocity constraints, such as rolling, skating or no slip,
+/// with one of the restitutions of [`Restitution`].
 ///
-/// Notation below: normal velocity $b$ before the impact, contact normal $u$, projection $\pi$ onto the velocities that the
-/// constraints admit, and the factor $\kappa$ of the impulse.
+/// The constraints $A v = 0$ hold before and after the impact, so the velocities lie in their null space
+/// $\Delta$. Let $\pi$ be the projection onto $\Delta$ in the kinetic metric, and $b = u(v^-) < 0$ the rate of the gap with
+/// normal $u$. Every law for one contact is
+///
+/// $$ v^+ = v^- - \kappa \frac{b}{\lVert\pi u\rVert^2} M^{-1}(\pi u)^T, \qquad
+/// u(v^+) = -(\kappa - 1) b, $$
+///
+/// with the impulse $\alpha = -\kappa b/\lVert\pi u\rVert^2 \ge 0$ at the contact and multipliers $\lambda$ of the
+/// constraints, $M(v^+ - v^-) = \alpha u^T + A^T\lambda$. The laws differ in the factor $\kappa$. It may depend on one
+/// number of the geometry, $\cos^2\beta = \lVert\pi u\rVert^2/\lVert u\rVert^2$, where $\beta$ is the angle between the
+/// normal and $\Delta$.
+///
+/// | [`Restitution`] | $\kappa$ | meaning |
+/// | --- | --- | --- |
+/// | [`Elastic`](Restitution::Elastic) | 2 | reflection inside $\Delta$ |
+/// | [`Projected`](Restitution::Projected) | $2\cos^2\beta$ | reflection, then projection onto $\Delta$ |
+/// | [`Newton`](Restitution::Newton) | $1 + e$ | restitution inside $\Delta$ |
+/// | [`ProjectedNewton`](Restitution::ProjectedNewton) | $(1 + e)\cos^2\beta$ | restitution, then projection |
+///
+/// Clark & Bloch, *The bouncing penny and nonholonomic impacts*, Eqs. (15)-(21).
+///
+/// # Departure from the source
+///
+/// The paper calls `Projected` plastic, "essentially e = 0". But the contact bounces: the effective restitution
+/// is $\cos 2\beta$, which is 1/3 to 3/5 for a thin disk. The law is also not always admissible: for
+/// $\beta > 45°$ the contact still approaches afterwards, which is [`ImpactError::InfeasibleLaw`].
+/// The plastic law in the usual sense is `Newton` with $e = 0$.
+///
+/// # Several contacts
+///
+/// The contact that approaches fastest is resolved first, then the next, until none approaches. Of contacts that approach
+/// equally fast, up to rounding, the first in the list is resolved, as in [`Propagative`](crate::Propagative), unless it would still
+/// approach after its impact and another one would not. If contacts
+/// without restitution make each other approach, they need infinitely many impacts; after a thousand impacts they are
+/// closed simultaneously, which is the limit of the sequence. Moreau's plastic answer is [`Plastic`](crate::Plastic) on
+/// the same contacts, and all orders of elastic impacts are [`Propagative`](crate::Propagative): contact sets restrict
+/// their rows to $\Delta$ for every law.
+///
+/// # Energy
 ///
 /// Without constraints this is the law of one frictionless contact. The law never gains energy: the energy change is $-(1 -
 /// e^2)b^2/2\lVert\pi u\rVert^2$ with the effective restitution $e = \kappa - 1$.
@@ -79,8 +78,9 @@ pub const PATIENCE: usize = 1000;
 /// A skate, heading along the diagonal, meets a wall $x = 0$ from the right:
 ///
 /// ```
-/// use carom_impact::nonholonomic::{Nonholonomic, Restitution};
-/// use carom_impact::{Contact, ContactSet, ImpactLaw, ImpactProblem};
+/// use carom_impact::{
+///     Contact, ContactSet, ImpactLaw, ImpactProblem, Nonholonomic, Restitution,
+/// };
 /// use carom_metric::{Covector, KineticMetric, Tangent};
 /// use nalgebra::DMatrix;
 /// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;

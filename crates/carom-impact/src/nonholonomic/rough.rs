@@ -43,8 +43,7 @@ const ROUNDING: f64 = 1e-12;
 /// A thin ring ($J = mr^2$) that slides into a wall without spin rebounds with spin:
 ///
 /// ```
-/// use carom_impact::nonholonomic::Rough;
-/// use carom_impact::{Contact, ContactSet, ImpactLaw, ImpactProblem};
+/// use carom_impact::{Contact, ContactSet, ImpactLaw, ImpactProblem, Rough};
 /// use carom_metric::{Covector, KineticMetric, Tangent};
 /// use nalgebra::DMatrix;
 /// let metric = KineticMetric::new(DMatrix::identity(3, 3))?;

@@ -1,27 +1,15 @@
 //! The propagative law: a simultaneous impact as a chain of elastic impacts at single contacts.
-//!
-//! A contact that approaches reflects the momentum in the kinetic metric, which may make
-//! other contacts approach; the chain ends when no contact approaches. If the contacts can open together
-//! ([`Margin`](carom_contact::Margin) positive), every chain ends, in any order:
-//! each impact increases $\langle p, w\rangle$ for a direction $w$ that opens all contacts, and
-//! $\lVert p\rVert$ bounds this product. The outcome may depend on the order. [`Propagative`] therefore can return the
-//! whole set of outcomes and its diameter, the indeterminacy $\xi$.
 
 mod chain;
-mod minimal;
+pub(crate) mod minimal;
 mod random_orders;
-mod selection;
+pub(crate) mod selection;
 mod spread;
 mod tree;
-mod unfold;
+pub(crate) mod unfold;
 
-pub use minimal::is_minimal;
-pub use random_orders::{MAX_ORDERS, OrderSample};
 pub use selection::Selection;
-pub(crate) use selection::most_approaching_of;
-pub use selection::{by_priority, least_approaching, most_approaching};
 pub use tree::SequenceFilter;
-pub use unfold::{TwoContacts, Unfolding};
 
 use crate::laws::BuiltIn;
 use crate::plastic::plastic_change;
@@ -36,6 +24,7 @@ use carom_contact::{
 };
 use spread::{farthest_first, farthest_pair};
 use tree::merge_tolerances;
+use unfold::TwoContacts;
 
 /// Largest number of impacts for which an outcome reports its sequence of contacts; longer sequences are only counted.
 pub const SEQUENCE_LIMIT: u64 = 10_000;
@@ -44,10 +33,17 @@ pub const SEQUENCE_LIMIT: u64 = 10_000;
 pub const MAX_OUTCOMES: usize = 1000;
 
 /// Default limit on the number of single impacts in a chain that the propagative law computes impact by impact.
-pub const DEFAULT_MAX_IMPACTS: u64 = 10_000_000;
+const DEFAULT_MAX_IMPACTS: u64 = 10_000_000;
 
 /// The propagative law (`propagative`): resolves a simultaneous impact as a sequence of single-contact impacts, until no
 /// contact approaches (Seghete & Murphey).
+///
+/// A contact that approaches reflects the momentum in the kinetic metric, which may make
+/// other contacts approach; the chain ends when no contact approaches. If the contacts can open together
+/// ([`Margin`](carom_contact::Margin) positive), every chain ends, in any order:
+/// each impact increases $\langle p, w\rangle$ for a direction $w$ that opens all contacts, and
+/// $\lVert p\rVert$ bounds this product. The outcome may depend on the order. [`Propagative`] therefore can return the
+/// whole set of outcomes and its diameter, the indeterminacy $\xi$.
 ///
 /// The law is elastic by default. With a [`restitution`](Self::restitution) below 1 the outcome lies between the plastic and
 /// the elastic one, such that the whole impact loses the energy that the coefficient prescribes. The law is frictionless:
@@ -88,7 +84,7 @@ pub struct Propagative {
     pub restitution: EnergeticRestitution,
     /// Rule of the plastic outcome to which the restitution refers.
     pub plastic: PlasticRule,
-    /// Largest number of elementary impacts. `None` means [`DEFAULT_MAX_IMPACTS`] if impacts are computed one
+    /// Largest number of elementary impacts. `None` means ten million if impacts are computed one
     /// by one, and no limit if two contacts are resolved in closed form.
     pub max_impacts: Option<u64>,
     /// Largest number of states visited when all outcomes are requested. If more states would be needed, orders of impacts
@@ -112,8 +108,8 @@ impl Default for Propagative {
             plastic: PlasticRule::default(),
             max_impacts: None,
             max_nodes: 200_000,
-            samples: OrderSample::default().orders,
-            seed: OrderSample::default().seed,
+            samples: 2000,
+            seed: 0,
             filter: SequenceFilter::default(),
         }
     }
@@ -250,11 +246,7 @@ impl SetValuedLaw for Propagative {
         let drawn = if found.exhausted {
             None
         } else {
-            let sample = OrderSample {
-                orders: self.samples,
-                seed: self.seed,
-            };
-            Some(random_orders::draw(problem, self, sample, &mut found)?)
+            Some(random_orders::draw(problem, self, &mut found)?)
         };
         self.collect(problem, found, drawn)
     }
@@ -262,18 +254,14 @@ impl SetValuedLaw for Propagative {
 
 impl Propagative {
     /// Follows random orders of impacts to their ends and returns their outcomes: in each state one of the approaching
-    /// contacts is drawn with equal probability. `sample` gives the number of orders and the seed. The set is incomplete;
+    /// contacts is drawn with equal probability. The number of orders is [`samples`](Self::samples). The set is incomplete;
     /// equal outcomes are merged.
     ///
     /// # Errors
     ///
-    /// [`ImpactError::InvalidOption`] for zero orders or more than [`MAX_ORDERS`]; the errors of
+    /// [`ImpactError::InvalidOption`] for zero orders or more than a million; the errors of
     /// [`resolve`](ImpactLaw::resolve).
-    pub fn sample(
-        &self,
-        problem: &ImpactProblem<'_>,
-        sample: OrderSample,
-    ) -> Result<OutcomeSet, ImpactError> {
+    pub fn sample(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
         let problem = problem.event();
         self.selection.validate(problem.contacts().len())?;
         if !problem.is_approaching() {
@@ -284,7 +272,7 @@ impl Propagative {
             return self.collect(problem, pair.all(problem, self)?, None);
         }
         let mut found = tree::Found::default();
-        let drawn = random_orders::draw(problem, self, sample, &mut found)?;
+        let drawn = random_orders::draw(problem, self, &mut found)?;
         self.collect(problem, found, Some(drawn))
     }
 

@@ -6,45 +6,26 @@ use super::{DEFAULT_MAX_IMPACTS, Propagative, SEQUENCE_LIMIT, SequenceFilter, mi
 use carom_contact::{DrawnOrders, ImpactError, ImpactProblem, UnitRow};
 use carom_numeric::random::CounterRng;
 
-/// Number of orders of impacts that the propagative law draws at random, and the seed of the random numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OrderSample {
-    /// Number of orders to draw, at most [`MAX_ORDERS`].
-    pub orders: u64,
-    /// Seed of the random numbers.
-    pub seed: u64,
-}
-
 /// Contribution of each requested order to the total budget of impacts.
 const IMPACTS_AN_ORDER: u64 = 1000;
 /// Contribution of each state of `max_nodes` to the total budget of impacts.
 const IMPACTS_A_NODE: u64 = 100;
 
 /// Largest number of random orders of impacts that can be requested.
-pub const MAX_ORDERS: u64 = 1_000_000;
-
-impl Default for OrderSample {
-    fn default() -> Self {
-        Self {
-            orders: 2000,
-            seed: 0,
-        }
-    }
-}
+const MAX_ORDERS: u64 = 1_000_000;
 
 /// Computes the outcomes of random orders of impacts and adds them to `found`. In each state one of the approaching contacts
-/// is drawn with equal probability. If orders are long, fewer are followed than `sample` requests; the returned statistics
+/// is drawn with equal probability. If orders are long, fewer are followed than the law requests; the returned statistics
 /// contain the number of orders followed.
 pub(super) fn draw(
     problem: &ImpactProblem<'_>,
     law: &Propagative,
-    sample: OrderSample,
     found: &mut Found,
 ) -> Result<DrawnOrders, ImpactError> {
-    if sample.orders == 0 || sample.orders > MAX_ORDERS {
+    if law.samples == 0 || law.samples > MAX_ORDERS {
         return Err(ImpactError::InvalidOption {
             what: "orders to sample",
-            value: sample.orders as f64,
+            value: law.samples as f64,
             allowed: "from 1 to 1000000",
         });
     }
@@ -57,10 +38,10 @@ pub(super) fn draw(
     let mut approaching = Vec::with_capacity(layout.m);
     let mut met: Vec<u64> = Vec::new();
     let budget =
-        IMPACTS_AN_ORDER * sample.orders + IMPACTS_A_NODE.saturating_mul(law.max_nodes as u64);
+        IMPACTS_AN_ORDER * law.samples + IMPACTS_A_NODE.saturating_mul(law.max_nodes as u64);
     let (mut orders, mut followed) = (0, 0u64);
-    while orders < sample.orders && followed < budget {
-        let mut stream = CounterRng::new(sample.seed, orders, 0);
+    while orders < law.samples && followed < budget {
+        let mut stream = CounterRng::new(law.seed, orders, 0);
         orders += 1;
         row.copy_from_slice(&start);
         let mut sequence = Vec::new();

@@ -5,7 +5,7 @@ use crate::support::common::*;
 use carom_contact::{
     Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, ImpactStatus, SetValuedLaw,
 };
-use carom_impact::propagative::{TwoContacts, is_minimal};
+use carom_impact::internal::{TwoContacts, is_minimal};
 use carom_impact::{
     EnergeticRestitution, Limit, Propagative, Selection, SequenceFilter, uniqueness,
 };

@@ -2,7 +2,7 @@
 
 use crate::support::common::*;
 use carom_contact::ImpactOutcome;
-use carom_impact::propagative::{TwoContacts, is_minimal};
+use carom_impact::internal::{TwoContacts, is_minimal};
 use carom_impact::{EnergeticRestitution, Plastic, PlasticRule, Propagative, Selection};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector};

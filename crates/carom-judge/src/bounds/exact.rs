@@ -4,7 +4,7 @@ use super::given::Given;
 use crate::tolerances::EQUAL;
 use carom_contact::{Contact, ContactSet, ImpactLaw, ImpactProblem};
 use carom_impact::Routh;
-use carom_impact::frictional::{ContactSpace, planar_contact};
+use carom_impact::internal::{ContactSpace, planar_outcomes};
 use nalgebra::{DMatrix, DVector, Matrix2, Vector2};
 
 /// Largest number of contacts for which the test that no step begins tries all subsets.
@@ -29,7 +29,7 @@ pub(super) fn known(problem: &ImpactProblem<'_>, given: &Given) -> Known {
     let before = || vec![given.velocity.clone()];
     let space = ContactSpace::new(contacts);
     let planar = match space.n_contacts {
-        1 => planar_contact::outcomes(problem, &space),
+        1 => planar_outcomes(problem, &space),
         _ => None,
     };
     let is_free = contacts.constraint_forms().is_empty();

@@ -50,7 +50,7 @@ pub use certificate::{BoundCertificate, ConeCertificate};
 pub use moment::Moment;
 
 use carom_contact::{ImpactError, ImpactProblem};
-use carom_impact::frictional::DEFAULT_SAMPLING_WORK;
+use carom_impact::internal::DEFAULT_SAMPLING_WORK;
 use carom_numeric::decisions::Budget;
 use exact::Known;
 use given::Given;

@@ -6,7 +6,7 @@ use super::witness::WitnessCone;
 use crate::parts::seen;
 use crate::tolerances::EQUAL;
 use carom_contact::{FrictionCone, ImpactError, ImpactProblem};
-use carom_impact::frictional::{ContactSpace, directions};
+use carom_impact::internal::{ContactSpace, directions};
 use carom_metric::kernel;
 use nalgebra::DMatrix;
 use std::f64::consts::TAU;

@@ -12,7 +12,7 @@ use crate::parts::met;
 use crate::tolerances::CERTAIN;
 use crate::tolerances::EQUAL;
 use carom_contact::{Contact, ContactIndex, ContactSet, FrictionCone, ImpactError, ImpactProblem};
-use carom_impact::frictional::{ContactOrder, ContactSpace};
+use carom_impact::internal::{ContactOrder, ContactSpace};
 use carom_metric::{Covector, kernel};
 use nalgebra::DVector;
 

@@ -12,7 +12,8 @@ use crate::tolerances::EQUAL;
 use carom_contact::{
     ContactIndex, ContactSet, FrictionCone, ImpactError, ImpactLaw, ImpactProblem,
 };
-use carom_impact::frictional::{AnitescuPotra, Sequential, SingleImpacts};
+use carom_impact::frictional::{AnitescuPotra, Sequential};
+use carom_impact::internal::SingleImpacts;
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 

@@ -5,9 +5,8 @@ use super::modes::ModeSequence;
 use super::witness::WitnessCone;
 use crate::Case;
 use carom_contact::ImpactError;
-use carom_impact::frictional::{
-    BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, Draw, Sampler, SetValued,
-};
+use carom_impact::frictional::{BranchPolicy, CapDistribution, Sampler, SetValued};
+use carom_impact::internal::{CAP_OFF, COVERING_SPREAD, Draw};
 use carom_metric::{Tangent, kernel};
 
 /// Sizes of the impulse steps of samples, relative to the impulse that stops a contact alone.

@@ -12,7 +12,7 @@ use crate::Case;
 use crate::tasks::map;
 use crate::tolerances::EQUAL;
 use carom_contact::{ImpactError, ImpactProblem};
-use carom_impact::frictional::Draw;
+use carom_impact::internal::Draw;
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 use std::collections::{HashMap, HashSet};

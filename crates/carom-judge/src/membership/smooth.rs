@@ -4,7 +4,7 @@ use crate::acting::{is_smooth, with_copies};
 use crate::{Case, parts};
 use carom_contact::{ContactSet, ImpactError, ImpactLaw, ImpactProblem, UnitRow};
 use carom_impact::Plastic;
-use carom_impact::frictional::{ContactSpace, planar_contact};
+use carom_impact::internal::{ContactSpace, planar_outcomes};
 use carom_metric::{Tangent, kernel};
 use nalgebra::{DMatrix, DVector};
 
@@ -100,7 +100,7 @@ impl Group<'_> {
         if contacts.len() != 1 {
             return None;
         }
-        let ends = planar_contact::outcomes(self.problem, &ContactSpace::new(contacts))?;
+        let ends = planar_outcomes(self.problem, &ContactSpace::new(contacts))?;
         let metric = contacts.metric();
         let whitened = |end: &Vec<f64>| {
             let mut whitened = DVector::zeros(end.len());

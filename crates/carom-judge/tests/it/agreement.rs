@@ -5,8 +5,9 @@ use crate::support::random::Random;
 use carom_contact::{Contact, ImpactLaw, ImpactProblem, SetValuedLaw};
 use carom_impact::Routh;
 use carom_impact::frictional::{
-    AnitescuPotra, BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, Sequential, SetValued,
+    AnitescuPotra, BranchPolicy, CapDistribution, Sequential, SetValued,
 };
+use carom_impact::internal::{CAP_OFF, COVERING_SPREAD};
 use carom_judge::bounds::{BoundMethod, OuterBound, OuterBounds, Relaxation};
 use carom_judge::{JudgeOptions, Membership, judge};
 use carom_metric::{Covector, Tangent};

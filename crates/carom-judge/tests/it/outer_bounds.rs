@@ -2,9 +2,10 @@
 
 use crate::support::systems::*;
 use carom_impact::frictional::{
-    AnitescuPotra, BranchPolicy, CapDistribution, Draw, FrictionCone, Sampler, Sequential,
-    SetValued, all_simultaneous,
+    AnitescuPotra, BranchPolicy, CapDistribution, FrictionCone, Sampler, Sequential, SetValued,
+    all_simultaneous,
 };
+use carom_impact::internal::Draw;
 use carom_impact::{ImpactError, ImpactLaw, ImpactProblem, Routh};
 use carom_judge::bounds::{
     BoundCertificate, BoundMethod, BoundedSet, OuterBound, OuterBounds, Relaxation, outer_bound,

@@ -3,7 +3,7 @@
 use super::slots::{slot_column, slot_norms};
 use crate::ScenarioError;
 use carom_contact::{ImpactError, ImpactProblem};
-use carom_impact::frictional::ContactSpace;
+use carom_impact::internal::ContactSpace;
 use carom_impact::lcp::{Lcp, LcpStatus, Lemke};
 use nalgebra::{DMatrix, DVector};
 
@@ -42,7 +42,7 @@ pub(super) struct InclusionPath {
 /// enough to stay closed, at most at this rate. A separating contact does not push. Sliding friction opposes the tangential
 /// velocity; at zero tangential velocity friction keeps the contact sticking, within the cone. Between events all rates are
 /// constant, so nothing is discretized: this is the limit of the steps of
-/// [`ImpactStepper`](carom_impact::frictional::ImpactStepper) for upper bounds (caps) of the normal impulses that tend to
+/// [`ImpactStepper`](carom_impact::internal::ImpactStepper) for upper bounds (caps) of the normal impulses that tend to
 /// zero. For given rates the solution is unique, unless a contact at rest can be pressed down by its own friction.
 ///
 /// The pieces are repeated until no contact approaches. A piece whose rates are zero at all contacts that could push
@@ -328,7 +328,8 @@ impl Path<'_> {
 mod tests {
     use super::super::system::FrictionalSystem;
     use super::*;
-    use carom_impact::frictional::{ImpactStepper, StepWorkspace, TerminationBounds};
+    use carom_impact::frictional::TerminationBounds;
+    use carom_impact::internal::{ImpactStepper, StepWorkspace};
     use carom_impact::{ImpactLaw, Routh};
     use carom_judge::{JudgeOptions, Membership, judge};
     use carom_metric::Tangent;

@@ -3,7 +3,7 @@
 use super::slots::{slot_column, slot_norms};
 use carom_contact::nnls::nonnegative_least_squares;
 use carom_contact::{ContactSet, ImpactError};
-use carom_impact::frictional::ContactSpace;
+use carom_impact::internal::ContactSpace;
 use carom_impact::lcp::{ContactLcp, ContactRows};
 use nalgebra::{DMatrix, DVector};
 
@@ -24,7 +24,7 @@ const SINGULAR: f64 = 1e-12;
 
 /// Lipschitz constant of one step of the set-valued law in the plane. The step maps the velocity $v$ before it and the upper
 /// bounds (caps) $\lambda_{\max}$ of the normal impulses to the velocity $v'$ after it, see
-/// [`ImpactStepper`](carom_impact::frictional::ImpactStepper). The constant is computed from the linear pieces of this map.
+/// [`ImpactStepper`](carom_impact::internal::ImpactStepper). The constant is computed from the linear pieces of this map.
 ///
 /// The map is linear on each complementary cone of the step's problem. If every step has one solution,
 /// the full-dimensional cones tile the space, and the largest spectral norm of their Jacobians is exactly

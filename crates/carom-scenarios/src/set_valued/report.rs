@@ -7,9 +7,10 @@ use crate::extremes::extremes;
 use crate::{Progress, ScenarioError};
 use carom_contact::{Diagnostics, ImpactError, ImpactLaw, ImpactProblem};
 use carom_impact::frictional::{
-    BranchPolicy, CapDistribution, Draw, SampleSummary, Sampler, Sequential, SetValued,
+    BranchPolicy, CapDistribution, SampleSummary, Sampler, Sequential, SetValued,
     TerminationBounds, all_simultaneous, summarize,
 };
+use carom_impact::internal::Draw;
 use carom_report::record::{
     Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
 };

@@ -1,7 +1,7 @@
 //! Normalized rows of a contact space, one by one.
 
 use carom_contact::{ContactSet, Numbers};
-use carom_impact::frictional::ContactSpace;
+use carom_impact::internal::ContactSpace;
 use nalgebra::DVector;
 
 fn unit(space: &ContactSpace, slot: usize) -> DVector<f64> {

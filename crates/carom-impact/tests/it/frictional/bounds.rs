@@ -2,7 +2,8 @@
 
 use crate::support::systems::*;
 use carom_contact::ImpactError;
-use carom_impact::frictional::{Draw, Sampler, SetValued, TerminationBounds};
+use carom_impact::frictional::{Sampler, SetValued, TerminationBounds};
+use carom_impact::internal::Draw;
 use nalgebra::DMatrix;
 
 #[track_caller]

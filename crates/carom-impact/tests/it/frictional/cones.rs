@@ -154,7 +154,7 @@ fn samples_with_round_cones_are_outcomes() {
         };
         system.pose(|problem| {
             let sampler = Sampler::new(problem, &law).unwrap();
-            let mut draw = carom_impact::frictional::Draw::default();
+            let mut draw = carom_impact::internal::Draw::default();
             let mut ended = 0;
             for sample in 0..100 {
                 sampler.draw(sample, &mut draw).unwrap();

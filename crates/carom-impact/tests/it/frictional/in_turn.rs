@@ -3,7 +3,8 @@
 use crate::support::problems::{Posed, problem};
 use crate::support::random::Random;
 use carom_contact::{ContactIndex, FrictionCone, ImpactError, ImpactLaw, ImpactProblem, Warning};
-use carom_impact::frictional::{Sequential, SingleImpacts, StepWorkspace};
+use carom_impact::frictional::Sequential;
+use carom_impact::internal::{SingleImpacts, StepWorkspace};
 use nalgebra::DVector;
 
 /// Distance of velocities that are equal, over the largest before the impact.

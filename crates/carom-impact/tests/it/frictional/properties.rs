@@ -3,9 +3,10 @@
 use crate::support::systems::*;
 use carom_contact::{ContactSet, FrictionCone, ImpactLaw, ImpactProblem};
 use carom_impact::frictional::{
-    AnitescuPotra, Draw, ImpactStepper, MoreauNewton, Poisson, Sampler, Sequential, SetValued,
-    StepWorkspace, TerminationBounds, all_simultaneous,
+    AnitescuPotra, MoreauNewton, Poisson, Sampler, Sequential, SetValued, TerminationBounds,
+    all_simultaneous,
 };
+use carom_impact::internal::{Draw, ImpactStepper, StepWorkspace};
 use carom_impact::{Limit, Routh};
 use carom_lcp::cone::ConeMode;
 use carom_lcp::{Lcp, LcpStatus, Lemke};

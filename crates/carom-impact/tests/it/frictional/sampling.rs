@@ -3,9 +3,10 @@
 use crate::support::systems::*;
 use carom_contact::{FrictionCone, ImpactError, ImpactLaw, SetValuedLaw};
 use carom_impact::frictional::{
-    BranchPolicy, CAP_OFF, CapDistribution, Draw, Sampler, SamplingProbe, SetValued,
-    TerminationBounds, sampled_outcomes, summarize,
+    BranchPolicy, CapDistribution, Sampler, SamplingProbe, SetValued, TerminationBounds,
+    sampled_outcomes, summarize,
 };
+use carom_impact::internal::{CAP_OFF, Draw};
 use carom_impact::{Limit, Unsolved};
 use nalgebra::{DMatrix, DVector};
 

@@ -2,7 +2,8 @@
 
 use crate::support::systems::*;
 use carom_contact::ContactSet;
-use carom_impact::frictional::{ImpactStepper, StepWorkspace, all_steps};
+use carom_impact::frictional::all_steps;
+use carom_impact::internal::{ImpactStepper, StepWorkspace};
 use carom_metric::Tangent;
 
 /// Follows caps step by step.

@@ -5,8 +5,8 @@ use crate::support::problems::{Posed, balls_with_one_at_rest, number, problem};
 use crate::support::random::Random;
 use crate::support::transforms::{Retold, back, relations, retold_law};
 use carom_contact::{ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Warning};
+use carom_impact::Rough;
 use carom_impact::frictional::Poisson;
-use carom_impact::nonholonomic::Rough;
 use carom_impact::{
     ContactCount, EnergeticRestitution, Law, LawInfo, Outcomes, Plastic, PlasticRule, Propagative,
 };

@@ -4,7 +4,7 @@ use super::Random;
 use crate::support::common::{chain, details, plus, sequence};
 use carom_contact::OutcomeSet;
 use carom_impact::Propagative;
-use carom_impact::propagative::{MAX_OUTCOMES, OrderSample};
+use carom_impact::internal::MAX_OUTCOMES;
 
 /// Balls on a line of masses 1 and `heavy` in turn, the first and the last one running inwards.
 fn squeezed(n: usize, heavy: f64) -> (Vec<f64>, Vec<f64>) {
@@ -17,10 +17,12 @@ fn squeezed(n: usize, heavy: f64) -> (Vec<f64>, Vec<f64>) {
 }
 
 fn sampled(masses: &[f64], velocity: &[f64], orders: u64, seed: u64) -> OutcomeSet {
-    let sample = OrderSample { orders, seed };
-    chain(masses).pose(velocity, |problem| {
-        Propagative::default().sample(problem, sample).unwrap()
-    })
+    let law = Propagative {
+        samples: orders,
+        seed,
+        ..Propagative::default()
+    };
+    chain(masses).pose(velocity, |problem| law.sample(problem).unwrap())
 }
 
 /// Two balls exchange momentum elastically.
