@@ -191,36 +191,33 @@ fn stopped(problem: &ImpactProblem<'_>) -> Vec<UnitRow> {
     stopped
 }
 
-/// Solves for the impulses on the distinct normals `all`, separately for each group of normals that shares no coordinate
-/// with the others. The closure `solve` gets the normals and the momentum on the coordinates of one group alone, so a far
-/// body with any momentum has no influence.
-fn by_groups(
-    problem: &ImpactProblem<'_>,
-    all: &[UnitRow],
-    solve: impl Fn(&DMatrix<f64>, &DVector<f64>) -> Result<DVector<f64>, ImpactError>,
-) -> Result<MomentumChange, ImpactError> {
-    let contacts = problem.contacts();
-    let (n, m) = (problem.momentum().len(), contacts.n_distinct());
-    let (of, of_row) = groups(n, all.iter().map(|j| contacts.unit(*j)));
-    let mut impulse: Numbers = smallvec![0.0; m];
+/// Solves for the impulses on `rows`, separately for each group of rows that shares no coordinate with the others. `rows` are
+/// unit vectors in the coordinates of the whitened `momentum`. The closure `solve` gets the rows (as columns) and the momentum on
+/// the coordinates of one group alone, so a far body with any momentum has no influence, and the places of these rows in `rows`.
+pub(crate) fn by_groups(
+    momentum: &[f64],
+    rows: &[&[f64]],
+    mut solve: impl FnMut(&DMatrix<f64>, &DVector<f64>, &[usize]) -> Result<Vec<f64>, ImpactError>,
+) -> Result<Vec<f64>, ImpactError> {
+    let n = momentum.len();
+    let (of, of_row) = groups(n, rows.iter().copied());
+    let mut impulse = vec![0.0; rows.len()];
     for group in 0..n {
-        let members = all.iter().zip(&of_row).filter(|(_, of)| **of == group);
-        let members: Vec<UnitRow> = members.map(|(j, _)| *j).collect();
+        let members: Vec<usize> = (0..rows.len()).filter(|j| of_row[*j] == group).collect();
         if members.is_empty() {
             continue;
         }
         let coordinates: Vec<usize> = (0..n).filter(|k| of[*k] == group).collect();
-        let normals = DMatrix::from_fn(coordinates.len(), members.len(), |k, j| {
-            contacts.unit(members[j])[coordinates[k]]
+        let columns = DMatrix::from_fn(coordinates.len(), members.len(), |k, j| {
+            rows[members[j]][coordinates[k]]
         });
-        let momentum = coordinates.iter().map(|k| problem.momentum()[*k]);
-        let momentum = DVector::from_iterator(coordinates.len(), momentum);
-        let found = solve(&normals, &momentum)?;
-        for (j, l) in members.into_iter().zip(found.iter()) {
-            impulse[j.index()] = *l;
+        let own = coordinates.iter().map(|k| momentum[*k]);
+        let own = DVector::from_iterator(coordinates.len(), own);
+        for (j, l) in members.iter().zip(solve(&columns, &own, &members)?) {
+            impulse[*j] = l;
         }
     }
-    Ok(MomentumChange::from_impulse(problem, impulse))
+    Ok(impulse)
 }
 
 fn cone(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
@@ -230,23 +227,32 @@ fn cone(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
             smallvec![f64::max(0.0, -b)],
         ));
     }
-    let all: Vec<UnitRow> = problem.contacts().unit_rows().collect();
-    by_groups(problem, &all, |normals, momentum| {
+    let contacts = problem.contacts();
+    let normals: Vec<&[f64]> = contacts.unit_rows().map(|j| contacts.unit(j)).collect();
+    let impulse = by_groups(problem.momentum(), &normals, |normals, momentum, _| {
         // A velocity orthogonal to all normals must not influence the grazing threshold.
         let n = normals.nrows();
         let seen = part_in_span(normals.as_slice().chunks_exact(n), momentum.as_slice());
         let seen = DVector::from_column_slice(&seen);
-        plastic_impulses(normals, &seen, GRAZING_TOLERANCE)
-    })
+        let found = plastic_impulses(normals, &seen, GRAZING_TOLERANCE)?;
+        Ok(found.as_slice().to_vec())
+    })?;
+    Ok(MomentumChange::from_impulse(problem, impulse.into()))
 }
 
 /// Computes the impulses of least norm that bring every contact reached by the impact to rest. The impulses follow from
 /// the pseudo-inverse of the whitened normals (in coordinates with a Euclidean kinetic metric).
 fn project_all(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
-    by_groups(problem, &stopped(problem), |normals, momentum| {
+    let contacts = problem.contacts();
+    let stopped = stopped(problem);
+    let normals: Vec<&[f64]> = stopped.iter().map(|j| contacts.unit(*j)).collect();
+    let found = by_groups(problem.momentum(), &normals, |normals, momentum, _| {
         let stop = Svd::new(normals.as_slice(), normals.nrows());
-        Ok(DVector::from_vec(
-            stop.least_norm((-momentum).as_slice(), RANK),
-        ))
-    })
+        Ok(stop.least_norm((-momentum).as_slice(), RANK))
+    })?;
+    let mut impulse: Numbers = smallvec![0.0; contacts.n_distinct()];
+    for (j, l) in stopped.iter().zip(found) {
+        impulse[j.index()] = l;
+    }
+    Ok(MomentumChange::from_impulse(problem, impulse))
 }

@@ -63,14 +63,17 @@ impl<'e> Part<'e> {
     }
 }
 
-/// Basis that subtracts the prescribed rebounds from the normal velocities before it passes them on.
-pub(super) struct Shifted<'b> {
-    pub(super) basis: &'b mut dyn Basis,
-    /// Prescribed least scaled velocities of the contacts' unit normals after the impact; empty for zero.
+/// Bases of the independent parts of an impact, treated as one.
+pub(super) struct Apart<'b> {
+    pub(super) space: &'b ContactSpace,
+    /// Prescribed least scaled velocities of the contacts' unit normals after the impact; empty for zero. Bases of the parts
+    /// get normal velocities from which these rebounds are subtracted.
     pub(super) rebounds: &'b [f64],
+    /// Order of the contacts of each part, and its basis. Impulses on duplicates are added to the contact that stands for them.
+    pub(super) parts: Vec<(&'b Canonical, Box<dyn Basis + 'b>)>,
 }
 
-impl Shifted<'_> {
+impl Apart<'_> {
     fn shifted<'v>(&self, contacts: &ContactSet<'_>, velocities: &'v [f64]) -> Cow<'v, [f64]> {
         if self.rebounds.is_empty() {
             return Cow::Borrowed(velocities);
@@ -85,18 +88,54 @@ impl Shifted<'_> {
     }
 }
 
-impl Basis for Shifted<'_> {
+/// Converts the impulses on the contact rows of unit kinetic length (unit rows) between two forms, if some contacts have
+/// duplicates. If `is_gathered`, the impulses of duplicates are added to those of the contacts that represent them; otherwise
+/// they are shared again.
+fn moved<'l>(
+    space: &ContactSpace,
+    canonical: &Canonical,
+    contacts: &ContactSet<'_>,
+    impulse: &'l [f64],
+    is_gathered: bool,
+) -> Cow<'l, [f64]> {
+    if !canonical.has_copies() {
+        return Cow::Borrowed(impulse);
+    }
+    let width = space.width();
+    let mut slots = vec![0.0; space.n_slots()];
+    let mut moved = impulse.to_vec();
+    for (slot, row, factor) in space.rows_of_slots(contacts) {
+        if factor != 0.0 {
+            slots[slot.index()] = impulse[row.index()] / factor;
+        }
+    }
+    if is_gathered {
+        canonical.gather(width, &mut slots);
+    } else {
+        canonical.share(width, &mut slots);
+    }
+    for (slot, row, factor) in space.rows_of_slots(contacts) {
+        moved[row.index()] = slots[slot.index()] * factor;
+    }
+    Cow::Owned(moved)
+}
+
+impl Basis for Apart<'_> {
     fn has_residual(&self) -> bool {
-        self.basis.has_residual()
+        self.parts.iter().any(|(_, basis)| basis.has_residual())
     }
 
     fn can_correct(&self, breach: &Breach) -> bool {
-        self.basis.can_correct(breach)
+        let mut parts = self.parts.iter();
+        parts.all(|(_, basis)| basis.can_correct(breach))
     }
 
     fn missed(&self, contacts: &ContactSet<'_>, after: &[f64]) -> Missed {
         let after = self.shifted(contacts, after);
-        self.basis.missed(contacts, &after)
+        let parts = self.parts.iter();
+        parts
+            .flat_map(|(_, basis)| basis.missed(contacts, &after))
+            .collect()
     }
 
     fn slip_residual(
@@ -106,7 +145,10 @@ impl Basis for Shifted<'_> {
         impulse: &[f64],
         terms: &[f64],
     ) -> f64 {
-        self.basis.slip_residual(contacts, after, impulse, terms)
+        worst(self.parts.iter().map(|(canonical, basis)| {
+            let impulse = moved(self.space, canonical, contacts, impulse, true);
+            basis.slip_residual(contacts, after, &impulse, terms)
+        }))
     }
 
     fn own_residual(
@@ -117,7 +159,10 @@ impl Basis for Shifted<'_> {
         terms: &[f64],
     ) -> f64 {
         let after = self.shifted(contacts, after);
-        self.basis.own_residual(contacts, &after, impulse, terms)
+        worst(self.parts.iter().map(|(canonical, basis)| {
+            let impulse = moved(self.space, canonical, contacts, impulse, true);
+            basis.own_residual(contacts, &after, &impulse, terms)
+        }))
     }
 
     fn correct(
@@ -129,155 +174,11 @@ impl Basis for Shifted<'_> {
     ) {
         let before = self.shifted(contacts, before);
         let after = self.shifted(contacts, after);
-        self.basis.correct(contacts, &before, &after, impulse);
-    }
-}
-
-/// Basis of one part: impulses on duplicates are added to the contact that stands for them.
-pub(super) struct OfPart<'b> {
-    pub(super) space: &'b ContactSpace,
-    pub(super) canonical: &'b Canonical,
-    pub(super) basis: Box<dyn Basis + 'b>,
-}
-
-impl OfPart<'_> {
-    /// Converts the impulses on the contact rows of unit kinetic length (unit rows) between two forms, and returns `None`
-    /// if no contact has duplicates. If `is_gathered`, the impulses of duplicates are added to those of the contacts that
-    /// represent them; otherwise they are shared again.
-    fn moved(
-        &self,
-        contacts: &ContactSet<'_>,
-        impulse: &[f64],
-        is_gathered: bool,
-    ) -> Option<Vec<f64>> {
-        if !self.canonical.has_copies() {
-            return None;
-        }
-        let width = self.space.width();
-        let mut slots = vec![0.0; self.space.n_slots()];
-        let mut moved = impulse.to_vec();
-        for (slot, row, factor) in self.space.rows_of_slots(contacts) {
-            if factor != 0.0 {
-                slots[slot.index()] = impulse[row.index()] / factor;
-            }
-        }
-        if is_gathered {
-            self.canonical.gather(width, &mut slots);
-        } else {
-            self.canonical.share(width, &mut slots);
-        }
-        for (slot, row, factor) in self.space.rows_of_slots(contacts) {
-            moved[row.index()] = slots[slot.index()] * factor;
-        }
-        Some(moved)
-    }
-}
-
-impl Basis for OfPart<'_> {
-    fn has_residual(&self) -> bool {
-        self.basis.has_residual()
-    }
-
-    fn can_correct(&self, breach: &Breach) -> bool {
-        self.basis.can_correct(breach)
-    }
-
-    fn missed(&self, contacts: &ContactSet<'_>, after: &[f64]) -> Missed {
-        self.basis.missed(contacts, after)
-    }
-
-    fn slip_residual(
-        &self,
-        contacts: &ContactSet<'_>,
-        after: &[f64],
-        impulse: &[f64],
-        terms: &[f64],
-    ) -> f64 {
-        let gathered = self.moved(contacts, impulse, true);
-        let impulse = gathered.as_deref().unwrap_or(impulse);
-        self.basis.slip_residual(contacts, after, impulse, terms)
-    }
-
-    fn own_residual(
-        &self,
-        contacts: &ContactSet<'_>,
-        after: &[f64],
-        impulse: &[f64],
-        terms: &[f64],
-    ) -> f64 {
-        let gathered = self.moved(contacts, impulse, true);
-        let impulse = gathered.as_deref().unwrap_or(impulse);
-        self.basis.own_residual(contacts, after, impulse, terms)
-    }
-
-    fn correct(
-        &mut self,
-        contacts: &ContactSet<'_>,
-        before: &[f64],
-        after: &[f64],
-        impulse: &mut [f64],
-    ) {
-        let Some(mut gathered) = self.moved(contacts, impulse, true) else {
-            self.basis.correct(contacts, before, after, impulse);
-            return;
-        };
-        self.basis.correct(contacts, before, after, &mut gathered);
-        if let Some(shared) = self.moved(contacts, &gathered, false) {
+        for (canonical, basis) in &mut self.parts {
+            let mut gathered = moved(self.space, canonical, contacts, impulse, true).into_owned();
+            basis.correct(contacts, &before, &after, &mut gathered);
+            let shared = moved(self.space, canonical, contacts, &gathered, false);
             impulse.copy_from_slice(&shared);
-        }
-    }
-}
-
-/// Bases of independent parts, treated as one.
-pub(super) struct Apart<'b>(pub(super) Vec<OfPart<'b>>);
-
-impl Basis for Apart<'_> {
-    fn has_residual(&self) -> bool {
-        self.0.iter().any(|basis| basis.has_residual())
-    }
-
-    fn can_correct(&self, breach: &Breach) -> bool {
-        self.0.iter().all(|basis| basis.can_correct(breach))
-    }
-
-    fn missed(&self, contacts: &ContactSet<'_>, after: &[f64]) -> Missed {
-        let parts = self.0.iter();
-        parts
-            .flat_map(|basis| basis.missed(contacts, after))
-            .collect()
-    }
-
-    fn slip_residual(
-        &self,
-        contacts: &ContactSet<'_>,
-        after: &[f64],
-        impulse: &[f64],
-        terms: &[f64],
-    ) -> f64 {
-        let residuals = self.0.iter();
-        worst(residuals.map(|basis| basis.slip_residual(contacts, after, impulse, terms)))
-    }
-
-    fn own_residual(
-        &self,
-        contacts: &ContactSet<'_>,
-        after: &[f64],
-        impulse: &[f64],
-        terms: &[f64],
-    ) -> f64 {
-        let residuals = self.0.iter();
-        worst(residuals.map(|basis| basis.own_residual(contacts, after, impulse, terms)))
-    }
-
-    fn correct(
-        &mut self,
-        contacts: &ContactSet<'_>,
-        before: &[f64],
-        after: &[f64],
-        impulse: &mut [f64],
-    ) {
-        for basis in &mut self.0 {
-            basis.correct(contacts, before, after, impulse);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Planar contacts whose complementarity problem has several solutions.
 
+use super::regular::is_regular;
 use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
 use super::stepper::StepWorkspace;
@@ -7,6 +8,7 @@ use crate::tolerances::EQUAL;
 use crate::tolerances::FREE;
 use carom_contact::{FamilyMember, ImpactError};
 use carom_lcp::cone::{ConeMode, ConeSelection};
+use carom_metric::kernel;
 use nalgebra::DMatrix;
 
 /// Impulses that replace those found by Lemke's method.
@@ -59,52 +61,16 @@ pub(super) fn select(
 }
 
 /// True if the solution in the workspace is locally unique: no neighboring solution has the same modes of all contacts
-/// (open, sticking, sliding) but other velocities. The test is made on the linear system of the closed contacts, in
-/// which a sliding contact has one unknown impulse and a sticking one has two. `before`: velocities of the normalized
-/// contact rows before the impact.
+/// (open, sticking, sliding) but other velocities. `before`: velocities of the normalized contact rows before the impact.
 fn is_isolated(space: &ContactSpace, before: &[f64], workspace: &StepWorkspace) -> bool {
     let (impulse, after) = (&workspace.impulse, &workspace.after);
-    let none = EQUAL * before.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+    let none = EQUAL * kernel::max_abs(before);
     let slides = |contact: usize| {
         let pushes = impulse[2 * contact] > 0.0 || after[2 * contact].abs() <= none;
         pushes && space.friction[contact] > 0.0 && after[2 * contact + 1].abs() > none
     };
-    if !(0..space.n_contacts).any(slides) {
-        return true;
-    }
-    // Rows of contacts that stay closed; and unknowns: a slot, and the ratio of the friction on the next slot to it.
-    let mut rows = Vec::with_capacity(2 * space.n_contacts);
-    let mut unknowns = Vec::with_capacity(2 * space.n_contacts);
-    for contact in 0..space.n_contacts {
-        let (normal, tangent) = (2 * contact, 2 * contact + 1);
-        let friction = space.friction[contact];
-        if impulse[normal] <= 0.0 && after[normal].abs() > none {
-            continue;
-        }
-        rows.push(normal);
-        if friction > 0.0 && after[tangent].abs() > none {
-            unknowns.push((normal, -friction * after[tangent].signum()));
-            continue;
-        }
-        unknowns.push((normal, 0.0));
-        if friction > 0.0 {
-            rows.push(tangent);
-            unknowns.push((tangent, 0.0));
-        }
-    }
-    if rows.len() < 2 {
-        return true;
-    }
-    let entry = |i: usize, j: usize| {
-        let (slot, friction) = unknowns[j];
-        let dragged = if friction == 0.0 {
-            0.0
-        } else {
-            friction * space.gram[(rows[i], slot + 1)]
-        };
-        space.gram[(rows[i], slot)] + dragged
-    };
-    has_safe_pivots(DMatrix::from_fn(rows.len(), rows.len(), entry))
+    // Without a sliding contact the velocities are unique, even if the impulses are not.
+    !(0..space.n_contacts).any(slides) || is_regular(space, before, impulse, &[], 0.0)
 }
 
 /// True if no pivot of an elimination with row and column exchanges is small relative to the largest.

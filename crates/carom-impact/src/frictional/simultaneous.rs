@@ -2,10 +2,10 @@
 
 use super::canonical::Canonical;
 use super::cone_shape::ConeShape;
-use super::contradiction::{Friction, contradiction};
+use super::contradiction::contradiction;
 use super::end_mode::end_modes;
 use super::modes::{check_planar, solutions};
-use super::parts::{Apart, OfPart, Part, Shifted};
+use super::parts::{Apart, Part};
 use super::planar;
 use super::round::{RoundBasis, RoundWorkspace, polygon_error};
 use super::space::ContactSpace;
@@ -130,38 +130,6 @@ pub struct MoreauNewton {
 }
 
 impl MoreauNewton {
-    /// Resolves a time step, in which the velocity `approach` decides how fast each contact rebounds. Adds the units of
-    /// work used to `work`.
-    fn resolve_step(
-        &self,
-        problem: &ImpactProblem<'_>,
-        approach: &Tangent,
-        work: &Cell<u64>,
-    ) -> Result<ImpactOutcome, ImpactError> {
-        let closing = |i: ContactIndex| {
-            let contacts = problem.contacts();
-            let velocity = contacts.normal_velocity(i, approach.0.as_slice(), problem.scale());
-            (velocity.rate < -GRAZING_TOLERANCE * velocity.size).then_some(-velocity.rate)
-        };
-        self.resolve_with(problem, closing, work)
-    }
-
-    /// Resolves an impact, in which the velocity before it decides how fast each contact rebounds. Adds the units of work
-    /// used to `work`.
-    fn resolve_impact(
-        &self,
-        problem: &ImpactProblem<'_>,
-        work: &Cell<u64>,
-    ) -> Result<ImpactOutcome, ImpactError> {
-        let closing = |i: ContactIndex| {
-            let contacts = problem.contacts();
-            let normal = contacts.unit_row(contacts.row(i));
-            let speed = -kernel::dot(normal, problem.momentum());
-            (problem.approaches(i) && speed > 0.0).then_some(speed)
-        };
-        self.resolve_with(problem, closing, work)
-    }
-
     /// Resolves an impact or, if `approach` is given, a time step that started with the velocity $\hat v$ (`approach`, n
     /// entries), to which restitution then refers: $0 \le b_n^+ - e\max(-\hat b_n, 0) \perp \lambda_n \ge 0$ for every contact
     /// with the normal impulse $\lambda_n$, the normal velocity $b_n^+$ after the step, the coefficient of restitution $e$ and
@@ -180,31 +148,28 @@ impl MoreauNewton {
         work: &Cell<u64>,
     ) -> Result<ImpactOutcome, ImpactError> {
         let problem = problem.event();
-        match approach {
-            Some(approach) => {
-                let metric = problem.contacts().metric();
-                metric.check_vector("velocity of approach", approach.0.as_slice())?;
-                self.resolve_step(problem, approach, work)
-            }
-            None => self.resolve_impact(problem, work),
+        let contacts = problem.contacts();
+        if let Some(approach) = approach {
+            let metric = contacts.metric();
+            metric.check_vector("velocity of approach", approach.0.as_slice())?;
         }
-    }
-
-    /// Resolves an impact in which each contact rebounds with its coefficient of restitution times its approach speed.
-    /// The closure `closing` returns that speed for the unit normal of a contact, scaled; `None` if the contact did not
-    /// approach. The units of work used are added to `work`.
-    fn resolve_with(
-        &self,
-        problem: &ImpactProblem<'_>,
-        closing: impl Fn(ContactIndex) -> Option<f64>,
-        work: &Cell<u64>,
-    ) -> Result<ImpactOutcome, ImpactError> {
-        let contacts = problem.contacts().indexed();
+        // Speed of approach of the unit normal, scaled.
+        let closing = |i: ContactIndex| match approach {
+            Some(approach) => {
+                let velocity = contacts.normal_velocity(i, approach.0.as_slice(), problem.scale());
+                (velocity.rate < -GRAZING_TOLERANCE * velocity.size).then_some(-velocity.rate)
+            }
+            None => {
+                let normal = contacts.unit_row(contacts.row(i));
+                let speed = -kernel::dot(normal, problem.momentum());
+                (problem.approaches(i) && speed > 0.0).then_some(speed)
+            }
+        };
         let rebound = |(i, contact): (ContactIndex, &Contact)| match contact.restitution {
             0.0 => 0.0,
             e => closing(i).map_or(0.0, |speed| e * speed),
         };
-        let rebounds: Vec<f64> = contacts.map(rebound).collect();
+        let rebounds: Vec<f64> = contacts.indexed().map(rebound).collect();
         // Newton's restitution may gain energy, but not beyond the prescribed rebounds.
         let rules = Rules {
             work: Work::Rebound(&rebounds),
@@ -220,6 +185,9 @@ impl MoreauNewton {
         )
     }
 }
+
+/// Orders and bases of the independent parts of an impact, see [`Apart`].
+type Bases<'b> = Vec<(&'b Canonical, Box<dyn Basis + 'b>)>;
 
 /// One impact of all contacts at once.
 struct Event<'e> {
@@ -243,7 +211,7 @@ impl ImpactLaw for MoreauNewton {
     }
 
     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
-        self.resolve_impact(problem.event(), &Cell::default())
+        self.resolve_counted(problem, None, &Cell::default())
     }
 }
 
@@ -320,21 +288,15 @@ impl Event<'_> {
             found: None,
         };
         let balanced = |friction| contradiction(self.space, self.rebounds, friction);
-        if let Some(contacts) = balanced(Friction::None) {
+        if let Some(contacts) = balanced(&[]) {
             return contradictory(contacts);
         }
-        match balanced(Friction::Coulomb) {
-            Some(contacts) if self.has_no_modes() => contradictory(contacts),
+        // Contacts of a planar part that has no answer in any combination of contact modes.
+        let is_planar = self.space.n_tangents == 1;
+        match balanced(&self.space.friction).filter(|_| is_planar) {
+            Some(contacts) if self.parts(false).iter().any(has_no_solution) => contradictory(contacts),
             _ => error,
         }
-    }
-
-    /// True if an independent part of the contacts is planar and has no answer in any combination of contact modes.
-    fn has_no_modes(&self) -> bool {
-        if self.space.n_tangents != 1 {
-            return false;
-        }
-        self.parts(false).iter().any(has_no_solution)
     }
 
     /// True if at least one contact has two tangents, i.e. the problem is spatial.
@@ -344,8 +306,8 @@ impl Event<'_> {
     }
 
     /// Splits the contacts into independent parts, whose impulses do not change each other's velocities. Returns those parts
-    /// in which some normal velocity is below its prescribed value. `cones_are_round`: true if contacts in space have circular friction cones, so that contacts whose
-    /// tangents are turned against each other count as duplicates, too.
+    /// in which some normal velocity is below its prescribed value. `cones_are_round`: true if contacts in space have circular
+    /// friction cones, so that contacts whose tangents are turned against each other count as duplicates, too.
     fn parts(&self, cones_are_round: bool) -> Vec<Part<'_>> {
         let is_asked =
             |contacts: &Vec<ContactIndex>| contacts.iter().any(|i| self.is_asked[i.index()]);
@@ -376,15 +338,16 @@ impl Event<'_> {
     fn outcome(
         &self,
         impulse: &[f64],
-        bases: Vec<OfPart<'_>>,
+        bases: Bases<'_>,
         diagnostics: Diagnostics,
     ) -> Result<ImpactOutcome, ImpactError> {
         self.space.candidate(self.problem, impulse).outcome(
             self.problem,
             self.rules,
-            &mut Shifted {
-                basis: &mut Apart(bases),
+            &mut Apart {
+                space: self.space,
                 rebounds: self.rebounds,
+                parts: bases,
             },
             ImpactStatus::Resolved,
             diagnostics,
@@ -400,7 +363,7 @@ impl Event<'_> {
             return separating(problem, Diagnostics::Cone(Box::new(told)));
         }
         let mut impulse = vec![0.0; space.n_slots()];
-        let mut bases = Vec::with_capacity(parts.len());
+        let mut bases: Bases<'_> = Vec::with_capacity(parts.len());
         for part in &parts {
             let mut workspace = RoundWorkspace::default();
             let answer = turned::candidate(part, selection, &mut workspace);
@@ -422,7 +385,7 @@ impl Event<'_> {
             }
             part.write(&workspace.impulse, &mut impulse);
             let basis = RoundBasis::new(&part.space, problem.contacts(), modes);
-            bases.push(self.of_part(part, Box::new(basis)));
+            bases.push((&part.canonical, Box::new(basis)));
         }
         self.outcome(&impulse, bases, Diagnostics::Cone(Box::new(told)))
     }
@@ -437,14 +400,6 @@ impl Event<'_> {
             modes: vec![ConeMode::Open; self.space.n_contacts],
             pivots: 0,
             newton_steps: 0,
-        }
-    }
-
-    fn of_part<'b>(&'b self, part: &'b Part<'_>, basis: Box<dyn Basis + 'b>) -> OfPart<'b> {
-        OfPart {
-            space: self.space,
-            canonical: &part.canonical,
-            basis,
         }
     }
 
@@ -470,7 +425,7 @@ impl Event<'_> {
         let steps = parts.iter();
         let steps = steps.map(|part| StepProblem::new(&part.space, k, false));
         let steps: Vec<StepProblem> = steps.collect::<Result<_, _>>()?;
-        let mut bases = Vec::with_capacity(parts.len());
+        let mut bases: Bases<'_> = Vec::with_capacity(parts.len());
         let sizes = space.sizes(problem.momentum());
         for (part, step) in parts.iter().zip(&steps) {
             let mut workspace = StepWorkspace::new();
@@ -490,7 +445,7 @@ impl Event<'_> {
             if let Some(replaced) = replaced {
                 part.write(&replaced.impulse, &mut impulse);
                 let basis = RoundBasis::new(&part.space, problem.contacts(), &replaced.modes);
-                bases.push(self.of_part(part, Box::new(basis)));
+                bases.push((&part.canonical, Box::new(basis)));
                 continue;
             }
             found.residual = worst([found.residual, workspace.residual].into_iter());
@@ -504,7 +459,7 @@ impl Event<'_> {
                 });
             }
             let basis = step.basis(&part.space, &workspace);
-            bases.push(self.of_part(part, Box::new(basis)));
+            bases.push((&part.canonical, Box::new(basis)));
         }
         found.modes = end_modes(space, self.before.as_slice(), &sizes, &impulse);
         let told = self.told(found, is_cone);

@@ -1,6 +1,6 @@
 //! All laws of this crate, in one list.
 //!
-//! Each file of this folder contains the name, the inputs and the options of one law. From the list at the end of this
+//! The files of this folder contain the names, the inputs and the options of the laws. From the list at the end of this
 //! file a macro makes the closed enum [`Law`], the table [`LAWS`] and the reading of options. Code that depends on the
 //! law matches on the enum without a default arm, so that a new law causes a compile error there: the comparison of
 //! `carom-judge`, and the writing of answers in `carom-wire`.
@@ -10,24 +10,20 @@ mod info;
 mod moreau_newton;
 #[cfg(feature = "serde")]
 mod names;
-mod nonholonomic_elastic;
-mod nonholonomic_newton;
-mod nonholonomic_projected;
-mod nonholonomic_projected_newton;
-mod nonholonomic_rough;
+mod nonholonomic;
 mod plastic;
 mod poisson;
 mod propagative;
+mod rough;
 mod routh;
 mod sequential;
 mod set_valued;
 mod two_body;
 
 pub use info::{ContactCount, ContactKeys, LawInfo, OptionInfo, Outcomes};
-pub use nonholonomic_elastic::NonholonomicElastic;
-pub use nonholonomic_newton::NonholonomicNewton;
-pub use nonholonomic_projected::NonholonomicProjected;
-pub use nonholonomic_projected_newton::NonholonomicProjectedNewton;
+pub use nonholonomic::{
+    NonholonomicElastic, NonholonomicNewton, NonholonomicProjected, NonholonomicProjectedNewton,
+};
 
 use crate::frictional::{AnitescuPotra, MoreauNewton, Poisson, Sequential, SetValued};
 use crate::{Plastic, Propagative, Rough, Routh, TwoBody};

@@ -1,13 +1,14 @@
 //! Impact of rough contacts, which do not slip.
 
 use crate::laws::BuiltIn;
+use crate::plastic::by_groups;
 use crate::tolerances::EQUAL;
 use crate::tolerances::IMPULSE_ROUNDINGS;
 use carom_contact::candidate::{Candidate, Targets};
 use carom_contact::gate::Rules;
 use carom_contact::momentum_change::separating;
 use carom_contact::nnls::nonnegative_least_squares;
-use carom_contact::residual_scale::{groups, row_velocity};
+use carom_contact::residual_scale::row_velocity;
 use carom_contact::{
     ContactIndex, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
     Numbers, RowIndex,
@@ -119,30 +120,21 @@ impl ImpactLaw for Rough {
             });
         let mut targets = Targets::new(targets, true);
         let normals: Vec<RowIndex> = contacts.indices().map(|i| contacts.row(i)).collect();
-        let n = problem.momentum().len();
-        let (of, of_row) = groups(n, rows.iter().map(|row| contacts.unit_row(*row)));
+        let columns: Vec<&[f64]> = rows.iter().map(|row| contacts.unit_row(*row)).collect();
+        let found = by_groups(
+            problem.momentum(),
+            &columns,
+            |columns, momentum, members| {
+                let target = -(1.0 + self.restitution) * momentum;
+                let svd = Svd::new(columns.as_slice(), columns.nrows());
+                let found = svd.least_norm(target.as_slice(), RANK);
+                let is_normal = members.iter().map(|row| normals.contains(&rows[*row]));
+                pushing(&svd, found, &is_normal.collect::<Vec<_>>())
+            },
+        )?;
         let mut impulse: Numbers = smallvec![0.0; contacts.n_rows()];
-        // Rows that share no coordinate do not influence each other.
-        for group in 0..n {
-            let members = rows.iter().zip(&of_row).filter(|(_, of)| **of == group);
-            let members: Vec<RowIndex> = members.map(|(row, _)| *row).collect();
-            if members.is_empty() {
-                continue;
-            }
-            let coordinates: Vec<usize> = (0..n).filter(|k| of[*k] == group).collect();
-            let columns = DMatrix::from_fn(coordinates.len(), members.len(), |i, k| {
-                contacts.unit_row(members[k])[coordinates[i]]
-            });
-            let momentum = coordinates.iter().map(|k| problem.momentum()[*k]);
-            let momentum = DVector::from_iterator(coordinates.len(), momentum);
-            let target = -(1.0 + self.restitution) * momentum;
-            let svd = Svd::new(columns.as_slice(), columns.nrows());
-            let found = svd.least_norm(target.as_slice(), RANK);
-            let is_normal: Vec<bool> = members.iter().map(|row| normals.contains(row)).collect();
-            let found = pushing(&svd, found, &is_normal)?;
-            for (row, l) in members.into_iter().zip(found) {
-                impulse[row.index()] = l;
-            }
+        for (row, l) in rows.iter().zip(found) {
+            impulse[row.index()] = l;
         }
         let rules = Rules {
             may_be_infeasible: true,
