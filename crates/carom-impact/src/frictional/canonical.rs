@@ -8,11 +8,8 @@
 
 use super::space::ContactSpace;
 use crate::tolerances::EQUAL;
-use carom_contact::{ContactIndex, FrictionCone};
+use carom_contact::ContactIndex;
 use carom_metric::kernel;
-
-/// Determinant of two rows' Gram matrix over the product of their squares, below which the rows count as parallel.
-const PARALLEL: f64 = 1e-6;
 
 /// Largest difference of unit rows, friction coefficients and rebounds at which two contacts are duplicates.
 const SAME_CONTACT: f64 = 1e-12;
@@ -20,12 +17,12 @@ const SAME_CONTACT: f64 = 1e-12;
 /// Cosine of two unit normals below which the contacts are certainly no duplicates and are not compared further.
 const NEARLY_PARALLEL: f64 = 1.0 - 1e-6;
 
-/// Duplicate of a contact. The tangential impulses of the duplicate are the matrix `turn` times those of the contact `of`.
+/// Duplicate of a contact. The tangential impulses of the duplicate are `factor` times those of the contact `of`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Copy {
     contact: ContactIndex,
     of: ContactIndex,
-    turn: [[f64; 2]; 2],
+    factor: f64,
 }
 
 /// Contacts of one part of a system in canonical order.
@@ -41,14 +38,12 @@ pub(super) struct Canonical {
 impl Canonical {
     /// Sorts the contacts with the indices `contacts` in an order that does not depend on units or axes, and finds
     /// duplicates (contacts with equal rows, friction and restitution). `before`: velocities of all normalized rows of
-    /// `space`; `rebounds`: prescribed rebound speeds, one per contact of `space`, or empty; `cones_are_round`: false
-    /// if friction polygons replace round cones.
+    /// `space`; `rebounds`: prescribed rebound speeds, one per contact of `space`, or empty.
     pub(super) fn new(
         space: &ContactSpace,
         contacts: &[ContactIndex],
         before: &[f64],
         rebounds: &[f64],
-        cones_are_round: bool,
     ) -> Self {
         let keys = Keys {
             space,
@@ -56,7 +51,7 @@ impl Canonical {
             after: &[],
             rebounds,
         };
-        keys.canonical(contacts, cones_are_round)
+        keys.canonical(contacts)
     }
 
     /// Creates the order of contacts without friction. Without friction the velocities after the impact do not depend
@@ -69,12 +64,8 @@ impl Canonical {
         before: &[f64],
         rebounds: &[f64],
     ) -> Self {
-        let is_parallel = |i: ContactIndex, j: ContactIndex| {
-            space.gram[(i.index(), j.index())] >= NEARLY_PARALLEL
-        };
-        let mut rest = contacts.iter().enumerate();
-        if rest.any(|(k, i)| contacts[..k].iter().any(|j| is_parallel(*i, *j))) {
-            Self::new(space, &contacts, before, rebounds, false)
+        if has_parallel(space, &contacts) {
+            Self::new(space, &contacts, before, rebounds)
         } else {
             Self::as_given(contacts)
         }
@@ -130,8 +121,7 @@ impl Canonical {
             let [to, from] = [copy.contact, copy.of].map(|i| i.index() * width);
             impulse[to] = impulse[from];
             for t in 1..width {
-                let terms = (1..width).map(|s| copy.turn[t - 1][s - 1] * impulse[from + s]);
-                impulse[to + t] = terms.sum();
+                impulse[to + t] = copy.factor * impulse[from + t];
             }
         }
     }
@@ -155,13 +145,8 @@ impl Canonical {
             let [to, from] = [copy.contact, copy.of].map(|i| i.index() * width);
             impulse[from] += impulse[to];
             impulse[to] = 0.0;
-            // The matrix is a rotation or reflection times a number.
-            let size: f64 = copy.turn[0].iter().map(|x| x * x).sum();
-            for s in 1..width {
-                let terms = (1..width).map(|t| copy.turn[t - 1][s - 1] * impulse[to + t]);
-                impulse[from + s] += terms.sum::<f64>() / size;
-            }
             for t in 1..width {
+                impulse[from + t] += impulse[to + t] / copy.factor;
                 impulse[to + t] = 0.0;
             }
         }
@@ -189,7 +174,6 @@ impl ContactOrder {
         space: &ContactSpace,
         contacts: &[ContactIndex],
         [before, after]: [&[f64]; 2],
-        friction_cone: FrictionCone,
     ) -> Self {
         let keys = Keys {
             space,
@@ -197,7 +181,7 @@ impl ContactOrder {
             after,
             rebounds: &[],
         };
-        Self(keys.canonical(contacts, friction_cone == FrictionCone::Round))
+        Self(keys.canonical(contacts))
     }
 
     /// Returns the indices of the contacts, sorted so that the order does not depend on coordinates, units or row lengths. Of
@@ -233,8 +217,8 @@ struct Keys<'k> {
 
 impl Keys<'_> {
     /// Sorts the contacts with the given indices, and separates those that are duplicates of others (equal rows,
-    /// friction and restitution). `cones_are_round`: false if friction polygons replace round cones.
-    fn canonical(&self, contacts: &[ContactIndex], cones_are_round: bool) -> Canonical {
+    /// friction and restitution).
+    fn canonical(&self, contacts: &[ContactIndex]) -> Canonical {
         if let Some(sorted) = self.by_speed(contacts) {
             return Canonical {
                 signs: self.signs(&sorted),
@@ -246,11 +230,11 @@ impl Keys<'_> {
         let mut copies = Vec::new();
         for &contact in contacts {
             let copy = kept.iter().find_map(|of| {
-                let turn = self.copied([*of, contact], cones_are_round)?;
+                let factor = self.copied([*of, contact])?;
                 Some(Copy {
                     contact,
                     of: *of,
-                    turn,
+                    factor,
                 })
             });
             match copy {
@@ -296,14 +280,9 @@ impl Keys<'_> {
         differences.sum::<f64>().sqrt() <= SAME_CONTACT * size
     }
 
-    /// Compares two contacts and returns the matrix from the tangential impulses of the contact `of` to those of
-    /// `contact` if they are duplicates; `None` otherwise. `cones_are_round`: false if friction polygons replace round
-    /// cones.
-    fn copied(
-        &self,
-        [of, contact]: [ContactIndex; 2],
-        cones_are_round: bool,
-    ) -> Option<[[f64; 2]; 2]> {
+    /// Compares two contacts and returns the factor from the tangential impulses of the contact `of` to those of `contact` if
+    /// they are duplicates; `None` otherwise. The tangent of a planar duplicate may be reversed.
+    fn copied(&self, [of, contact]: [ContactIndex; 2]) -> Option<f64> {
         let cosine = self.space.gram[(self.start(of), self.start(contact))];
         if !(cosine > 0.5) || !Self::same(self.normal(of), self.normal(contact), 1.0) {
             return None;
@@ -312,78 +291,31 @@ impl Keys<'_> {
         if !((e - f).abs() <= SAME_CONTACT * e.max(f)) {
             return None;
         }
-        let frictions = [of, contact].map(|i| self.friction(i));
-        match frictions {
-            [0.0, 0.0] => Some([[1.0, 0.0], [0.0, 1.0]]),
-            [a, b] if a > 0.0 && b > 0.0 => {
-                let mut turn = self.turn([of, contact], frictions, cones_are_round)?;
-                // Slots of a contact are scaled by the longest of its own tangents.
-                turn.iter_mut().flatten().for_each(|x| *x *= b / a);
-                Some(turn)
-            }
-            _ => None,
+        let [a, b] = [of, contact].map(|i| self.friction(i));
+        if a == 0.0 || b == 0.0 {
+            return (a == b).then_some(1.0);
         }
-    }
-
-    /// Finds the rotation or reflection that maps the friction directions of the contact `of` to those of `contact`; `None`
-    /// if no such matrix exists. `a` and `b` are the friction coefficients of the two contacts, `is_round` is false for
-    /// friction polygons.
-    fn turn(
-        &self,
-        [of, contact]: [ContactIndex; 2],
-        [a, b]: [f64; 2],
-        is_round: bool,
-    ) -> Option<[[f64; 2]; 2]> {
-        let tangents = |contact: ContactIndex| -> Vec<&[f64]> {
-            let slots = self.space.slots_at(contact).skip(1);
-            slots.map(|slot| self.space.column(slot)).collect()
-        };
-        let (own, other) = (tangents(of), tangents(contact));
         // Directions of friction times its coefficients.
-        let scaled =
-            |x: &[f64], factor: f64| -> Vec<f64> { x.iter().map(|x| x * factor).collect() };
-        let own: Vec<Vec<f64>> = own.into_iter().map(|x| scaled(x, a)).collect();
-        let other: Vec<Vec<f64>> = other.into_iter().map(|x| scaled(x, b)).collect();
+        let scaled = |contact: ContactIndex, factor: f64| -> Vec<Vec<f64>> {
+            let slots = self.space.slots_at(contact).skip(1);
+            let columns = slots.map(|slot| self.space.column(slot).iter());
+            columns.map(|x| x.map(|x| x * factor).collect()).collect()
+        };
+        let (own, other) = (scaled(of, a), scaled(contact, b));
         let size = own.iter().map(|x| kernel::norm(x)).fold(0.0, f64::max);
-        let mut turn = [[1.0, 0.0], [0.0, 1.0]];
-        let is_same = |turn: &[[f64; 2]; 2]| {
-            other.iter().enumerate().all(|(t, other)| {
+        let is_same = |sign: &f64| {
+            own.iter().zip(&other).all(|(own, other)| {
                 let mut left = other.clone();
-                for (s, own) in own.iter().enumerate() {
-                    kernel::add_scaled(&mut left, -turn[t][s], own);
-                }
+                kernel::add_scaled(&mut left, -sign, own);
                 kernel::norm(&left) <= SAME_CONTACT * size
             })
         };
-        if is_same(&turn) {
-            return Some(turn);
-        }
-        match own.as_slice() {
-            [_] => {
-                turn[0][0] = -1.0;
-                is_same(&turn).then_some(turn)
-            }
-            [x, y] if is_round => {
-                let (xx, xy, yy) = (kernel::dot(x, x), kernel::dot(x, y), kernel::dot(y, y));
-                let determinant = xx * yy - xy * xy;
-                if !(determinant > PARALLEL * xx * yy) {
-                    return None;
-                }
-                for (row, other) in turn.iter_mut().zip(&other) {
-                    let (p, q) = (kernel::dot(x, other), kernel::dot(y, other));
-                    *row = [
-                        (yy * p - xy * q) / determinant,
-                        (xx * q - xy * p) / determinant,
-                    ];
-                }
-                let [[p, q], [r, s]] = turn;
-                let is_turn = (p * r + q * s).abs() <= EQUAL
-                    && (libm::hypot(p, q) - 1.0).abs() <= EQUAL
-                    && (libm::hypot(r, s) - 1.0).abs() <= EQUAL;
-                (is_turn && is_same(&turn)).then_some(turn)
-            }
-            _ => None,
-        }
+        let signs: &[f64] = if own.len() == 1 { &[1.0, -1.0] } else { &[1.0] };
+        // Slots of a contact are scaled by the longest of its own tangents.
+        signs
+            .iter()
+            .find(|sign| is_same(sign))
+            .map(|sign| sign * b / a)
     }
 
     /// Sorts contacts by normal velocity before the impact, the fastest approach first. Returns `None` if two of the
@@ -397,12 +329,7 @@ impl Keys<'_> {
             .fold(0.0, |a, i| f64::max(a, speed(*i).abs()));
         let mut neighbors = sorted.iter().zip(sorted.iter().skip(1));
         let are_apart = neighbors.all(|(i, j)| speed(*j) - speed(*i) > EQUAL * largest);
-        let is_parallel = |i: ContactIndex, j: ContactIndex| {
-            self.space.gram[(self.start(i), self.start(j))] >= NEARLY_PARALLEL
-        };
-        let mut rest = contacts.iter().enumerate();
-        let are_parallel = rest.any(|(k, i)| contacts[..k].iter().any(|j| is_parallel(*i, *j)));
-        (are_apart && !are_parallel).then_some(sorted)
+        (are_apart && !has_parallel(self.space, contacts)).then_some(sorted)
     }
 
     /// Sorts contacts by all their keys: normal and tangential velocities, prescribed rebound speeds, and the coupling
@@ -521,6 +448,15 @@ impl Keys<'_> {
         };
         slots.clone().map(sign).collect()
     }
+}
+
+/// True if two of the contacts have nearly parallel normals, so that they may be duplicates.
+fn has_parallel(space: &ContactSpace, contacts: &[ContactIndex]) -> bool {
+    let slot = |i: ContactIndex| space.normal_slot(i).index();
+    let is_parallel =
+        |i: ContactIndex, j: ContactIndex| space.gram[(slot(i), slot(j))] >= NEARLY_PARALLEL;
+    let mut rest = contacts.iter().enumerate();
+    rest.any(|(k, i)| contacts[..k].iter().any(|j| is_parallel(*i, *j)))
 }
 
 /// Partition of the contacts into classes of contacts with equal keys so far.

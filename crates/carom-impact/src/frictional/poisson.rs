@@ -157,13 +157,7 @@ impl Poisson {
             }
             let canonical = match members.len() {
                 1 => Canonical::as_given(members),
-                _ => Canonical::new(
-                    space,
-                    &members,
-                    before.as_slice(),
-                    &restitution,
-                    shape == ConeShape::Round,
-                ),
+                _ => Canonical::new(space, &members, before.as_slice(), &restitution),
             };
             let part = Part::new(space, canonical, before.as_slice());
             let own = part

@@ -14,8 +14,8 @@ use carom_contact::candidate::Opening;
 use carom_contact::gate::Rules;
 use carom_contact::residual_scale::GRAZING_TOLERANCE;
 use carom_contact::{
-    ContactIndex, Diagnostics, FrictionCone, ImpactError, ImpactOutcome, ImpactProblem,
-    ImpactStatus, Numbers, RowIndex,
+    ContactIndex, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, Numbers,
+    RowIndex,
 };
 use carom_lcp::LcpStatus;
 use carom_metric::kernel;
@@ -127,8 +127,7 @@ impl<'a> Sampler<'a> {
         contacts.require_tangents()?;
         let space = ContactSpace::new(contacts);
         let before = space.velocity_before(problem);
-        let is_round = options.friction_cone == FrictionCone::Round;
-        let canonical = reached(problem, &space, before.as_slice(), is_round);
+        let canonical = reached(problem, &space, before.as_slice());
         let of_parts = canonical.iter().flat_map(|part| part.contacts.iter());
         let reached: Vec<ContactIndex> = of_parts.copied().collect();
         let signs = canonical.iter();
@@ -657,14 +656,8 @@ impl<'a> Sampler<'a> {
 
 /// Finds the contacts that impulses at an approaching contact influence, directly or through other contacts; all contacts
 /// if none approaches. Returns one entry per independent part of the system, the part with the fastest approach first.
-/// `before`: velocities of the normalized contact rows before the impact; `cones_are_round`: false if friction polygons
-/// replace round cones.
-fn reached(
-    problem: &ImpactProblem<'_>,
-    space: &ContactSpace,
-    before: &[f64],
-    cones_are_round: bool,
-) -> Vec<Canonical> {
+/// `before`: velocities of the normalized contact rows before the impact.
+fn reached(problem: &ImpactProblem<'_>, space: &ContactSpace, before: &[f64]) -> Vec<Canonical> {
     let mut parts = space.independent();
     let approaches = |part: &Vec<ContactIndex>| part.iter().any(|i| problem.approaches(*i));
     if parts.iter().any(approaches) {
@@ -672,7 +665,7 @@ fn reached(
     }
     let parts = parts.into_iter();
     let mut parts: Vec<Canonical> = parts
-        .map(|contacts| Canonical::new(space, &contacts, before, &[], cones_are_round))
+        .map(|contacts| Canonical::new(space, &contacts, before, &[]))
         .collect();
     let closing = |part: &Canonical| {
         let first = part.contacts.first();

@@ -294,7 +294,7 @@ impl Event<'_> {
         // Contacts of a planar part that has no answer in any combination of contact modes.
         let is_planar = self.space.n_tangents == 1;
         match balanced(&self.space.friction).filter(|_| is_planar) {
-            Some(contacts) if self.parts(false).iter().any(has_no_solution) => contradictory(contacts),
+            Some(contacts) if self.parts().iter().any(has_no_solution) => contradictory(contacts),
             _ => error,
         }
     }
@@ -306,9 +306,8 @@ impl Event<'_> {
     }
 
     /// Splits the contacts into independent parts, whose impulses do not change each other's velocities. Returns those parts
-    /// in which some normal velocity is below its prescribed value. `cones_are_round`: true if contacts in space have circular
-    /// friction cones, so that contacts whose tangents are turned against each other count as duplicates, too.
-    fn parts(&self, cones_are_round: bool) -> Vec<Part<'_>> {
+    /// in which some normal velocity is below its prescribed value.
+    fn parts(&self) -> Vec<Part<'_>> {
         let is_asked =
             |contacts: &Vec<ContactIndex>| contacts.iter().any(|i| self.is_asked[i.index()]);
         let parts = self.space.independent().into_iter().filter(is_asked);
@@ -320,13 +319,7 @@ impl Event<'_> {
                     _ if self.space.n_tangents == 0 => {
                         Canonical::without_friction(self.space, contacts, before, self.rebounds)
                     }
-                    _ => Canonical::new(
-                        self.space,
-                        &contacts,
-                        before,
-                        self.rebounds,
-                        cones_are_round,
-                    ),
+                    _ => Canonical::new(self.space, &contacts, before, self.rebounds),
                 };
                 Part::new(self.space, canonical, before)
             })
@@ -358,7 +351,7 @@ impl Event<'_> {
     fn with_cones(&self, selection: ConeSelection) -> Result<ImpactOutcome, ImpactError> {
         let Self { problem, space, .. } = self;
         let mut told = self.cone_diagnostics(selection);
-        let parts = self.parts(true);
+        let parts = self.parts();
         if parts.is_empty() {
             return separating(problem, Diagnostics::Cone(Box::new(told)));
         }
@@ -417,7 +410,7 @@ impl Event<'_> {
             }),
             ..Found::default()
         };
-        let parts = self.parts(false);
+        let parts = self.parts();
         let mut impulse = vec![0.0; space.n_slots()];
         if parts.is_empty() {
             return separating(problem, self.told(found, is_cone));

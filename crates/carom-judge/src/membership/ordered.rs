@@ -43,7 +43,7 @@ impl<'a> Ordered<'a> {
         let after = space.velocity(case.after.as_slice());
         let velocities = [before.as_slice(), after.as_slice()];
         let cone = case.options.friction_cone;
-        let order = ContactOrder::new(&space, &reached(case), velocities, cone);
+        let order = ContactOrder::new(&space, &reached(case), velocities);
         let axes = Axes {
             space: &space,
             velocities,
