@@ -3,11 +3,12 @@
 mod restitution;
 mod rough;
 
+use crate::plastic::by_groups;
 use crate::tolerances::EQUAL;
 pub use restitution::Restitution;
 pub use rough::Rough;
 
-use crate::propagative::selection::{most_approaching, most_approaching_of};
+use crate::propagative::selection::most_approaching;
 use carom_contact::candidate::{Basis, Opening, Targets};
 use carom_contact::gate::Rules;
 use carom_contact::momentum_change::{MomentumChange, separating};
@@ -18,11 +19,10 @@ use carom_contact::{
     Limit, NonholonomicDiagnostics, Numbers, UnitRow,
 };
 use carom_metric::kernel;
-use nalgebra::{DMatrix, DVector};
 use smallvec::smallvec;
 
-/// Default of the largest number of impacts in a sequence over several contacts.
-const DEFAULT_MAX_IMPACTS: u64 = 100_000;
+/// Largest number of impacts in a sequence over several contacts.
+const MAX_IMPACTS: u64 = 100_000;
 
 /// Number of impacts after which contacts without restitution that still approach are closed simultaneously.
 pub const PATIENCE: usize = 1000;
@@ -61,8 +61,7 @@ pub const PATIENCE: usize = 1000;
 /// # Several contacts
 ///
 /// The contact that approaches fastest is resolved first, then the next, until none approaches. Of contacts that approach
-/// equally fast, up to rounding, the first in the list is resolved, as in [`Propagative`](crate::Propagative), unless it would still
-/// approach after its impact and another one would not. If contacts
+/// equally fast, up to rounding, the first in the list is resolved, as in [`Propagative`](crate::Propagative). If contacts
 /// without restitution make each other approach, they need infinitely many impacts; after a thousand impacts they are
 /// closed simultaneously, which is the limit of the sequence. Moreau's plastic answer is [`Plastic`](crate::Plastic) on
 /// the same contacts, and all orders of elastic impacts are [`Propagative`](crate::Propagative): contact sets restrict
@@ -95,7 +94,6 @@ pub const PATIENCE: usize = 1000;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nonholonomic {
     restitution: Restitution,
-    max_impacts: u64,
 }
 
 /// Result of one impact at a distinct normal, before it is applied.
@@ -121,28 +119,12 @@ impl Nonholonomic {
     /// [`ImpactError::InvalidRestitution`] if the coefficient of `restitution` lies outside \[0, 1\].
     pub fn new(restitution: Restitution) -> Result<Self, ImpactError> {
         restitution.validate()?;
-        Ok(Self::of(restitution))
-    }
-
-    /// Creates the law with the given restitution, which is known to be valid, and the default limit on the number of
-    /// impacts.
-    pub(crate) const fn of(restitution: Restitution) -> Self {
-        Self {
-            restitution,
-            max_impacts: DEFAULT_MAX_IMPACTS,
-        }
+        Ok(Self { restitution })
     }
 
     /// Returns the restitution with which the law was created.
     pub fn restitution(&self) -> Restitution {
         self.restitution
-    }
-
-    /// Sets the largest number of impacts in a sequence over several contacts, 100 000 by default.
-    #[must_use]
-    pub fn with_max_impacts(mut self, max_impacts: u64) -> Self {
-        self.max_impacts = max_impacts;
-        self
     }
 
     /// Resolves an impact on moving walls: contact `i` with the normal $u_i$ has the gap rate
@@ -221,14 +203,14 @@ impl Nonholonomic {
         // Distinct normal that the law leaves approaching.
         let mut left = None;
         while let Some(j) = next {
-            if struck.len() as u64 >= self.max_impacts {
+            if struck.len() as u64 >= MAX_IMPACTS {
                 return Err(ImpactError::Limit {
                     limit: Limit::Impacts,
-                    at: self.max_impacts,
+                    at: MAX_IMPACTS,
                     raise: None,
                 });
             }
-            let (j, strike) = self.strike_of_equal(problem, j, &velocity, &grazing)?;
+            let strike = self.strike(problem, j, velocity[j.index()])?;
             impulse[j.index()] += strike.impulse;
             kernel::add_scaled(&mut change, strike.impulse, contacts.unit(j));
             if struck.is_empty() {
@@ -294,31 +276,24 @@ impl Nonholonomic {
         diagnostics: NonholonomicDiagnostics,
     ) -> Result<ImpactOutcome, ImpactError> {
         let contacts = problem.contacts();
-        let n = contacts.n_distinct();
         let at_rest = rates.iter().all(|&r| r == 0.0);
-        let MomentumChange { impulse, change } = momentum_change;
+        let is_elastic = self.restitution == Restitution::Elastic && at_rest;
         let mut prescribed = None;
         if let ([rate], Some(e)) = (rates, diagnostics.effective_restitution) {
             let row = contacts.row(contacts.contact_at(UnitRow::new(0)));
             let before = problem.unit_velocity().first().copied().unwrap_or(0.0);
             prescribed = Some((row, -e * (before + rate) - rate));
         }
-        let mut struck = Targets::new(prescribed, false);
-        let (momentum_change, basis): (_, &mut dyn Basis) = if n == 1 {
-            let momentum_change = match self.restitution {
-                Restitution::Elastic if at_rest => {
-                    MomentumChange::elastic(problem, impulse, change)
-                }
-                _ => MomentumChange { impulse, change },
-            };
-            (momentum_change, &mut struck)
-        } else if self.restitution == Restitution::Elastic && at_rest {
-            (
-                MomentumChange::elastic(problem, impulse, change),
-                &mut Opening::elastic(),
-            )
+        let MomentumChange { impulse, change } = momentum_change;
+        let momentum_change = if is_elastic {
+            MomentumChange::elastic(problem, impulse, change)
         } else {
-            (MomentumChange { impulse, change }, &mut Opening::default())
+            MomentumChange { impulse, change }
+        };
+        let basis: &mut dyn Basis = match rates {
+            [_] => &mut Targets::new(prescribed, false),
+            _ if is_elastic => &mut Opening::elastic(),
+            _ => &mut Opening::default(),
         };
         let rules = Rules {
             may_be_infeasible: true,
@@ -334,31 +309,7 @@ impl Nonholonomic {
         )
     }
 
-    /// Computes the impact of the contact `fastest`. If it would leave this contact approaching, the first other contact that
-    /// approaches equally fast and does not do so is struck instead: impacts that slow each other down never end, and where
-    /// they have become slow, rounding makes other contacts as fast. Returns the contact that is struck. `velocity` and
-    /// `grazing`: normal velocities, and the speeds up to which they are rounding.
-    fn strike_of_equal(
-        &self,
-        problem: &ImpactProblem<'_>,
-        fastest: UnitRow,
-        velocity: &[f64],
-        grazing: &[f64],
-    ) -> Result<(UnitRow, Strike), ImpactError> {
-        let strike = self.strike(problem, fastest, velocity[fastest.index()])?;
-        if !strike.leaves_approaching() {
-            return Ok((fastest, strike));
-        }
-        let resolves = |j: UnitRow| {
-            let strike = self.strike(problem, j, velocity[j.index()]);
-            strike.is_ok_and(|strike| !strike.leaves_approaching())
-        };
-        match most_approaching_of(velocity, grazing, resolves) {
-            Some(other) => Ok((other, self.strike(problem, other, velocity[other.index()])?)),
-            None => Ok((fastest, strike)),
-        }
-    }
-
+    /// Computes the impact of the distinct normal `j` with its normal velocity.
     fn strike(
         &self,
         problem: &ImpactProblem<'_>,
@@ -418,20 +369,16 @@ fn close<'c>(
     let mut places: Vec<UnitRow> = struck.copied().collect();
     places.sort_unstable();
     places.dedup();
-    // Only the coordinates that these contacts touch are used: a far body with any momentum has no influence.
-    let touched = |k: &usize| places.iter().any(|j| contacts.unit(*j)[*k] != 0.0);
-    let coordinates: Vec<usize> = (0..change.len()).filter(touched).collect();
-    let momentum = coordinates
-        .iter()
-        .map(|k| problem.momentum()[*k] + change[*k]);
-    let momentum = DVector::from_iterator(coordinates.len(), momentum);
-    let normals = DMatrix::from_fn(coordinates.len(), places.len(), |k, j| {
-        contacts.unit(places[j])[coordinates[k]]
-    });
-    let pushes = nonnegative_least_squares(&normals, &momentum, GRAZING_TOLERANCE)?;
-    for (place, push) in places.into_iter().zip(pushes.iter()) {
+    let normals: Vec<&[f64]> = places.iter().map(|j| contacts.unit(*j)).collect();
+    let momentum = problem.momentum().iter().zip(change.iter());
+    let momentum: Vec<f64> = momentum.map(|(p, w)| p + w).collect();
+    let pushes = by_groups(&momentum, &normals, |normals, momentum, _| {
+        let found = nonnegative_least_squares(normals, momentum, GRAZING_TOLERANCE)?;
+        Ok(found.as_slice().to_vec())
+    })?;
+    for (place, push) in places.into_iter().zip(pushes) {
         impulse[place.index()] += push;
-        kernel::add_scaled(change, *push, contacts.unit(place));
+        kernel::add_scaled(change, push, contacts.unit(place));
     }
     Ok(())
 }
