@@ -40,7 +40,23 @@ pub(super) struct Found {
     pub(super) leaves: Vec<Elastic>,
     pub(super) nodes: usize,
     pub(super) exhausted: bool,
-    hash: HashMap<i64, Vec<usize>>,
+    cells: Cells,
+}
+
+/// Indices of vectors by hash cell.
+#[derive(Debug, Default)]
+struct Cells(HashMap<i64, Vec<usize>>);
+
+impl Cells {
+    fn add(&mut self, cell: i64, place: usize) {
+        self.0.entry(cell).or_default().push(place);
+    }
+
+    /// Returns the first index in a cell or its neighbors for which `is_same` is true.
+    fn find(&self, cell: i64, is_same: impl Fn(&usize) -> bool) -> Option<usize> {
+        let near = (-1..=1).filter_map(|d| self.0.get(&cell.saturating_add(d)));
+        near.flatten().copied().filter(is_same).min()
+    }
 }
 
 impl Found {
@@ -51,7 +67,6 @@ impl Found {
             leaf.lengths.push(leaf.impacts);
         }
         let cell = cell(&leaf.momentum_change.change, tolerances);
-        let near = (-1..=1).filter_map(|d| self.hash.get(&cell.saturating_add(d)));
         let same = |i: &usize| {
             is_same(
                 &self.leaves[*i].momentum_change.change,
@@ -59,9 +74,8 @@ impl Found {
                 tolerances,
             )
         };
-        let place = near.flatten().copied().filter(same).min();
-        let Some(place) = place else {
-            self.hash.entry(cell).or_default().push(self.leaves.len());
+        let Some(place) = self.cells.find(cell, same) else {
+            self.cells.add(cell, self.leaves.len());
             self.leaves.push(leaf);
             return self.leaves.len() - 1;
         };
@@ -220,7 +234,7 @@ struct Level {
     nodes: Vec<Node>,
     /// States of the nodes, one after the other.
     rows: Vec<f64>,
-    hash: HashMap<i64, Vec<usize>>,
+    cells: Cells,
 }
 
 impl Level {
@@ -230,14 +244,14 @@ impl Level {
             tolerances,
             nodes: Vec::new(),
             rows: Vec::new(),
-            hash: HashMap::new(),
+            cells: Cells::default(),
         }
     }
 
     fn clear(&mut self) {
         self.nodes.clear();
         self.rows.clear();
-        self.hash.clear();
+        self.cells.0.clear();
     }
 
     fn row(&self, k: usize) -> &[f64] {
@@ -256,9 +270,7 @@ impl Level {
         if self.nodes.len() <= HASHED_LEVEL {
             return (0..self.nodes.len()).find(same);
         }
-        let cell = cell(momentum, &self.tolerances);
-        let near = (cell - 1..=cell + 1).filter_map(|c| self.hash.get(&c));
-        near.flatten().copied().filter(|k| same(k)).min()
+        self.cells.find(cell(momentum, &self.tolerances), same)
     }
 
     fn push(&mut self, node: Node, row: &[f64]) {
@@ -271,7 +283,7 @@ impl Level {
         let first = if place == HASHED_LEVEL { 0 } else { place };
         for k in first..=place {
             let cell = cell(self.momentum(k), &self.tolerances);
-            self.hash.entry(cell).or_default().push(k);
+            self.cells.add(cell, k);
         }
     }
 }
