@@ -59,9 +59,6 @@ pub enum Warning {
     /// The law has other answers with other velocities: this outcome is a member of a continuum, or the solver also found
     /// another one. Members of another continuum need not count: rounding decides if one is found.
     NotUnique,
-    /// Impacts in turn that hinder each other were cut off: the contacts were closed together, and an earlier attempt to do so
-    /// failed or led elsewhere. So the outcome need not be the limit of these impacts.
-    NotTheLimit,
     /// Impacts in turn amplify rounding: impacts from a velocity nearby end elsewhere. Laws that close all contacts together,
     /// such as `anitescu-potra`, need no sequence.
     SensitiveToRounding,
@@ -76,7 +73,6 @@ impl Warning {
         match self {
             Self::GainsEnergy => "gains-energy",
             Self::NotUnique => "not-unique",
-            Self::NotTheLimit => "not-the-limit",
             Self::SensitiveToRounding => "sensitive-to-rounding",
             Self::IllConditioned => "ill-conditioned",
         }
@@ -97,13 +93,7 @@ impl ImpactOutcome {
         let gains = self.audit.energy_gain.map(|_| Warning::GainsEnergy);
         let others = (!is_unique).then_some(Warning::NotUnique);
         let mut warnings: Vec<Warning> = gains.into_iter().chain(others).collect();
-        if let Diagnostics::Sequential {
-            misses_limit,
-            nearby_effect,
-            ..
-        } = &self.diagnostics
-        {
-            warnings.extend(misses_limit.then_some(Warning::NotTheLimit));
+        if let Diagnostics::Sequential { nearby_effect, .. } = &self.diagnostics {
             warnings.extend(nearby_effect.map(|_| Warning::SensitiveToRounding));
         }
         if digits::left(&self.audit) < digits::MARKED_DIGITS {
@@ -148,9 +138,6 @@ pub enum Diagnostics {
         sequence: Vec<usize>,
         /// Contacts closed simultaneously, because impacts at one contact after the other did not end.
         closed_at_once: Vec<usize>,
-        /// True if an earlier attempt to close them failed or led elsewhere, so that the outcome need not be the limit of these
-        /// impacts.
-        misses_limit: bool,
         /// Largest difference of the velocities of a contact after the impacts, relative to the motion around it, that a change of
         /// the velocity before by $10^{-14}$ makes; `None` if it is as small as for impacts that converge.
         nearby_effect: Option<f64>,

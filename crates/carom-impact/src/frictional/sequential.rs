@@ -44,9 +44,8 @@ const NEARBY: f64 = 1e-14;
 /// applied to these contacts alone. Without friction the result is the limit of the sequence: alternating projections onto
 /// walls converge to the projection onto the intersection of the walls (von Neumann), which is the impact that closes all
 /// these contacts together. With friction the result is the limit if each contact sticks, or keeps sliding in one direction;
-/// then it is the same when the contacts are closed five hundred cycles earlier. Otherwise impacts continue one at a time. If
-/// they do not end within `max_impacts`, the contacts are closed after the first thousand cycles all the same, with the warning
-/// [`NotTheLimit`](carom_contact::Warning::NotTheLimit). The diagnostics name the contacts that are closed together.
+/// then it is the same when the contacts are closed five hundred cycles earlier. Otherwise impacts continue one at a time, and
+/// an impact that does not end within `max_impacts` has no answer. The diagnostics name the contacts that are closed together.
 ///
 /// A sequence whose contacts do not settle is repeated from a velocity nearby. If that ends elsewhere, the outcome has the
 /// warning [`SensitiveToRounding`](carom_contact::Warning::SensitiveToRounding); if it does not end, the impact is not solved.
@@ -181,7 +180,6 @@ impl ImpactLaw for Sequential {
         let diagnostics = |found: &InOrder| Diagnostics::Sequential {
             sequence: found.sequence.clone(),
             closed_at_once: found.closed_at_once.clone(),
-            misses_limit: found.misses_limit,
             nearby_effect: found.nearby_effect,
             pivots: found.pivots,
             velocity_residual: found.velocity_residual,
@@ -199,7 +197,7 @@ impl ImpactLaw for Sequential {
         }
         let mut left = u64::MAX;
         let mut found = singles.run(&cycle, self.max_impacts, &mut left)?;
-        if found.misses_limit || found.n_turned > MANY_TURNED {
+        if found.n_turned > MANY_TURNED {
             found.nearby_effect = singles.nearby_effect(&cycle, self.max_impacts, &found)?;
         }
         let diagnostics = diagnostics(&found);
@@ -228,8 +226,6 @@ pub struct InOrder {
     /// Contacts in the order of their impacts.
     pub sequence: Vec<usize>,
     closed_at_once: Vec<usize>,
-    /// True if contacts were closed simultaneously although an earlier attempt failed or led elsewhere.
-    misses_limit: bool,
     /// Effect of a velocity nearby, if it is large.
     nearby_effect: Option<f64>,
     pivots: usize,
@@ -338,15 +334,9 @@ impl<'p> SingleImpacts<'p> {
         max_impacts: u64,
         left: &mut u64,
     ) -> Result<InOrder, ImpactError> {
-        let mut event = Event::new(self, before.clone());
-        let mut found =
-            self.strike_in_turn(&mut event, cycle, WhenClosed::AtLimit, max_impacts, *left);
+        let mut event = Event::new(self, before);
+        let found = self.strike_in_turn(&mut event, cycle, max_impacts, *left);
         *left = left.saturating_sub(event.workspace.work());
-        if event.is_refused && found.is_err() {
-            event = Event::new(self, before);
-            found = self.strike_in_turn(&mut event, cycle, WhenClosed::Always, max_impacts, *left);
-            *left = left.saturating_sub(event.workspace.work());
-        }
         found?;
         event.found.after = event.velocity.as_slice().to_vec();
         Ok(event.found)
@@ -388,7 +378,6 @@ impl<'p> SingleImpacts<'p> {
         &self,
         event: &mut Event<'_>,
         cycle: &[ContactIndex],
-        closing: WhenClosed,
         max_impacts: u64,
         max_work: u64,
     ) -> Result<(), ImpactError> {
@@ -427,30 +416,16 @@ impl<'p> SingleImpacts<'p> {
                 pushed.sort_unstable();
                 let together = Closing::new(&self.space, &pushed, self.shape)?;
                 let end = event.end(&together);
-                if round % PATIENCE == 0 && end.is_some() {
-                    let is_limit = event.is_limit(earlier.as_ref(), end.as_ref());
-                    event.is_refused |= !is_limit;
-                    if is_limit || matches!(closing, WhenClosed::Always) {
-                        event.close(&together)?;
-                        event.found.misses_limit |= !is_limit;
-                        event.found.closed_at_once = pushed.iter().map(|i| i.index()).collect();
-                        event.keep_closed(&pushed);
-                    }
+                if round % PATIENCE == 0 && event.is_limit(earlier.as_ref(), end.as_ref()) {
+                    event.close(&together)?;
+                    event.found.closed_at_once = pushed.iter().map(|i| i.index()).collect();
+                    event.keep_closed(&pushed);
                 }
                 earlier = end;
             }
         }
         Ok(())
     }
-}
-
-/// When contacts are closed together whose impacts in turn do not end.
-#[derive(Clone, Copy)]
-enum WhenClosed {
-    /// If that is the limit of their impacts in turn.
-    AtLimit,
-    /// Also elsewhere.
-    Always,
 }
 
 /// State of a sequence of impacts.
@@ -465,8 +440,6 @@ struct Event<'e> {
     grazing: Vec<f64>,
     /// Velocities that count as zero when ends of the impacts are compared, one per contact.
     limits: Vec<f64>,
-    /// True if contacts were not closed together because that was not the limit of their impacts in turn.
-    is_refused: bool,
     workspace: StepWorkspace,
     /// Last impact at each contact.
     last: Vec<Option<LastImpact>>,
@@ -494,7 +467,6 @@ impl<'e> Event<'e> {
             before: Vec::with_capacity(space.width()),
             grazing: space.grazing(problem),
             limits: (impacts.norms.iter()).map(|norm| EQUAL * norm).collect(),
-            is_refused: false,
             workspace: StepWorkspace::new(),
             last: vec![None; space.n_contacts],
             found: InOrder {
