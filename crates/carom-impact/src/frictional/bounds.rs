@@ -1,6 +1,7 @@
 //! Bounds on the length of an impact.
 
 use super::polygon::directions;
+use super::set_valued::refuse;
 use super::space::ContactSpace;
 use super::stepper::StepProblem;
 use crate::tolerances::BALANCED;
@@ -85,11 +86,7 @@ impl TerminationBounds {
         friction_directions: Option<usize>,
     ) -> Result<Self, ImpactError> {
         if !(impulse_step > 0.0 && impulse_step.is_finite()) {
-            return Err(ImpactError::InvalidOption {
-                what: "impulse_step",
-                value: impulse_step,
-                allowed: "finite and positive",
-            });
+            return refuse("impulse_step", impulse_step, "finite and positive");
         }
         let contacts = problem.contacts();
         let mut space = ContactSpace::new(contacts);

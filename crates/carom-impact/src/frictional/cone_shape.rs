@@ -17,18 +17,7 @@ impl ConeShape {
     pub(super) fn of(cone: FrictionCone, n_tangents: usize) -> Result<Self, ImpactError> {
         match (cone, n_tangents) {
             (FrictionCone::Round, 2..) => Ok(Self::Round),
-            _ => directions(n_tangents, cone.directions())
-                .map(Self::Polygon)
-                .map_err(|error| match error {
-                    ImpactError::InvalidOption { value, allowed, .. } => {
-                        ImpactError::InvalidOption {
-                            what: "friction_cone (friction_directions)",
-                            value,
-                            allowed,
-                        }
-                    }
-                    other => other,
-                }),
+            _ => directions(n_tangents, cone.directions()).map(Self::Polygon),
         }
     }
 }

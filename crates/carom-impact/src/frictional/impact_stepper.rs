@@ -3,6 +3,7 @@
 use super::cone_shape::ConeShape;
 use super::polygon::{DEFAULT_DIRECTIONS, directions};
 use super::round::RoundStep;
+use super::set_valued::refuse;
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use carom_contact::candidate::Opening;
@@ -175,18 +176,10 @@ impl<'a> ImpactStepper<'a> {
     ) -> Result<Step, ImpactError> {
         let m = self.space.n_contacts;
         if caps.len() != m {
-            return Err(ImpactError::InvalidOption {
-                what: "number of caps",
-                value: caps.len() as f64,
-                allowed: "one for each contact",
-            });
+            return refuse("number of caps", caps.len() as f64, "one for each contact");
         }
         if let Some(cap) = caps.iter().find(|cap| !(**cap >= 0.0 && cap.is_finite())) {
-            return Err(ImpactError::InvalidOption {
-                what: "cap",
-                value: *cap,
-                allowed: "finite and not negative",
-            });
+            return refuse("cap", *cap, "finite and not negative");
         }
         let problem = carom_contact::ImpactProblem::new(self.contacts, velocity.clone())?;
         let problem = problem.event();

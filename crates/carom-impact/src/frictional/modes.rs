@@ -2,6 +2,7 @@
 
 use super::end_mode::{EndMode, end_modes};
 use super::refuted::are_refuted;
+use super::set_valued::refuse;
 use super::space::ContactSpace;
 use crate::tolerances::BALANCED;
 use crate::tolerances::DISTINCT;
@@ -55,11 +56,7 @@ pub fn all_steps(
     caps: &[f64],
 ) -> Result<Vec<ModeSolution>, ImpactError> {
     if caps.len() != problem.contacts().len() {
-        return Err(ImpactError::InvalidOption {
-            what: "number of caps",
-            value: caps.len() as f64,
-            allowed: "one for each contact",
-        });
+        return refuse("number of caps", caps.len() as f64, "one for each contact");
     }
     enumerate(problem, Some(caps))
 }

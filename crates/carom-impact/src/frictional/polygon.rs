@@ -1,5 +1,6 @@
 //! Number of directions of a friction polygon.
 
+use super::set_valued::refuse;
 use carom_contact::ImpactError;
 
 /// Default number of directions of the friction polygon that replaces the round cone of a contact in space.
@@ -29,10 +30,7 @@ pub fn directions(n_tangents: usize, requested: Option<usize>) -> Result<usize, 
     if is_allowed {
         Ok(requested.unwrap_or(default))
     } else {
-        Err(ImpactError::InvalidOption {
-            what: "friction_directions",
-            value: requested.unwrap_or(default) as f64,
-            allowed,
-        })
+        let found = requested.unwrap_or(default) as f64;
+        refuse("friction_cone (friction_directions)", found, allowed)
     }
 }

@@ -97,8 +97,9 @@ pub(super) struct Solution<'s> {
 }
 
 impl<'s> Solution<'s> {
-    /// Creates the equations that the impulses of this solution satisfy at closed, sticking and sliding contacts. `after`
-    /// are the velocities of the normalized contact rows after the impact. `may_grow`: see [`Equations::new`].
+    /// Creates the equations that the impulses satisfy if every contact keeps the mode (closed, sticking or sliding) that it has
+    /// at the impulses of the solution. `after` are the velocities of the normalized contact rows after these impulses. If `may_grow`,
+    /// open contacts whose lower bound is zero are included: the bound may grow.
     fn equations<'e>(
         &self,
         space: &'e ContactSpace,
@@ -108,50 +109,18 @@ impl<'s> Solution<'s> {
     where
         's: 'e,
     {
-        Equations::new(space, self, after, may_grow)
-    }
-}
-
-/// Equation of a slot whose impulse is unknown.
-#[derive(Clone, Copy)]
-enum Row {
-    /// The velocity is zero.
-    Closed,
-    /// Friction has its largest magnitude and opposes the sliding, with slip speed `slip`.
-    Slides { slip: f64 },
-}
-
-struct Equations<'e> {
-    space: &'e ContactSpace,
-    impulse: &'e [f64],
-    after: &'e [f64],
-    rows: Vec<(usize, Row)>,
-    /// Normal slots of contacts that open and whose impulse equals its lower bound, which may be zero.
-    at_floor: Vec<usize>,
-}
-
-impl<'e> Equations<'e> {
-    /// Creates the equations that impulses satisfy if every contact keeps the mode (closed, sticking or sliding) that it has
-    /// at the impulses of the solution. `after` are the velocities of the normalized contact rows after these impulses. If `may_grow`,
-    /// open contacts whose lower bound is zero are included: the bound may grow.
-    fn new<'s: 'e>(
-        space: &'e ContactSpace,
-        solution: &Solution<'s>,
-        after: &'e [f64],
-        may_grow: bool,
-    ) -> Self {
-        let Solution {
+        let Self {
             before,
             impulse,
             floors,
             speed,
-        } = *solution;
+        } = *self;
         let width = space.width();
         let speed = kernel::max_abs(before)
             .max(kernel::max_abs(after))
             .max(speed);
         let none = f64::max(EQUAL * speed, UNKNOWN * kernel::max_abs(impulse));
-        let mut equations = Self {
+        let mut equations = Equations {
             space,
             impulse,
             after,
@@ -192,7 +161,27 @@ impl<'e> Equations<'e> {
         }
         equations
     }
+}
 
+/// Equation of a slot whose impulse is unknown.
+#[derive(Clone, Copy)]
+enum Row {
+    /// The velocity is zero.
+    Closed,
+    /// Friction has its largest magnitude and opposes the sliding, with slip speed `slip`.
+    Slides { slip: f64 },
+}
+
+struct Equations<'e> {
+    space: &'e ContactSpace,
+    impulse: &'e [f64],
+    after: &'e [f64],
+    rows: Vec<(usize, Row)>,
+    /// Normal slots of contacts that open and whose impulse equals its lower bound, which may be zero.
+    at_floor: Vec<usize>,
+}
+
+impl Equations<'_> {
     /// Returns unit directions in which the impulses can change without violating the equations to first order. Each has
     /// one entry per normalized contact row.
     fn free_directions(&self) -> Vec<Vec<f64>> {

@@ -6,7 +6,7 @@ use super::default_cap::default_cap;
 use super::end_mode::end_modes;
 use super::impact_stepper::ImpactStepper;
 use super::modes::{check_planar, solutions};
-use super::set_valued::{BranchPolicy, COVERING_SPREAD, CapDistribution, SetValued};
+use super::set_valued::{BranchPolicy, COVERING_SPREAD, CapDistribution, SetValued, refuse};
 use super::space::{ContactSpace, Slot};
 use super::stepper::StepWorkspace;
 use crate::tolerances::BALANCED;
@@ -393,13 +393,6 @@ impl<'a> Sampler<'a> {
         choice: u64,
         draw: &mut Draw,
     ) -> Result<(), ImpactError> {
-        let refuse = |what, value, allowed| {
-            Err(ImpactError::InvalidOption {
-                what,
-                value,
-                allowed,
-            })
-        };
         let m = self.reached.len();
         if fractions.is_empty() || m == 0 || !fractions.len().is_multiple_of(m) {
             let found = fractions.len() as f64;

@@ -12,6 +12,19 @@ pub const COVERING_SPREAD: f64 = 6.0;
 /// Recommended probability that a contact may not push in a random step of the set-valued law.
 pub const CAP_OFF: f64 = 0.25;
 
+/// Returns the error of an option with the name `what` and a `value` that is not `allowed`.
+pub(super) fn refuse<T>(
+    what: &'static str,
+    value: f64,
+    allowed: &'static str,
+) -> Result<T, ImpactError> {
+    Err(ImpactError::InvalidOption {
+        what,
+        value,
+        allowed,
+    })
+}
+
 /// Rule by which the set-valued law chooses among several solutions of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
@@ -142,13 +155,6 @@ impl SetValued {
         impulse_step: f64,
         is_approaching: bool,
     ) -> Result<(), ImpactError> {
-        let refuse = |what, value, allowed| {
-            Err(ImpactError::InvalidOption {
-                what,
-                value,
-                allowed,
-            })
-        };
         let is_step = impulse_step > 0.0 && impulse_step.is_finite();
         if !is_step && (is_approaching || self.impulse_step.is_some()) {
             return refuse("impulse_step", impulse_step, "finite and positive");

@@ -292,11 +292,13 @@ impl Event<'_> {
             return contradictory(contacts);
         }
         // Contacts of a planar part that has no answer in any combination of contact modes.
-        let is_planar = self.space.n_tangents == 1;
-        match balanced(&self.space.friction).filter(|_| is_planar) {
-            Some(contacts) if self.parts().iter().any(has_no_solution) => contradictory(contacts),
-            _ => error,
+        if self.space.n_tangents == 1
+            && let Some(contacts) = balanced(&self.space.friction)
+            && self.parts().iter().any(has_no_solution)
+        {
+            return contradictory(contacts);
         }
+        error
     }
 
     /// True if at least one contact has two tangents, i.e. the problem is spatial.
