@@ -7,6 +7,8 @@
 //! $K = T^TGS$ (see the documentation of the crate). If $G$ is positive definite, the function has degree one: no $\lambda
 //! \ne 0$ solves $u = sG\lambda + (1 - s)\lambda$, $0 \le s \le 1$, because friction and contact give $\lambda^Tu \le 0$, so
 //! that $s = 0$ leads to the function of separate contacts, a bijection. Caps bound the impulses and change nothing in this.
+//! Contacts with one tangential row, like those of a foot on the floor, have one friction impulse on it, whose limit is the sum of
+//! their limits: their rows are the normals and this row, and the argument is the one above.
 //! Hence the signs of all answers to a velocity $b$ (of almost all $b$) add up to one. If all signs are positive, each velocity
 //! has one answer. Otherwise a second answer beside one with a positive sign is accompanied by one with a negative sign.
 
@@ -14,19 +16,32 @@ use super::frame::Frame;
 use super::reading::Cones;
 use crate::tolerances::ROUNDED;
 use carom_contact::{ContactIndex, RowIndex};
+use carom_numeric::decisions::RANK;
 use nalgebra::DVector;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
-/// Number of different equations that a contact can have: none, closed without friction, sticking, sticking at the cap, and sliding
-/// in two directions.
-const CLASSES: usize = 6;
+/// Largest number of combinations of modes whose orientation is computed: two for each contact, times three for each tangential row.
+/// Four contacts with a row each have so many.
+const MAX_MODES: usize = 1296;
 
-/// Two rows count as parallel if their unit vectors differ by less than this.
-const PARALLEL: f64 = 1e-12;
+/// Equations that a contact can have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Equations {
+    /// None: the contact is open, or slides at the cap of its normal impulse.
+    None,
+    /// The normal velocity is given; the contact has no friction, or another one holds its tangential row.
+    Closed,
+    Stick,
+    /// The contact sticks, and its normal impulse is at the cap.
+    StickAtCap,
+    /// The contact slides; the index is that of the direction.
+    Slide(usize),
+}
 
 /// Rows of one contact in the matrix of products, and its friction.
 struct Planar {
     normal: usize,
+    /// Tangential row; contacts may have it in common.
     tangent: Option<usize>,
     /// Change of the friction impulse per unit of the normal impulse, in both directions of sliding.
     friction: [f64; 2],
@@ -104,19 +119,19 @@ impl Products {
         Some(determinant > 0.0)
     }
 
-    /// Returns what is left of these products after the equations with the number `class` of a contact, and true if their
-    /// determinant is positive; `None` if rounding hides its sign. After the `is_last` contact the products are not computed.
-    fn after(&self, contact: &Planar, class: usize, is_last: bool) -> Option<(Self, bool)> {
+    /// Returns what is left of these products after the `equations` of a contact, and true if their determinant is positive; `None`
+    /// if rounding hides its sign. After the `is_last` contact the products are not computed.
+    fn after(&self, contact: &Planar, equations: Equations, is_last: bool) -> Option<(Self, bool)> {
         let mut left = self.clone();
         let n = contact.normal;
         let along = |row: usize| [(row, 1.0), (row, 0.0)];
-        let sign = match (class, contact.tangent) {
-            (0, _) => Some(true),
-            (1, _) => left.eliminate(&[n], &[along(n)], is_last),
-            (2, Some(t)) => left.eliminate(&[n, t], &[along(n), along(t)], is_last),
-            (3, Some(t)) => left.eliminate(&[t], &[along(t)], is_last),
-            (4 | 5, Some(t)) => {
-                let push = [(n, 1.0), (t, contact.friction[class - 4])];
+        let sign = match (equations, contact.tangent) {
+            (Equations::None, _) => Some(true),
+            (Equations::Closed, _) => left.eliminate(&[n], &[along(n)], is_last),
+            (Equations::Stick, Some(t)) => left.eliminate(&[n, t], &[along(n), along(t)], is_last),
+            (Equations::StickAtCap, Some(t)) => left.eliminate(&[t], &[along(t)], is_last),
+            (Equations::Slide(direction), Some(t)) => {
+                let push = [(n, 1.0), (t, contact.friction[direction])];
                 left.eliminate(&[n], &[push], is_last)
             }
             _ => None,
@@ -132,18 +147,27 @@ struct Admitted {
     friction: f64,
 }
 
+/// True if two rows are equal to rounding.
+fn are_equal(a: &DVector<f64>, b: &DVector<f64>) -> bool {
+    (a - b).norm() <= RANK
+}
+
+/// True if two rows are parallel and equally long, to rounding.
+fn are_parallel(a: &DVector<f64>, b: &DVector<f64>) -> bool {
+    are_equal(a, b) || are_equal(a, &-b)
+}
+
 impl Admitted {
     /// True if two contacts are copies of each other: they share their impulses as if they were one.
     fn is_copy_of(&self, other: &Self) -> bool {
-        let is_near = |a: &DVector<f64>, b: &DVector<f64>| (a - b).norm() <= PARALLEL;
-        let is_near_tangent = match (&self.tangent, &other.tangent) {
+        let has_equal_tangent = match (&self.tangent, &other.tangent) {
             (None, None) => true,
-            (Some(a), Some(b)) => is_near(a, b) || is_near(a, &-b),
+            (Some(a), Some(b)) => are_parallel(a, b),
             _ => false,
         };
-        is_near(&self.normal, &other.normal)
-            && is_near_tangent
-            && (self.friction - other.friction).abs() <= PARALLEL * other.friction
+        are_equal(&self.normal, &other.normal)
+            && has_equal_tangent
+            && (self.friction - other.friction).abs() <= RANK * other.friction
     }
 }
 
@@ -171,7 +195,7 @@ pub(super) fn have_one_answer(
 }
 
 /// True if the modes of the contacts `members`, which interact, certainly have one answer to every velocity. `None` if the degree
-/// is not known: with friction the rows must be independent and the contacts planar.
+/// is not known: with friction the contacts must be planar, and their rows independent, except that contacts may have a tangential row in common.
 ///
 /// Restitution only changes the velocities that closed contacts must reach, so that it has no part in this. Constraints act as a
 /// metric on the velocities that they admit.
@@ -206,15 +230,23 @@ fn is_one(
         // Without friction the velocity after a step minimizes a convex function.
         return Some(true);
     }
-    let mut rows: Vec<&DVector<f64>> = Vec::new();
+    let mut rows: Vec<&DVector<f64>> = distinct.iter().map(|contact| &contact.normal).collect();
     let mut contacts = Vec::with_capacity(distinct.len());
-    for contact in &distinct {
-        let normal = rows.len();
-        rows.push(&contact.normal);
-        rows.extend(&contact.tangent);
+    for (normal, contact) in distinct.iter().enumerate() {
+        let tangent = contact.tangent.as_ref().map(|own| {
+            let mut others = rows.iter().skip(distinct.len());
+            let known = others.position(|other| are_parallel(own, other));
+            known.map_or_else(
+                || {
+                    rows.push(own);
+                    rows.len() - 1
+                },
+                |k| distinct.len() + k,
+            )
+        });
         contacts.push(Planar {
             normal,
-            tangent: contact.tangent.as_ref().map(|_| normal + 1),
+            tangent,
             friction: [contact.friction, -contact.friction],
         });
     }
@@ -232,38 +264,62 @@ fn is_one(
 /// rows are then dependent, and the degree is not known.
 fn have_one_orientation(contacts: &[Planar], products: Products, has_caps: bool) -> Option<bool> {
     let mut closed = products.clone();
+    let mut held: SmallVec<[usize; 8]> = SmallVec::new();
     for contact in contacts {
-        let sticks = if contact.tangent.is_some() { 2 } else { 1 };
-        let (left, is_positive) = closed.after(contact, sticks, false)?;
+        let is_new = |t: &usize| !held.contains(t);
+        let equations = match contact.tangent.filter(is_new) {
+            Some(t) => {
+                held.push(t);
+                Equations::Stick
+            }
+            None => Equations::Closed,
+        };
+        let (left, is_positive) = closed.after(contact, equations, false)?;
         if !is_positive {
             return None;
         }
         closed = left;
     }
-    let n_classes = CLASSES.checked_pow(u32::try_from(contacts.len()).ok()?)?;
-    if n_classes > CLASSES.pow(4) {
+    let count = |base: usize, n: usize| base.checked_pow(u32::try_from(n).ok()?);
+    let modes = count(2, contacts.len())?.checked_mul(count(3, held.len())?)?;
+    if modes > MAX_MODES {
         return None;
     }
-    // Combinations of the first contacts, with the sign of their determinant.
-    let mut open = vec![(0, products, true)];
-    while let Some((k, products, sign)) = open.pop() {
+    // Combinations of the first contacts, with the sign of their determinant and the equations that act on each row of `held`.
+    let nothing: SmallVec<[Equations; 8]> = smallvec![Equations::None; held.len()];
+    let mut open = vec![(0, products, true, nothing)];
+    while let Some((k, products, sign, tangential)) = open.pop() {
         let Some(contact) = contacts.get(k) else {
             if !sign {
                 return Some(false);
             }
             continue;
         };
-        let classes: &[usize] = match contact.tangent {
-            Some(_) if has_caps => &[0, 2, 3, 4, 5],
-            Some(_) => &[0, 2, 4, 5],
-            None => &[0, 1],
-        };
-        for class in classes {
-            let (left, is_positive) = products.after(contact, *class, k + 1 == contacts.len())?;
-            open.push((k + 1, left, sign == is_positive));
+        let of = held.iter().position(|t| contact.tangent == Some(*t));
+        for own in possible(of.map(|t| tangential[t]), has_caps) {
+            let (left, is_positive) = products.after(contact, *own, k + 1 == contacts.len())?;
+            let mut tangential = tangential.clone();
+            if let Some(t) = of
+                && !matches!(own, Equations::None | Equations::Closed)
+            {
+                tangential[t] = *own;
+            }
+            open.push((k + 1, left, sign == is_positive, tangential));
         }
     }
     Some(true)
+}
+
+/// Returns the equations that a contact can have beside those that act on its tangential row already; `None` if it has no friction.
+fn possible(on_tangent: Option<Equations>, has_caps: bool) -> &'static [Equations] {
+    use Equations::{Closed, None as Nothing, Slide, Stick, StickAtCap};
+    match on_tangent {
+        Some(Nothing) if has_caps => &[Nothing, Stick, StickAtCap, Slide(0), Slide(1)],
+        Some(Nothing) => &[Nothing, Stick, Slide(0), Slide(1)],
+        Some(Slide(0)) => &[Nothing, Slide(0)],
+        Some(Slide(_)) => &[Nothing, Slide(1)],
+        Some(Stick | StickAtCap | Closed) | None => &[Nothing, Closed],
+    }
 }
 
 #[cfg(test)]
@@ -309,6 +365,20 @@ mod tests {
         // The determinant of opposite sliding is 1 − (c μ)².
         assert_eq!(unique(&rows, 1.66), Some(true));
         assert_eq!(unique(&rows, 1.67), Some(false));
+    }
+
+    /// Two contacts of a body on one floor, a wide base below its center: friction wedges it only if one contact slides alone.
+    #[test]
+    fn contacts_with_one_tangent_share_their_friction() {
+        let foot = |height: f64| {
+            let tangent = vec![1.0, 0.0, height];
+            [
+                [vec![0.0, 1.0, -0.5], tangent.clone()],
+                [vec![0.0, 1.0, 0.5], tangent.iter().map(|x| -x).collect()],
+            ]
+        };
+        assert_eq!(unique(&foot(0.5), 0.5), Some(true));
+        assert_eq!(unique(&foot(2.0), 5.0), Some(false));
     }
 
     #[test]
