@@ -22,16 +22,14 @@ const RADIUS: f64 = 0.1;
 const SPACING: f64 = 0.24;
 
 fn world(bodies: Vec<BodySpec>, planes: Vec<PlaneSpec>, time_step: f64, e: f64) -> World {
-    let spec = WorldSpec {
-        gravity: Vector3::new(0.0, 0.0, -9.80665),
-        time_step,
-        surface: Surface {
+    let spec = elastic(bodies, planes)
+        .with_gravity(Vector3::new(0.0, 0.0, -9.80665))
+        .with_time_step(time_step)
+        .with_surface(Surface {
             friction: 0.5,
             restitution: e,
             collide: true,
-        },
-        ..elastic(bodies, planes)
-    };
+        });
     World::new(&spec).unwrap()
 }
 

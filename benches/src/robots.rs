@@ -7,7 +7,7 @@ use carom_world::joints::coordinates::{Actuator, CoordinateSpec, Rule, Table};
 use carom_world::joints::frames::Frame;
 use carom_world::joints::kinds::Kind;
 use carom_world::joints::variational::RigidBody;
-use carom_world::joints::{BallSpec, JointSpec, MultibodySpec, Placed};
+use carom_world::joints::{JointSpec, MultibodySpec, Placed};
 use carom_world::{FlightRule, PlaneSpec, Surface};
 use nalgebra::{Matrix3, Vector3};
 
@@ -52,34 +52,22 @@ impl Robot {
         let Some(kind) = Kind::named("revolute") else {
             return;
         };
-        self.joints.push(JointSpec {
-            name: format!("joint{}", self.joints.len()),
-            kind,
-            parent,
-            child,
-            parent_frame: frame(from),
-            child_frame: frame(to),
-            axes: vec![axis],
-            anchors: Vec::new(),
-            length: None,
-            coordinates: vec![coordinate],
-            ball: BallSpec::default(),
-        });
+        self.joints.push(
+            JointSpec::new(format!("joint{}", self.joints.len()), kind, parent, child)
+                .with_frames(frame(from), frame(to))
+                .with_axes(vec![axis])
+                .with_coordinates(vec![coordinate]),
+        );
     }
 
     fn spec(self, touch: TouchSpec) -> JointedSpec {
-        JointedSpec {
-            multibody: MultibodySpec {
-                bodies: self.bodies,
-                joints: self.joints,
-                gravity: Vector3::new(0.0, 0.0, -GRAVITY),
-                exact: false,
-            },
-            placed: self.placed,
-            flight: FlightRule::Lgvi,
-            time_step: 1e-3,
-            touch,
-        }
+        JointedSpec::new(
+            MultibodySpec::new(self.bodies, self.joints, Vector3::new(0.0, 0.0, -GRAVITY)),
+            self.placed,
+            1e-3,
+        )
+        .with_flight(FlightRule::Lgvi)
+        .with_touch(touch)
     }
 }
 
@@ -95,19 +83,19 @@ pub fn quadruped(height: f64) -> JointedSpec {
     let mut shapes = vec![None];
     let mut feet = Vec::new();
     for (front, side) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)] {
-        let coordinate = |target: f64| CoordinateSpec {
-            position: Some(target),
-            damping: 0.05,
-            friction: 0.1,
-            actuator: Table::new(vec![0.0], vec![target]).map(|target| Actuator {
-                rule: Rule::Pd {
-                    proportional: 60.0,
-                    derivative: 1.5,
-                    target,
-                },
-                limit: 12.0,
-            }),
-            ..CoordinateSpec::default()
+        let coordinate = |target: f64| {
+            CoordinateSpec::default()
+                .with_position(target)
+                .with_damping(0.05)
+                .with_friction(0.1)
+                .with_actuator(Table::new(vec![0.0], vec![target]).map(|target| Actuator {
+                    rule: Rule::Pd {
+                        proportional: 60.0,
+                        derivative: 1.5,
+                        target,
+                    },
+                    limit: 12.0,
+                }))
         };
         let hip = robot.body(0.4, [4e-4, 5e-4, 4.5e-4], None);
         let thigh = robot.body(0.6, [2.2e-3, 2.3e-3, 3e-4], None);
@@ -149,16 +137,13 @@ pub fn quadruped(height: f64) -> JointedSpec {
     };
     let planes = HalfSpace::new(Vector3::z(), 0.0)
         .ok()
-        .map(|half_space| PlaneSpec {
-            name: "floor".to_owned(),
-            half_space,
-        });
-    robot.spec(TouchSpec {
-        pairs: feet.iter().map(|foot| ([*foot, floor], surface)).collect(),
-        shapes,
-        planes: planes.into_iter().collect(),
-        ..TouchSpec::default()
-    })
+        .map(|half_space| PlaneSpec::new("floor", half_space));
+    robot.spec(
+        TouchSpec::default()
+            .with_pairs(feet.iter().map(|foot| ([*foot, floor], surface)).collect())
+            .with_shapes(shapes)
+            .with_planes(planes.into_iter().collect()),
+    )
 }
 
 /// A chain of `n` links on hinges about y and x in turn, which hangs from the ground to the side.
@@ -172,10 +157,7 @@ pub fn chain(n: usize) -> JointedSpec {
         } else {
             Vector3::x()
         };
-        let coordinate = CoordinateSpec {
-            position: Some(if k == 0 { 0.5 } else { 0.1 }),
-            ..CoordinateSpec::default()
-        };
+        let coordinate = CoordinateSpec::default().with_position(if k == 0 { 0.5 } else { 0.1 });
         robot.hinge(end, (link, Vector3::z() * 0.05), axis, coordinate);
         end = (Some(link), Vector3::z() * -0.05);
     }

@@ -7,21 +7,17 @@ use carom_impact::two_body::ImpactOptions;
 use carom_lie::{Se3, So3};
 use carom_motion::hybrid::Limits;
 use carom_numeric::random::CounterRng;
-use carom_world::{
-    BodySpec, FlightRule, Laws, OnZeno, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
-};
+use carom_world::{BodySpec, Laws, OnZeno, PlaneSpec, SingleLaw, Surface, World, WorldSpec};
 use nalgebra::Vector3;
 
 /// A body of 1 kg at rest; `None` if the shape has no volume.
 pub fn body(name: &str, shape: Shape, position: Vector3<f64>) -> Option<BodySpec> {
-    Some(BodySpec {
-        name: name.to_owned(),
-        mass: Some(shape.mass_properties(1.0).ok()?),
+    Some(BodySpec::new(
+        name,
+        Some(shape.mass_properties(1.0).ok()?),
         shape,
-        configuration: Se3::new(So3::identity(), position),
-        velocity: Vector3::zeros(),
-        angular_velocity: Vector3::zeros(),
-    })
+        Se3::new(So3::identity(), position),
+    ))
 }
 
 /// A moving ball of 1 kg; `None` if the radius is not positive.
@@ -32,35 +28,27 @@ pub fn ball(
     velocity: Vector3<f64>,
 ) -> Option<BodySpec> {
     let shape = Shape::Ellipsoid(Ellipsoid::sphere(radius, Vector3::zeros()).ok()?);
-    Some(BodySpec {
-        velocity,
-        ..body(name, shape, position)?
-    })
+    Some(body(name, shape, position)?.with_velocity(velocity, Vector3::zeros()))
 }
 
 /// A plane, free where $n\cdot x$ + `offset` > 0; `None` if the normal is zero.
 pub fn plane(name: &str, normal: Vector3<f64>, offset: f64) -> Option<PlaneSpec> {
-    Some(PlaneSpec {
-        name: name.to_owned(),
-        half_space: HalfSpace::new(normal, offset).ok()?,
-    })
+    Some(PlaneSpec::new(name, HalfSpace::new(normal, offset).ok()?))
 }
 
 /// Bodies and planes that bounce without loss and without friction, far from gravity.
 pub fn elastic(bodies: Vec<BodySpec>, planes: Vec<PlaneSpec>) -> WorldSpec {
-    WorldSpec {
+    WorldSpec::new(
         bodies,
         planes,
-        gravity: Vector3::zeros(),
-        flight: FlightRule::Exact,
-        time_step: 1e-3,
-        surface: Surface {
+        Vector3::zeros(),
+        1e-3,
+        Surface {
             friction: 0.0,
             restitution: 1.0,
             collide: true,
         },
-        pairs: Vec::new(),
-    }
+    )
 }
 
 /// Elastic spheres of diameter 1 m, `side`³ of them, `spacing` apart in a box, with random velocities;

@@ -17,18 +17,16 @@ pub(crate) fn wrap(angle: f64) -> f64 {
 /// ```
 /// use carom_joints::coordinates::{Actuator, CoordinateSpec, Rule};
 /// // A knee that bends between 0 and 2.4 rad, with a spring and a constant torque of 3 N m.
-/// let knee = CoordinateSpec {
-///     lower: 0.0,
-///     upper: 2.4,
-///     stiffness: 6.0,
-///     actuator: Some(Actuator { rule: Rule::Constant(3.0), limit: f64::INFINITY }),
-///     ..CoordinateSpec::default()
-/// };
+/// let knee = CoordinateSpec::default()
+///     .with_limits(0.0, 2.4)
+///     .with_spring(6.0, 0.0)
+///     .with_actuator(Actuator { rule: Rule::Constant(3.0), limit: f64::INFINITY });
 /// // It rests where spring and actuator balance: 3/6 rad.
 /// let torque = knee.actuator.as_ref().map_or(0.0, |a| a.force(0.5, 0.0, 0.0, false));
 /// assert_eq!(torque - knee.stiffness * (0.5 - knee.rest), 0.0);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CoordinateSpec {
     /// Value of the coordinate at the start (rad or m). `None` if not specified: the value then follows from the places of the
     /// bodies, or is 0 if this joint places a body.
@@ -55,6 +53,62 @@ pub struct CoordinateSpec {
     pub armature: f64,
     /// Motor that drives the coordinate; `None` if there is no motor.
     pub actuator: Option<Actuator>,
+}
+
+impl CoordinateSpec {
+    /// Sets the value of the coordinate at the start (rad or m); `None` if it follows from the places of the bodies.
+    pub fn with_position(mut self, position: impl Into<Option<f64>>) -> Self {
+        self.position = position.into();
+        self
+    }
+
+    /// Sets the rate of the coordinate at the start (rad/s or m/s); `None` if it follows from the velocities of the bodies.
+    pub fn with_velocity(mut self, velocity: impl Into<Option<f64>>) -> Self {
+        self.velocity = velocity.into();
+        self
+    }
+
+    /// Sets the lower and the upper limit of the coordinate (rad or m); infinite if there is none.
+    pub fn with_limits(mut self, lower: f64, upper: f64) -> Self {
+        (self.lower, self.upper) = (lower, upper);
+        self
+    }
+
+    /// Sets the coefficient of restitution at both limits, in \[0, 1\].
+    pub fn with_restitution(mut self, restitution: f64) -> Self {
+        self.restitution = restitution;
+        self
+    }
+
+    /// Sets the stiffness of the spring (N/m or N m/rad), and the coordinate at which its force is zero (rad or m).
+    pub fn with_spring(mut self, stiffness: f64, rest: f64) -> Self {
+        (self.stiffness, self.rest) = (stiffness, rest);
+        self
+    }
+
+    /// Sets the viscous damping coefficient (N s/m or N m s/rad).
+    pub fn with_damping(mut self, damping: f64) -> Self {
+        self.damping = damping;
+        self
+    }
+
+    /// Sets the largest force of dry friction (N or N m).
+    pub fn with_friction(mut self, friction: f64) -> Self {
+        self.friction = friction;
+        self
+    }
+
+    /// Sets the inertia of a geared rotor, referred to the coordinate (kg or kg m²).
+    pub fn with_armature(mut self, armature: f64) -> Self {
+        self.armature = armature;
+        self
+    }
+
+    /// Sets the motor that drives the coordinate; `None` for no motor.
+    pub fn with_actuator(mut self, actuator: impl Into<Option<Actuator>>) -> Self {
+        self.actuator = actuator.into();
+        self
+    }
 }
 
 impl Default for CoordinateSpec {

@@ -21,29 +21,22 @@ const OBLIQUE: f64 = 1e-6;
 /// # Examples
 ///
 /// ```
-/// use carom_joints::coordinates::CoordinateSpec;
 /// use carom_joints::frames::Frame;
 /// use carom_joints::kinds::Kind;
-/// use carom_joints::{BallSpec, Joint, JointSpec};
+/// use carom_joints::{Joint, JointSpec};
 /// use nalgebra::Vector3;
-/// let hip = Joint::new(&JointSpec {
-///     name: "hip".to_owned(),
-///     kind: Kind::named("revolute").expect("a type of joint"),
-///     parent: None,
-///     child: 0,
-///     parent_frame: Frame::identity(),
-///     child_frame: Frame { position: Vector3::new(0.0, 0.0, 0.2), ..Frame::identity() },
-///     axes: vec![Vector3::y()],
-///     anchors: Vec::new(),
-///     length: None,
-///     coordinates: vec![CoordinateSpec::default()],
-///     ball: BallSpec::default(),
-/// })?;
+/// let hinge = Kind::named("revolute").expect("a type of joint");
+/// let top = Frame { position: Vector3::new(0.0, 0.0, 0.2), ..Frame::identity() };
+/// let spec = JointSpec::new("hip", hinge, None, 0)
+///     .with_frames(Frame::identity(), top)
+///     .with_axes(vec![Vector3::y()]);
+/// let hip = Joint::new(&spec)?;
 /// // Of the six motions of a body a hinge leaves one.
 /// assert_eq!((hip.kind.conditions.len(), hip.n_rates()), (5, 1));
 /// # Ok::<(), carom_joints::JointError>(())
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct JointSpec {
     /// Name, unique among joints.
     pub name: String,
@@ -70,9 +63,72 @@ pub struct JointSpec {
     pub ball: BallSpec,
 }
 
+impl JointSpec {
+    /// Specifies a joint of the type `kind`: its name, and the indices of the parent body (`None` for the ground) and of the
+    /// child body. Its frames are those of the bodies, its axes those of the type, and its coordinates are free.
+    pub fn new(
+        name: impl Into<String>,
+        kind: &'static Kind,
+        parent: Option<usize>,
+        child: usize,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            parent,
+            child,
+            parent_frame: Frame::identity(),
+            child_frame: Frame::identity(),
+            axes: Vec::new(),
+            anchors: Vec::new(),
+            length: None,
+            coordinates: vec![CoordinateSpec::default(); kind.coordinates.len()],
+            ball: BallSpec::default(),
+        }
+    }
+
+    /// Sets the joint frames: on the parent in its body axes (in world coordinates if it is the ground), and on the child in its
+    /// body axes.
+    pub fn with_frames(mut self, parent_frame: Frame, child_frame: Frame) -> Self {
+        (self.parent_frame, self.child_frame) = (parent_frame, child_frame);
+        self
+    }
+
+    /// Sets the directions of the axes in the joint's frames, as many as the type requires.
+    pub fn with_axes(mut self, axes: Vec<Vector3<f64>>) -> Self {
+        self.axes = axes;
+        self
+    }
+
+    /// Sets a point on each axis of a `biaxial` or `triaxial` joint (m), in the joint's frames.
+    pub fn with_anchors(mut self, anchors: Vec<Vector3<f64>>) -> Self {
+        self.anchors = anchors;
+        self
+    }
+
+    /// Sets the distance (m) that a `distance` joint keeps; `None` for other types.
+    pub fn with_length(mut self, length: impl Into<Option<f64>>) -> Self {
+        self.length = length.into();
+        self
+    }
+
+    /// Sets limits, springs, friction and actuators of the coordinates, one entry per coordinate of the type.
+    pub fn with_coordinates(mut self, coordinates: Vec<CoordinateSpec>) -> Self {
+        self.coordinates = coordinates;
+        self
+    }
+
+    /// Sets the parameters of a spherical joint.
+    pub fn with_ball(mut self, ball: BallSpec) -> Self {
+        self.ball = ball;
+        self
+    }
+}
+
 /// Parameters that only a spherical joint has: attitude and angular velocity at the start, damping, limit of the rotation
 /// angle.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct BallSpec {
     /// Attitude of the child's joint frame relative to the parent's at the start; `None` if not specified.
     pub position: Option<So3>,

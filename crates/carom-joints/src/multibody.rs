@@ -18,6 +18,7 @@ const ISOTROPIC: f64 = 1e-14;
 
 /// Specification of a multibody system: bodies, joints, gravity and the scheme of free flight.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct MultibodySpec {
     /// Name of each body with its mass and inertia; `None` for a body that never moves.
     pub bodies: Vec<(String, Option<RigidBody>)>,
@@ -28,6 +29,29 @@ pub struct MultibodySpec {
     /// True if the free flight of bodies between impulses follows the exact solution, false if it follows the variational
     /// integrator.
     pub exact: bool,
+}
+
+impl MultibodySpec {
+    /// Specifies a system whose free flight follows the variational integrator: names of the bodies with mass and inertia
+    /// (`None` for a body that never moves), joints, and the acceleration of gravity (m/s²).
+    pub fn new(
+        bodies: Vec<(String, Option<RigidBody>)>,
+        joints: Vec<JointSpec>,
+        gravity: Vector3<f64>,
+    ) -> Self {
+        Self {
+            bodies,
+            joints,
+            gravity,
+            exact: false,
+        }
+    }
+
+    /// Selects the exact solution (`true`) or the variational integrator for the free flight of bodies between impulses.
+    pub fn with_exact(mut self, exact: bool) -> Self {
+        self.exact = exact;
+        self
+    }
 }
 
 /// A body of the system.
@@ -48,29 +72,18 @@ pub(crate) struct Part {
 /// # use carom_joints::coordinates::CoordinateSpec;
 /// # use carom_joints::frames::Frame;
 /// # use carom_joints::kinds::Kind;
-/// # use carom_joints::{BallSpec, JointSpec, Multibody, MultibodySpec, Placed};
+/// # use carom_joints::{JointSpec, Multibody, MultibodySpec, Placed};
 /// # use carom_variational::RigidBody;
 /// # use nalgebra::{Matrix3, Vector3};
-/// # let hinge = JointSpec {
-/// #     name: "hinge".to_owned(),
-/// #     kind: Kind::named("revolute").expect("a type of joint"),
-/// #     parent: None,
-/// #     child: 0,
-/// #     parent_frame: Frame::identity(),
-/// #     child_frame: Frame { position: Vector3::new(0.0, 0.0, 0.5), ..Frame::identity() },
-/// #     axes: vec![Vector3::y()],
-/// #     anchors: Vec::new(),
-/// #     length: None,
-/// #     coordinates: vec![CoordinateSpec { position: Some(1.0), ..CoordinateSpec::default() }],
-/// #     ball: BallSpec::default(),
-/// # };
+/// # let revolute = Kind::named("revolute").expect("a type of joint");
+/// # let top = Frame { position: Vector3::new(0.0, 0.0, 0.5), ..Frame::identity() };
+/// # let hinge = JointSpec::new("hinge", revolute, None, 0)
+/// #     .with_frames(Frame::identity(), top)
+/// #     .with_axes(vec![Vector3::y()])
+/// #     .with_coordinates(vec![CoordinateSpec::default().with_position(1.0)]);
 /// # let body = RigidBody::new(&MassProperties::new(2.0, Matrix3::identity() * 0.1)?);
-/// # let spec = MultibodySpec {
-/// #     bodies: vec![("rod".to_owned(), Some(body))],
-/// #     joints: vec![hinge],
-/// #     gravity: Vector3::new(0.0, 0.0, -10.0),
-/// #     exact: false,
-/// # };
+/// # let bodies = vec![("rod".to_owned(), Some(body))];
+/// # let spec = MultibodySpec::new(bodies, vec![hinge], Vector3::new(0.0, 0.0, -10.0));
 /// # let placed = Placed {
 /// #     configuration: None,
 /// #     velocity: Vector3::zeros(),

@@ -54,22 +54,18 @@ impl FlightRule {
 /// # use nalgebra::Vector3;
 /// use carom_world::BodySpec;
 /// let shape = Shape::Cuboid(Cuboid::new([0.1, 0.2, 0.3])?);
-/// let brick = BodySpec {
-///     name: "brick".to_owned(),
-///     mass: Some(shape.mass_properties(3.0)?),
-///     shape: shape.clone(),
-///     configuration: Se3::new(So3::identity(), Vector3::new(0.0, 0.0, 1.0)),
-///     velocity: Vector3::zeros(),
-///     angular_velocity: Vector3::new(0.0, 0.0, 5.0),
-/// };
+/// let place = Se3::new(So3::identity(), Vector3::new(0.0, 0.0, 1.0));
+/// let brick = BodySpec::new("brick", Some(shape.mass_properties(3.0)?), shape.clone(), place)
+///     .with_velocity(Vector3::zeros(), Vector3::new(0.0, 0.0, 5.0));
 /// // J_z = m (a² + b²)/3; a body without mass never moves.
 /// let inertia = brick.mass.as_ref().map(|mass| mass.inertia()[(2, 2)]);
 /// assert!(inertia.is_some_and(|j| (j - 0.05).abs() < 1e-15));
-/// let wall = BodySpec { name: "wall".to_owned(), mass: None, ..brick };
+/// let wall = BodySpec::new("wall", None, shape, place);
 /// assert!(wall.mass.is_none());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct BodySpec {
     /// Name, unique among bodies and planes.
     pub name: String,
@@ -86,6 +82,32 @@ pub struct BodySpec {
     pub angular_velocity: Vector3<f64>,
 }
 
+impl BodySpec {
+    /// Specifies a body at rest: its name, mass and inertia about the center of mass (`None` for a body that never moves), shape
+    /// in body axes, and center of mass (m) and attitude.
+    pub fn new(
+        name: impl Into<String>,
+        mass: Option<MassProperties>,
+        shape: Shape,
+        configuration: Se3,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            mass,
+            shape,
+            configuration,
+            velocity: Vector3::zeros(),
+            angular_velocity: Vector3::zeros(),
+        }
+    }
+
+    /// Sets the velocity of the center of mass (m/s) and the angular velocity (rad/s), both in space.
+    pub fn with_velocity(mut self, velocity: Vector3<f64>, angular_velocity: Vector3<f64>) -> Self {
+        (self.velocity, self.angular_velocity) = (velocity, angular_velocity);
+        self
+    }
+}
+
 /// Specification of a fixed plane of a world (a simulation of bodies and planes); the plane's normal points to the side where
 /// bodies can move.
 ///
@@ -96,20 +118,28 @@ pub struct BodySpec {
 /// use carom_world::PlaneSpec;
 /// use nalgebra::Vector3;
 /// // An incline through the origin, that rises by 3 m every 4 m along x.
-/// let incline = PlaneSpec {
-///     name: "incline".to_owned(),
-///     half_space: HalfSpace::new(Vector3::new(-3.0, 0.0, 4.0), 0.0)?,
-/// };
+/// let incline = PlaneSpec::new("incline", HalfSpace::new(Vector3::new(-3.0, 0.0, 4.0), 0.0)?);
 /// let height = incline.half_space.height(&Vector3::new(4.0, 0.0, 8.0));
 /// assert!((height - 4.0).abs() < 1e-15);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PlaneSpec {
     /// Name, unique among bodies and planes.
     pub name: String,
     /// The solid half-space below the plane.
     pub half_space: HalfSpace,
+}
+
+impl PlaneSpec {
+    /// Specifies a plane by its name and the solid half-space below it.
+    pub fn new(name: impl Into<String>, half_space: HalfSpace) -> Self {
+        Self {
+            name: name.into(),
+            half_space,
+        }
+    }
 }
 
 /// Constant properties of a body. The fields used by contact searches of spheres come first, next to each other in memory.

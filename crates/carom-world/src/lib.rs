@@ -31,27 +31,13 @@
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     // A ball falls, bounces, and in the end rolls.
 //!     let shape = Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros())?);
-//!     let ball = BodySpec {
-//!         name: "ball".to_owned(),
-//!         mass: Some(shape.mass_properties(1.0)?),
-//!         shape,
-//!         configuration: Se3::new(So3::identity(), Vector3::new(0.0, 0.0, 0.3)),
-//!         velocity: Vector3::new(1.0, 0.0, 0.0),
-//!         angular_velocity: Vector3::zeros(),
-//!     };
-//!     let floor = PlaneSpec {
-//!         name: "floor".to_owned(),
-//!         half_space: HalfSpace::new(Vector3::z(), 0.0)?,
-//!     };
-//!     let world = World::new(&WorldSpec {
-//!         bodies: vec![ball],
-//!         planes: vec![floor],
-//!         gravity: Vector3::new(0.0, 0.0, -9.80665),
-//!         flight: FlightRule::Exact,
-//!         time_step: 1e-3,
-//!         surface: Surface { friction: 0.3, restitution: 0.5, collide: true },
-//!         pairs: Vec::new(),
-//!     })?;
+//!     let place = Se3::new(So3::identity(), Vector3::new(0.0, 0.0, 0.3));
+//!     let ball = BodySpec::new("ball", Some(shape.mass_properties(1.0)?), shape, place)
+//!         .with_velocity(Vector3::new(1.0, 0.0, 0.0), Vector3::zeros());
+//!     let floor = PlaneSpec::new("floor", HalfSpace::new(Vector3::z(), 0.0)?);
+//!     let gravity = Vector3::new(0.0, 0.0, -9.80665);
+//!     let surface = Surface { friction: 0.3, restitution: 0.5, collide: true };
+//!     let world = World::new(&WorldSpec::new(vec![ball], vec![floor], gravity, 1e-3, surface))?;
 //!     let laws = Laws {
 //!         single: SingleLaw::TwoBody(ImpactOptions::default()),
 //!         several: &|_| Box::new(Poisson::default()),

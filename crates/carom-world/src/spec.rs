@@ -63,23 +63,13 @@ pub enum OnZeno {
 /// # use nalgebra::Vector3;
 /// # let shape = Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros())?);
 /// # let ball = |name: &str, x: f64, speed: f64| -> Result<_, Box<dyn std::error::Error>> {
-/// #     Ok(BodySpec {
-/// #         name: name.to_owned(),
-/// #         mass: Some(shape.mass_properties(1.0)?),
-/// #         shape: shape.clone(),
-/// #         configuration: Se3::new(So3::identity(), Vector3::new(x, 0.0, 1.35)),
-/// #         velocity: Vector3::new(speed, 0.0, 0.0),
-/// #         angular_velocity: Vector3::zeros(),
-/// #     })
+/// #     let place = Se3::new(So3::identity(), Vector3::new(x, 0.0, 1.35));
+/// #     Ok(BodySpec::new(name, Some(shape.mass_properties(1.0)?), shape.clone(), place)
+/// #         .with_velocity(Vector3::new(speed, 0.0, 0.0), Vector3::zeros()))
 /// # };
-/// # let spec = |bodies, planes, gravity: f64| WorldSpec {
-/// #     bodies,
-/// #     planes,
-/// #     gravity: Vector3::new(0.0, 0.0, -gravity),
-/// #     flight: FlightRule::Exact,
-/// #     time_step: 1e-3,
-/// #     surface: Surface { friction: 0.0, restitution: 1.0, collide: true },
-/// #     pairs: Vec::new(),
+/// # let elastic = Surface { friction: 0.0, restitution: 1.0, collide: true };
+/// # let spec = |bodies, planes, gravity: f64| {
+/// #     WorldSpec::new(bodies, planes, Vector3::new(0.0, 0.0, -gravity), 1e-3, elastic)
 /// # };
 /// # let laws = Laws {
 /// #     single: SingleLaw::TwoBody(ImpactOptions::default()),
@@ -144,23 +134,13 @@ impl std::fmt::Debug for Laws<'_> {
 /// # use nalgebra::Vector3;
 /// # let shape = Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros())?);
 /// # let ball = |name: &str, x: f64, speed: f64| -> Result<_, Box<dyn std::error::Error>> {
-/// #     Ok(BodySpec {
-/// #         name: name.to_owned(),
-/// #         mass: Some(shape.mass_properties(1.0)?),
-/// #         shape: shape.clone(),
-/// #         configuration: Se3::new(So3::identity(), Vector3::new(x, 0.0, 1.35)),
-/// #         velocity: Vector3::new(speed, 0.0, 0.0),
-/// #         angular_velocity: Vector3::zeros(),
-/// #     })
+/// #     let place = Se3::new(So3::identity(), Vector3::new(x, 0.0, 1.35));
+/// #     Ok(BodySpec::new(name, Some(shape.mass_properties(1.0)?), shape.clone(), place)
+/// #         .with_velocity(Vector3::new(speed, 0.0, 0.0), Vector3::zeros()))
 /// # };
-/// # let spec = |bodies, planes, gravity: f64| WorldSpec {
-/// #     bodies,
-/// #     planes,
-/// #     gravity: Vector3::new(0.0, 0.0, -gravity),
-/// #     flight: FlightRule::Exact,
-/// #     time_step: 1e-3,
-/// #     surface: Surface { friction: 0.0, restitution: 1.0, collide: true },
-/// #     pairs: Vec::new(),
+/// # let elastic = Surface { friction: 0.0, restitution: 1.0, collide: true };
+/// # let spec = |bodies, planes, gravity: f64| {
+/// #     WorldSpec::new(bodies, planes, Vector3::new(0.0, 0.0, -gravity), 1e-3, elastic)
 /// # };
 /// # let laws = Laws {
 /// #     single: SingleLaw::TwoBody(ImpactOptions::default()),
@@ -169,10 +149,8 @@ impl std::fmt::Debug for Laws<'_> {
 /// # };
 ///
 /// let balls = vec![ball("left", 0.0, 2.0)?, ball("right", 1.0, 0.0)?];
-/// let spec = WorldSpec {
-///     pairs: vec![([0, 1], Surface { friction: 0.0, restitution: 0.5, collide: true })],
-///     ..spec(balls, vec![], 0.0)
-/// };
+/// let spec = spec(balls, vec![], 0.0)
+///     .with_pairs(vec![([0, 1], Surface { friction: 0.0, restitution: 0.5, collide: true })]);
 /// let end = World::new(&spec)?.run(&laws, &Limits::duration(1.0), &[], &mut |_| ());
 /// // v (1 - e)/2 and v (1 + e)/2.
 /// assert!((end.states[0].linear_momentum.x - 0.5).abs() < 1e-12);
@@ -180,6 +158,7 @@ impl std::fmt::Debug for Laws<'_> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct WorldSpec {
     /// Bodies of the world, mobile and fixed.
     pub bodies: Vec<BodySpec>,
@@ -195,6 +174,59 @@ pub struct WorldSpec {
     pub surface: Surface,
     /// Friction and restitution of single pairs, given by their indices. These count the bodies in their order, then the planes.
     pub pairs: Vec<([usize; 2], Surface)>,
+}
+
+impl WorldSpec {
+    /// Specifies a world with exact free flight: its bodies and planes, the acceleration of gravity (m/s²), the time step of the
+    /// grid (s), and friction and restitution of all pairs.
+    pub fn new(
+        bodies: Vec<BodySpec>,
+        planes: Vec<PlaneSpec>,
+        gravity: Vector3<f64>,
+        time_step: f64,
+        surface: Surface,
+    ) -> Self {
+        Self {
+            bodies,
+            planes,
+            gravity,
+            flight: FlightRule::Exact,
+            time_step,
+            surface,
+            pairs: Vec::new(),
+        }
+    }
+
+    /// Sets the acceleration of gravity (m/s²).
+    pub fn with_gravity(mut self, gravity: Vector3<f64>) -> Self {
+        self.gravity = gravity;
+        self
+    }
+
+    /// Sets the integration scheme of the free motion between impacts.
+    pub fn with_flight(mut self, flight: FlightRule) -> Self {
+        self.flight = flight;
+        self
+    }
+
+    /// Sets the time step of the grid (s).
+    pub fn with_time_step(mut self, time_step: f64) -> Self {
+        self.time_step = time_step;
+        self
+    }
+
+    /// Sets friction and restitution of the pairs that are not listed by themselves.
+    pub fn with_surface(mut self, surface: Surface) -> Self {
+        self.surface = surface;
+        self
+    }
+
+    /// Sets friction and restitution of single pairs, given by their indices. These count the bodies in their order, then the
+    /// planes.
+    pub fn with_pairs(mut self, pairs: Vec<([usize; 2], Surface)>) -> Self {
+        self.pairs = pairs;
+        self
+    }
 }
 
 /// A world: a simulation of rigid bodies and planes with contact that is ready to run, after its specification has been
@@ -216,23 +248,13 @@ pub struct WorldSpec {
 /// # use nalgebra::Vector3;
 /// # let shape = Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros())?);
 /// # let ball = |name: &str, x: f64, speed: f64| -> Result<_, Box<dyn std::error::Error>> {
-/// #     Ok(BodySpec {
-/// #         name: name.to_owned(),
-/// #         mass: Some(shape.mass_properties(1.0)?),
-/// #         shape: shape.clone(),
-/// #         configuration: Se3::new(So3::identity(), Vector3::new(x, 0.0, 1.35)),
-/// #         velocity: Vector3::new(speed, 0.0, 0.0),
-/// #         angular_velocity: Vector3::zeros(),
-/// #     })
+/// #     let place = Se3::new(So3::identity(), Vector3::new(x, 0.0, 1.35));
+/// #     Ok(BodySpec::new(name, Some(shape.mass_properties(1.0)?), shape.clone(), place)
+/// #         .with_velocity(Vector3::new(speed, 0.0, 0.0), Vector3::zeros()))
 /// # };
-/// # let spec = |bodies, planes, gravity: f64| WorldSpec {
-/// #     bodies,
-/// #     planes,
-/// #     gravity: Vector3::new(0.0, 0.0, -gravity),
-/// #     flight: FlightRule::Exact,
-/// #     time_step: 1e-3,
-/// #     surface: Surface { friction: 0.0, restitution: 1.0, collide: true },
-/// #     pairs: Vec::new(),
+/// # let elastic = Surface { friction: 0.0, restitution: 1.0, collide: true };
+/// # let spec = |bodies, planes, gravity: f64| {
+/// #     WorldSpec::new(bodies, planes, Vector3::new(0.0, 0.0, -gravity), 1e-3, elastic)
 /// # };
 /// # let laws = Laws {
 /// #     single: SingleLaw::TwoBody(ImpactOptions::default()),
@@ -240,7 +262,7 @@ pub struct WorldSpec {
 /// #     on_zeno: OnZeno::Rest,
 /// # };
 ///
-/// let floor = PlaneSpec { name: "floor".to_owned(), half_space: HalfSpace::new(Vector3::z(), 0.0)? };
+/// let floor = PlaneSpec::new("floor", HalfSpace::new(Vector3::z(), 0.0)?);
 /// let world = World::new(&spec(vec![ball("ball", 0.0, 0.3)?], vec![floor], 10.0))?;
 /// let end = world.run(&laws, &Limits::duration(1.0), &[], &mut |_| ());
 /// assert_eq!(end.n_impacts, 1);

@@ -45,10 +45,7 @@ fn run(
 
 #[test]
 fn a_load_below_the_friction_is_held_without_creep() {
-    let (multibody, mut posture, mut modes) = block(CoordinateSpec {
-        friction: 25.0,
-        ..CoordinateSpec::default()
-    });
+    let (multibody, mut posture, mut modes) = block(CoordinateSpec::default().with_friction(25.0));
     // The first steps do not know the load yet; then nothing moves.
     let h = 1e-3;
     run(&multibody, &mut posture, &mut modes, (10, h));
@@ -63,11 +60,9 @@ fn a_load_below_the_friction_is_held_without_creep() {
 #[test]
 fn a_block_stops_where_its_energy_is_spent() {
     // Friction 40 N against 20 N of weight: it slows down by 10 m/s^2 and stays.
-    let coordinate = CoordinateSpec {
-        friction: 40.0,
-        velocity: Some(-1.0),
-        ..CoordinateSpec::default()
-    };
+    let coordinate = CoordinateSpec::default()
+        .with_friction(40.0)
+        .with_velocity(-1.0);
     let (multibody, mut posture, mut modes) = block(coordinate);
     modes.slides[0] = -1.0;
     let start = multibody.energy(&posture);
@@ -86,10 +81,7 @@ fn a_block_stops_where_its_energy_is_spent() {
 
 #[test]
 fn a_load_beyond_the_friction_slides() {
-    let (multibody, mut posture, mut modes) = block(CoordinateSpec {
-        friction: 5.0,
-        ..CoordinateSpec::default()
-    });
+    let (multibody, mut posture, mut modes) = block(CoordinateSpec::default().with_friction(5.0));
     let h = 1e-3;
     let (loss, force) = run(&multibody, &mut posture, &mut modes, (400, h));
     // a = (20 - 5)/2 upwards of the friction; the first kick of the first step has none.
@@ -141,10 +133,7 @@ impl Contacts for Hammer {
 /// friction did more than it can.
 #[test]
 fn friction_that_fits_no_contact_impulse_holds_and_is_counted() {
-    let (multibody, posture, modes) = block(CoordinateSpec {
-        friction: 25.0,
-        ..CoordinateSpec::default()
-    });
+    let (multibody, posture, modes) = block(CoordinateSpec::default().with_friction(25.0));
     let mut stepper = Stepper::new(&multibody);
     let step = |stepper: &mut Stepper<'_>, contacts: Option<&mut Hammer>| match contacts {
         Some(it) => stepper.step_with(&posture, 0.0, 1e-3, &modes, it),

@@ -271,17 +271,14 @@ fn motors_give_no_angular_momentum() {
         hinge.axes = vec![Vector3::new(0.3 * k as f64, 1.0, 0.4)];
         hinge.parent_frame.position = Vector3::new(0.1, 0.0, -0.2);
         hinge.child_frame.position = Vector3::new(0.0, 0.05, 0.2);
-        hinge.coordinates = vec![CoordinateSpec {
-            actuator: Some(Actuator {
-                rule: Rule::Pd {
-                    proportional: 8.0,
-                    derivative: 0.2,
-                    target: Table::new(vec![0.0, 0.5, 1.0], vec![0.0, 1.5, -1.0]).unwrap(),
-                },
-                limit: f64::INFINITY,
-            }),
-            ..CoordinateSpec::default()
-        }];
+        hinge.coordinates = vec![CoordinateSpec::default().with_actuator(Actuator {
+            rule: Rule::Pd {
+                proportional: 8.0,
+                derivative: 0.2,
+                target: Table::new(vec![0.0, 0.5, 1.0], vec![0.0, 1.5, -1.0]).unwrap(),
+            },
+            limit: f64::INFINITY,
+        })];
         joints.push(hinge);
     }
     let bodies = (0..4).map(|k| rigid(1.0 + f64::from(k), [0.02, 0.03, 0.025]));

@@ -2,13 +2,12 @@
 
 use carom_geometry::MassProperties;
 use carom_joints::coordinates::CoordinateSpec;
-use carom_joints::frames::Frame;
 use carom_joints::kinds::{Axes, KINDS, Kind};
 use carom_joints::lie::{Se3, So3};
 use carom_joints::nalgebra::{Matrix3, Vector3};
 use carom_joints::step::{Modes, Stepper};
 use carom_joints::variational::RigidBody;
-use carom_joints::{BallSpec, JointSpec, Multibody, MultibodySpec, Placed, Posture};
+use carom_joints::{JointSpec, Multibody, MultibodySpec, Placed, Posture};
 
 /// Generator of pseudo-random numbers in (−1, 1) from a seed, by a linear congruence.
 pub struct Numbers(pub u64);
@@ -38,29 +37,18 @@ pub fn rigid(mass: f64, moments: [f64; 3]) -> RigidBody {
 
 pub fn joint(name: &str, kind: &str, parent: Option<usize>, child: usize) -> JointSpec {
     let kind = Kind::named(kind).unwrap();
-    JointSpec {
-        name: name.to_owned(),
-        kind,
-        parent,
-        child,
-        parent_frame: Frame::identity(),
-        child_frame: Frame::identity(),
-        axes: Vec::new(),
-        anchors: Vec::new(),
-        length: (kind.name == "distance").then_some(0.4),
-        coordinates: vec![CoordinateSpec::default(); kind.coordinates.len()],
-        ball: BallSpec::default(),
-    }
+    JointSpec::new(name, kind, parent, child)
+        .with_length((kind.name == "distance").then_some(0.4))
+        .with_coordinates(vec![CoordinateSpec::default(); kind.coordinates.len()])
 }
 
 pub fn spec(bodies: Vec<RigidBody>, joints: Vec<JointSpec>) -> MultibodySpec {
     let named = |(i, body): (usize, RigidBody)| (format!("body{i}"), Some(body));
-    MultibodySpec {
-        bodies: bodies.into_iter().enumerate().map(named).collect(),
+    MultibodySpec::new(
+        bodies.into_iter().enumerate().map(named).collect(),
         joints,
-        gravity: Vector3::new(0.0, 0.0, -9.80665),
-        exact: false,
-    }
+        Vector3::new(0.0, 0.0, -9.80665),
+    )
 }
 
 pub fn unplaced() -> Placed {
@@ -144,10 +132,7 @@ pub fn menagerie(exact: bool) -> (Multibody, Posture) {
         placed.push(unplaced());
         if *kind == "distance" {
             // A body at the rod's end, at rest against what carries it.
-            let carried = MultibodySpec {
-                exact,
-                ..spec(bodies[..=i].to_vec(), joints.clone())
-            };
+            let carried = spec(bodies[..=i].to_vec(), joints.clone()).with_exact(exact);
             let multibody = Multibody::new(&carried).unwrap();
             let (posture, _) = multibody.assemble(&placed[..=i]).unwrap();
             let parent = posture.states[i / 2];
@@ -170,11 +155,7 @@ pub fn menagerie(exact: bool) -> (Multibody, Posture) {
         }
         joints.push(one);
     }
-    let multibody = Multibody::new(&MultibodySpec {
-        exact,
-        ..spec(bodies, joints)
-    })
-    .unwrap();
+    let multibody = Multibody::new(&spec(bodies, joints).with_exact(exact)).unwrap();
     let (posture, _) = multibody.assemble(&placed).unwrap();
     (multibody, posture)
 }

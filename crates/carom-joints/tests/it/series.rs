@@ -13,15 +13,12 @@ const RATES: [f64; 3] = [0.8, -1.1, 0.6];
 
 /// Spring, damper and rotor of the hinge `k`, with its start.
 fn coordinate(k: usize) -> CoordinateSpec {
-    CoordinateSpec {
-        position: Some(POSITIONS[k]),
-        velocity: Some(RATES[k]),
-        stiffness: 1.0 + k as f64,
-        rest: 0.1,
-        damping: 0.02,
-        armature: 0.003 * k as f64,
-        ..CoordinateSpec::default()
-    }
+    CoordinateSpec::default()
+        .with_position(POSITIONS[k])
+        .with_velocity(RATES[k])
+        .with_spring(1.0 + k as f64, 0.1)
+        .with_damping(0.02)
+        .with_armature(0.003 * k as f64)
 }
 
 /// A floating body that carries another by `joints`, the last of which is on the carried one; bodies in between have the mass
@@ -150,12 +147,10 @@ fn three_hinges_end_at_coplanar_axes() {
         hinges.parent = None;
         hinges.child = 0;
         for (k, c) in hinges.coordinates.iter_mut().enumerate() {
-            *c = CoordinateSpec {
-                position: Some([0.2, 1.2, -0.1][k]),
-                velocity: Some([0.05, 3.0, -0.02][k]),
-                armature,
-                ..CoordinateSpec::default()
-            };
+            *c = CoordinateSpec::default()
+                .with_position([0.2, 1.2, -0.1][k])
+                .with_velocity([0.05, 3.0, -0.02][k])
+                .with_armature(armature);
         }
         let mb = Multibody::new(&spec(vec![rigid(1.0, [0.05, 0.06, 0.03])], vec![hinges])).unwrap();
         let (mut posture, _) = mb.assemble(&[unplaced()]).unwrap();

@@ -136,12 +136,10 @@ fn momentum_of_a_floating_tree_changes_by_gravity_alone() {
 #[test]
 fn a_rotor_adds_its_inertia_to_the_coordinate() {
     let mut hinge = joint("hinge", "revolute", None, 0);
-    hinge.coordinates[0] = CoordinateSpec {
-        position: Some(0.5),
-        stiffness: 2.0,
-        armature: 0.3,
-        ..CoordinateSpec::default()
-    };
+    hinge.coordinates[0] = CoordinateSpec::default()
+        .with_position(0.5)
+        .with_spring(2.0, 0.0)
+        .with_armature(0.3);
     let multibody = Multibody::new(&spec(vec![rigid(1.0, [0.1, 0.1, 0.15])], vec![hinge])).unwrap();
     let (start, _) = multibody.assemble(&[unplaced()]).unwrap();
     let omega = (2.0_f64 / 0.45).sqrt();
@@ -167,12 +165,10 @@ fn rotors_a_billion_times_heavier_than_their_bodies_slow_down_by_their_dampers()
     let slide = |name: &str, parent: Option<usize>, child: usize, axis: Vector3<f64>, rate: f64| {
         let mut slide = joint(name, "prismatic", parent, child);
         slide.axes = vec![axis];
-        slide.coordinates[0] = CoordinateSpec {
-            velocity: Some(rate),
-            armature,
-            damping,
-            ..CoordinateSpec::default()
-        };
+        slide.coordinates[0] = CoordinateSpec::default()
+            .with_velocity(rate)
+            .with_armature(armature)
+            .with_damping(damping);
         slide
     };
     let mut along = slide("along", None, 0, Vector3::y(), -0.39);
@@ -238,11 +234,9 @@ fn dampers_decay_and_are_stable_however_stiff() {
     let damped = |damping: f64, n: i32| {
         let mut slide = joint("slide", "prismatic", None, 0);
         slide.axes = vec![Vector3::x()];
-        slide.coordinates[0] = CoordinateSpec {
-            velocity: Some(1.0),
-            damping,
-            ..CoordinateSpec::default()
-        };
+        slide.coordinates[0] = CoordinateSpec::default()
+            .with_velocity(1.0)
+            .with_damping(damping);
         let one = spec(vec![rigid(2.0, [0.1, 0.1, 0.15])], vec![slide]);
         let multibody = Multibody::new(&one).unwrap();
         let (start, _) = multibody.assemble(&[unplaced()]).unwrap();

@@ -150,17 +150,14 @@ fn linkage(
         let values = values.collect();
         let table = Table::new(times, values)
             .ok_or_else(|| ScenarioError::value("duration", "too short"))?;
-        Ok(CoordinateSpec {
-            actuator: Some(Actuator {
-                rule: Rule::Pd {
-                    proportional: *config.proportional,
-                    derivative: *config.derivative,
-                    target: table,
-                },
-                limit: f64::INFINITY,
-            }),
-            ..CoordinateSpec::default()
-        })
+        Ok(CoordinateSpec::default().with_actuator(Actuator {
+            rule: Rule::Pd {
+                proportional: *config.proportional,
+                derivative: *config.derivative,
+                target: table,
+            },
+            limit: f64::INFINITY,
+        }))
     };
     linkage.join(
         "waist",

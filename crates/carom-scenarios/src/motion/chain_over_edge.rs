@@ -117,10 +117,7 @@ fn linkage(config: &Config) -> Result<(Linkage, usize), ScenarioError> {
             continue;
         }
         let half = Vector3::x() * (0.5 * pitch);
-        let hinge = CoordinateSpec {
-            damping: *config.damping,
-            ..CoordinateSpec::default()
-        };
+        let hinge = CoordinateSpec::default().with_damping(*config.damping);
         linkage.join(
             &format!("hinge{k}"),
             "revolute",

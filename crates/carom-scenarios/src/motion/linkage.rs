@@ -16,10 +16,8 @@ use carom_world::joints::coordinates::CoordinateSpec;
 use carom_world::joints::frames::Frame;
 use carom_world::joints::kinds::Kind;
 use carom_world::joints::variational::RigidBody;
-use carom_world::joints::{BallSpec, JointSpec, MultibodySpec, Placed};
-use carom_world::{
-    BodySpec, FlightRule, Laws, MotionError, OnZeno, PlaneSpec, SingleLaw, Surface, WorldSpec,
-};
+use carom_world::joints::{JointSpec, MultibodySpec, Placed};
+use carom_world::{BodySpec, Laws, MotionError, OnZeno, PlaneSpec, SingleLaw, Surface, WorldSpec};
 use nalgebra::Vector3;
 
 /// Builder of a world of jointed bodies.
@@ -38,19 +36,17 @@ pub(super) type End = (Option<usize>, Vector3<f64>);
 impl Linkage {
     pub(super) fn new(gravity: f64, restitution: f64, time_step: f64) -> Self {
         Self {
-            spec: WorldSpec {
-                bodies: Vec::new(),
-                planes: Vec::new(),
-                gravity: Vector3::new(0.0, 0.0, -gravity),
-                flight: FlightRule::Exact,
+            spec: WorldSpec::new(
+                Vec::new(),
+                Vec::new(),
+                Vector3::new(0.0, 0.0, -gravity),
                 time_step,
-                surface: Surface {
+                Surface {
                     friction: 0.0,
                     restitution,
                     collide: true,
                 },
-                pairs: Vec::new(),
-            },
+            ),
             joints: Vec::new(),
             placed: Vec::new(),
             touching: Vec::new(),
@@ -66,14 +62,12 @@ impl Linkage {
         position: Option<Vector3<f64>>,
     ) -> usize {
         let place = |position| Se3::new(So3::identity(), position);
-        self.spec.bodies.push(BodySpec {
-            name: name.to_owned(),
-            mass: Some(mass),
+        self.spec.bodies.push(BodySpec::new(
+            name,
+            Some(mass),
             shape,
-            configuration: place(position.unwrap_or_default()),
-            velocity: Vector3::zeros(),
-            angular_velocity: Vector3::zeros(),
-        });
+            place(position.unwrap_or_default()),
+        ));
         self.placed.push(Placed {
             configuration: position.map(place),
             velocity: Vector3::zeros(),
@@ -84,14 +78,9 @@ impl Linkage {
 
     /// Adds a body that never moves, with the constant pose `place` in the world, and returns its index.
     pub(super) fn fixed(&mut self, name: &str, shape: Shape, place: Se3) -> usize {
-        self.spec.bodies.push(BodySpec {
-            name: name.to_owned(),
-            mass: None,
-            shape,
-            configuration: place,
-            velocity: Vector3::zeros(),
-            angular_velocity: Vector3::zeros(),
-        });
+        self.spec
+            .bodies
+            .push(BodySpec::new(name, None, shape, place));
         self.placed.push(Placed {
             configuration: Some(place),
             velocity: Vector3::zeros(),
@@ -129,10 +118,7 @@ impl Linkage {
         let thing = self.placed.len() + self.spec.planes.len();
         self.touching
             .extend(bodies.iter().map(|body| [*body, thing]));
-        self.spec.planes.push(PlaneSpec {
-            name: name.to_owned(),
-            half_space,
-        });
+        self.spec.planes.push(PlaneSpec::new(name, half_space));
         Ok(())
     }
 
@@ -155,19 +141,12 @@ impl Linkage {
             position,
             ..Frame::identity()
         };
-        self.joints.push(JointSpec {
-            name: name.to_owned(),
-            kind,
-            parent,
-            child,
-            parent_frame: frame(from),
-            child_frame: frame(to),
-            axes,
-            anchors: Vec::new(),
-            length: None,
-            coordinates,
-            ball: BallSpec::default(),
-        });
+        self.joints.push(
+            JointSpec::new(name, kind, parent, child)
+                .with_frames(frame(from), frame(to))
+                .with_axes(axes)
+                .with_coordinates(coordinates),
+        );
         Ok(())
     }
 
@@ -202,26 +181,28 @@ impl Linkage {
     ) -> Result<Course, ScenarioError> {
         let bodies = self.spec.bodies.iter();
         let surface = self.spec.surface;
-        let world = JointedWorld::new(&JointedSpec {
-            multibody: MultibodySpec {
-                bodies: bodies
-                    .clone()
-                    .map(|body| (body.name.clone(), body.mass.as_ref().map(RigidBody::new)))
-                    .collect(),
-                joints: self.joints.clone(),
-                gravity: self.spec.gravity,
-                exact: true,
-            },
-            placed: self.placed.clone(),
-            flight: self.spec.flight,
-            time_step: self.spec.time_step,
-            touch: TouchSpec {
-                shapes: bodies.map(|body| Some(body.shape.clone())).collect(),
-                planes: self.spec.planes.clone(),
-                pairs: self.touching.iter().map(|pair| (*pair, surface)).collect(),
-                ..TouchSpec::default()
-            },
-        })?;
+        let world = JointedWorld::new(
+            &JointedSpec::new(
+                MultibodySpec::new(
+                    bodies
+                        .clone()
+                        .map(|body| (body.name.clone(), body.mass.as_ref().map(RigidBody::new)))
+                        .collect(),
+                    self.joints.clone(),
+                    self.spec.gravity,
+                )
+                .with_exact(true),
+                self.placed.clone(),
+                self.spec.time_step,
+            )
+            .with_flight(self.spec.flight)
+            .with_touch(
+                TouchSpec::default()
+                    .with_shapes(bodies.map(|body| Some(body.shape.clone())).collect())
+                    .with_planes(self.spec.planes.clone())
+                    .with_pairs(self.touching.iter().map(|pair| (*pair, surface)).collect()),
+            ),
+        )?;
         let frames = frames.max(1);
         let samples: Vec<f64> = (0..frames)
             .map(|k| duration * k as f64 / frames as f64)

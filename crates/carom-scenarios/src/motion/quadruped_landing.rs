@@ -239,18 +239,16 @@ fn linkage(config: &Config) -> Result<Linkage, ScenarioError> {
 fn motor(config: &Config, angle: f64) -> Result<CoordinateSpec, ScenarioError> {
     let target = Targets::new(vec![0.0], vec![angle])
         .ok_or_else(|| ScenarioError::value("bend", "must be finite"))?;
-    Ok(CoordinateSpec {
-        position: Some(angle),
-        actuator: Some(Actuator {
+    Ok(CoordinateSpec::default()
+        .with_position(angle)
+        .with_actuator(Actuator {
             rule: Rule::Pd {
                 proportional: *config.proportional,
                 derivative: *config.derivative,
                 target,
             },
             limit: f64::INFINITY,
-        }),
-        ..CoordinateSpec::default()
-    })
+        }))
 }
 
 /// Returns the smallest and the largest value of entry `k` in the list `drawn`. Each item holds the remaining fraction of the

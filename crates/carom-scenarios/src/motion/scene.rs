@@ -9,8 +9,8 @@ use carom_lie::{Se3, So3};
 use carom_motion::hybrid::{Ending, Limits};
 use carom_variational::State;
 use carom_world::{
-    BodySpec, Event, FlightRule, Impact, Laws, MotionError, OnZeno, PlaneSpec, RunEnd, Sample,
-    Serial, SingleLaw, Stepping, Surface, World, WorldSpec,
+    BodySpec, Event, Impact, Laws, MotionError, OnZeno, PlaneSpec, RunEnd, Sample, Serial,
+    SingleLaw, Stepping, Surface, World, WorldSpec,
 };
 use nalgebra::Vector3;
 
@@ -27,19 +27,17 @@ impl Scene {
     /// restitution. `time_step`: step of the integration (s).
     pub(super) fn new(friction: f64, restitution: f64, time_step: f64) -> Self {
         Self {
-            spec: WorldSpec {
-                bodies: Vec::new(),
-                planes: Vec::new(),
-                gravity: Vector3::new(0.0, 0.0, -GRAVITY),
-                flight: FlightRule::Exact,
+            spec: WorldSpec::new(
+                Vec::new(),
+                Vec::new(),
+                Vector3::new(0.0, 0.0, -GRAVITY),
                 time_step,
-                surface: Surface {
+                Surface {
                     friction,
                     restitution,
                     collide: true,
                 },
-                pairs: Vec::new(),
-            },
+            ),
         }
     }
 
@@ -63,14 +61,12 @@ impl Scene {
             }
             None => None,
         };
-        self.spec.bodies.push(BodySpec {
+        self.spec.bodies.push(BodySpec::new(
             name,
-            mass: properties,
+            properties,
             shape,
-            configuration: Se3::new(So3::identity(), position),
-            velocity: Vector3::zeros(),
-            angular_velocity: Vector3::zeros(),
-        });
+            Se3::new(So3::identity(), position),
+        ));
         let last = self.spec.bodies.len() - 1;
         Ok(&mut self.spec.bodies[last])
     }
@@ -85,10 +81,7 @@ impl Scene {
     ) -> Result<(), ScenarioError> {
         let half_space =
             HalfSpace::new(normal, offset).map_err(|error| ScenarioError::value(name, error))?;
-        self.spec.planes.push(PlaneSpec {
-            name: name.to_owned(),
-            half_space,
-        });
+        self.spec.planes.push(PlaneSpec::new(name, half_space));
         Ok(())
     }
 

@@ -57,6 +57,7 @@ pub struct Value {
 
 /// Content of a TOML value, by its type; dates are not supported.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Kind {
     /// A boolean.
     Bool(bool),

@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 
 /// Specification of contact between jointed bodies: shapes of the bodies, fixed planes, and the pairs that may touch.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct TouchSpec {
     /// Shape of each body in body axes, with the origin at the center of mass; `None` for a body that touches nothing.
     pub shapes: Vec<Option<Shape>>,
@@ -27,6 +28,32 @@ pub struct TouchSpec {
     /// Pairs of indices, the smaller index first, that may overlap at the start. A pair that does so is never in contact during
     /// the run. Any other pair that overlaps is an error.
     pub may_overlap: BTreeSet<[usize; 2]>,
+}
+
+impl TouchSpec {
+    /// Sets the shape of each body in body axes, with the origin at the center of mass; `None` for a body that touches nothing.
+    pub fn with_shapes(mut self, shapes: Vec<Option<Shape>>) -> Self {
+        self.shapes = shapes;
+        self
+    }
+
+    /// Sets the fixed planes that bodies can touch.
+    pub fn with_planes(mut self, planes: Vec<PlaneSpec>) -> Self {
+        self.planes = planes;
+        self
+    }
+
+    /// Sets the pairs that may touch. Indices count the bodies in their order, then the planes.
+    pub fn with_pairs(mut self, pairs: Vec<([usize; 2], Surface)>) -> Self {
+        self.pairs = pairs;
+        self
+    }
+
+    /// Sets the pairs of indices, the smaller index first, that may overlap at the start.
+    pub fn with_may_overlap(mut self, may_overlap: BTreeSet<[usize; 2]>) -> Self {
+        self.may_overlap = may_overlap;
+        self
+    }
 }
 
 /// A pair that may touch. The first is a mobile body; of two mobile bodies, the one with the smaller index.

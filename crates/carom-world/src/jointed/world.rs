@@ -11,6 +11,7 @@ use nalgebra::Vector3;
 
 /// Specification of a simulation of jointed bodies: bodies and joints, initial state, time step, and contact.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct JointedSpec {
     /// Bodies, joints and gravity.
     pub multibody: MultibodySpec,
@@ -23,6 +24,32 @@ pub struct JointedSpec {
     pub time_step: f64,
     /// Shapes, planes and the pairs that may touch.
     pub touch: TouchSpec,
+}
+
+impl JointedSpec {
+    /// Specifies a simulation with exact free flight and without contact: bodies, joints and gravity, the initial configuration
+    /// and velocity of each body, and the time step of the grid (s).
+    pub fn new(multibody: MultibodySpec, placed: Vec<Placed>, time_step: f64) -> Self {
+        Self {
+            multibody,
+            placed,
+            flight: FlightRule::Exact,
+            time_step,
+            touch: TouchSpec::default(),
+        }
+    }
+
+    /// Sets the integration scheme.
+    pub fn with_flight(mut self, flight: FlightRule) -> Self {
+        self.flight = flight;
+        self
+    }
+
+    /// Sets the shapes, planes and pairs that may touch.
+    pub fn with_touch(mut self, touch: TouchSpec) -> Self {
+        self.touch = touch;
+        self
+    }
 }
 
 /// A simulation of jointed bodies that is ready to run: its specification has been checked, and the joint conditions are
@@ -39,46 +66,25 @@ pub struct JointedSpec {
 /// # use carom_joints::coordinates::CoordinateSpec;
 /// # use carom_joints::frames::Frame;
 /// # use carom_joints::kinds::Kind;
-/// # use carom_joints::{BallSpec, JointSpec, MultibodySpec, Placed};
+/// # use carom_joints::{JointSpec, MultibodySpec, Placed};
 /// # use carom_variational::RigidBody;
 /// # use nalgebra::{Matrix3, Vector3};
 /// use carom_motion::hybrid::Limits;
-/// use carom_world::jointed::{JointedSpec, JointedWorld, TouchSpec};
+/// use carom_world::jointed::{JointedSpec, JointedWorld};
 /// use carom_world::{FlightRule, Laws, OnZeno, SingleLaw};
-/// let slide = JointSpec {
-///     name: "slide".to_owned(),
-///     kind: Kind::named("prismatic").expect("a type of joint"),
-///     parent: None,
-///     child: 0,
-///     parent_frame: Frame::identity(),
-///     child_frame: Frame::identity(),
-///     axes: vec![Vector3::x()],
-///     anchors: Vec::new(),
-///     length: None,
-///     coordinates: vec![CoordinateSpec {
-///         velocity: Some(1.0),
-///         friction: 4.0,
-///         ..CoordinateSpec::default()
-///     }],
-///     ball: BallSpec::default(),
-/// };
+/// let slide = JointSpec::new("slide", Kind::named("prismatic").expect("a type of joint"), None, 0)
+///     .with_axes(vec![Vector3::x()])
+///     .with_coordinates(vec![CoordinateSpec::default().with_velocity(1.0).with_friction(4.0)]);
 /// let body = RigidBody::new(&MassProperties::new(2.0, Matrix3::identity())?);
-/// let world = JointedWorld::new(&JointedSpec {
-///     multibody: MultibodySpec {
-///         bodies: vec![("block".to_owned(), Some(body))],
-///         joints: vec![slide],
-///         gravity: Vector3::zeros(),
-///         exact: false,
-///     },
-///     placed: vec![Placed {
-///         configuration: None,
-///         velocity: Vector3::zeros(),
-///         angular_velocity: Vector3::zeros(),
-///     }],
-///     touch: TouchSpec::default(),
-///     flight: FlightRule::Lgvi,
-///     time_step: 1e-3,
-/// })?;
+/// let bodies = vec![("block".to_owned(), Some(body))];
+/// let placed = Placed {
+///     configuration: None,
+///     velocity: Vector3::zeros(),
+///     angular_velocity: Vector3::zeros(),
+/// };
+/// let multibody = MultibodySpec::new(bodies, vec![slide], Vector3::zeros());
+/// let spec = JointedSpec::new(multibody, vec![placed], 1e-3).with_flight(FlightRule::Lgvi);
+/// let world = JointedWorld::new(&spec)?;
 /// let laws = Laws {
 ///     single: SingleLaw::TwoBody(ImpactOptions::default()),
 ///     several: &|_| Box::new(Poisson::default()),

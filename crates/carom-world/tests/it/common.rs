@@ -8,8 +8,8 @@ use carom_lie::{Se3, So3};
 use carom_motion::hybrid::Limits;
 use carom_variational::State;
 use carom_world::{
-    BodySpec, Event, FlightRule, Impact, Laws, OnZeno, PlaneSpec, RunEnd, Sample, SingleLaw,
-    Surface, World, WorldSpec,
+    BodySpec, Event, Impact, Laws, OnZeno, PlaneSpec, RunEnd, Sample, SingleLaw, Surface, World,
+    WorldSpec,
 };
 use nalgebra::Vector3;
 
@@ -20,14 +20,12 @@ pub(crate) fn v(x: f64, y: f64, z: f64) -> Vector3<f64> {
 }
 
 pub(crate) fn body(name: &str, shape: Shape, mass: f64, position: Vector3<f64>) -> BodySpec {
-    BodySpec {
-        name: name.to_owned(),
-        mass: Some(shape.mass_properties(mass).unwrap()),
+    BodySpec::new(
+        name,
+        Some(shape.mass_properties(mass).unwrap()),
         shape,
-        configuration: Se3::new(So3::identity(), position),
-        velocity: Vector3::zeros(),
-        angular_velocity: Vector3::zeros(),
-    }
+        Se3::new(So3::identity(), position),
+    )
 }
 
 pub(crate) fn ball(name: &str, radius: f64, mass: f64, position: Vector3<f64>) -> BodySpec {
@@ -56,10 +54,7 @@ pub(crate) fn fixed(mut body: BodySpec) -> BodySpec {
 }
 
 pub(crate) fn plane(name: &str, normal: Vector3<f64>, offset: f64) -> PlaneSpec {
-    PlaneSpec {
-        name: name.to_owned(),
-        half_space: HalfSpace::new(normal, offset).unwrap(),
-    }
+    PlaneSpec::new(name, HalfSpace::new(normal, offset).unwrap())
 }
 
 pub(crate) fn floor() -> PlaneSpec {
@@ -72,19 +67,17 @@ pub(crate) fn spec(
     friction: f64,
     restitution: f64,
 ) -> WorldSpec {
-    WorldSpec {
+    WorldSpec::new(
         bodies,
         planes,
-        gravity: v(0.0, 0.0, -G),
-        flight: FlightRule::Exact,
-        time_step: 1e-3,
-        surface: Surface {
+        v(0.0, 0.0, -G),
+        1e-3,
+        Surface {
             friction,
             restitution,
             collide: true,
         },
-        pairs: Vec::new(),
-    }
+    )
 }
 
 #[derive(Debug, Default)]

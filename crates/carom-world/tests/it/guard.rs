@@ -79,10 +79,7 @@ fn a_step_that_is_too_large_stops_the_run() {
             panic!("{:?}", end.ending);
         };
         assert!(sufficient < 2e-3);
-        let finer = WorldSpec {
-            time_step: sufficient,
-            ..spec
-        };
+        let finer = spec.with_time_step(sufficient);
         let (_, end, _) = run(&finer, 100.0 * sufficient);
         assert_eq!(end.ending, Ending::Completed);
         assert!(end.lowest_gap >= -1e-10);
@@ -131,10 +128,7 @@ fn a_coarse_step_adds_no_energy_unnoticed() {
                 ..
             }) => {
                 n_stopped += 1;
-                let finer = WorldSpec {
-                    time_step: sufficient,
-                    ..spec
-                };
+                let finer = spec.with_time_step(sufficient);
                 let ending = adds_little(&finer, 100.0 * sufficient);
                 assert_eq!(ending, Ending::Completed, "{k}");
             }
@@ -153,10 +147,7 @@ fn the_step_that_is_named_does_and_a_few_times_of_it_do_not() {
         let friction = if k % 3 == 2 { 0.3 } else { 0.0 };
         let spec = rocking(10.0, friction, 0.02 * 1.25f64.powi(k as i32));
         let run_at = |time_step: f64| {
-            let finer = WorldSpec {
-                time_step,
-                ..spec.clone()
-            };
+            let finer = spec.clone().with_time_step(time_step);
             run(&finer, 4.0).1.ending
         };
         let Ending::Stopped(MotionError::StepTooLarge {

@@ -63,10 +63,7 @@ fn pit(count: usize) -> WorldSpec {
     let bodies = (0..count)
         .map(|i| ball(&format!("b{i}"), 0.1, 1.0, at(i)))
         .collect();
-    WorldSpec {
-        time_step: 2e-3,
-        ..spec(bodies, box_of_planes(0.22), 0.5, 0.5)
-    }
+    spec(bodies, box_of_planes(0.22), 0.5, 0.5).with_time_step(2e-3)
 }
 
 fn check_balance(spec: &WorldSpec, world: &World, end: &RunEnd, energies: &[f64]) {
@@ -118,10 +115,7 @@ fn the_error_of_steps_is_told_as_work_of_lasting_contacts() {
         let shape = Ellipsoid::new([0.2, 0.15, 0.1], v(0.0, 0.0, 0.0)).unwrap();
         let egg = body("egg", Shape::Ellipsoid(shape), 1.0, v(0.0, 0.0, 0.1));
         let egg = moving(egg, v(0.1, 0.0, 0.0), v(1.0, 2.0, 0.0));
-        let spec = WorldSpec {
-            time_step,
-            ..spec(vec![egg], vec![floor()], 0.0, 0.0)
-        };
+        let spec = spec(vec![egg], vec![floor()], 0.0, 0.0).with_time_step(time_step);
         let (world, end, energies) = run(&spec, 1.0, &Serial);
         let balance = &end.balance;
         let first = energies.first().unwrap();
@@ -147,10 +141,8 @@ fn energies_of_an_impact_in_a_step_are_kinetic() {
         moving(ball, v(0.0, 0.0, -speed), v(0.0, 0.0, 0.0))
     };
     for speed in [0.05, 0.5, 5.0] {
-        let spec = WorldSpec {
-            time_step: 1e-2,
-            ..spec(vec![heavy(0.1 + 1e-3, speed)], vec![floor()], 0.0, 0.5)
-        };
+        let spec =
+            spec(vec![heavy(0.1 + 1e-3, speed)], vec![floor()], 0.0, 0.5).with_time_step(1e-2);
         let world = World::new(&spec).unwrap();
         let mut seen = 0;
         let stepping = Stepping::new(1e-9, 0.1).unwrap();
@@ -194,18 +186,16 @@ fn a_ball_bounces_with_its_restitution() {
 fn a_light_ball_rebounds_whatever_other_contacts_carry() {
     for heavy in [1.0, 1e4, 1e8, 1e11] {
         let light = ball("light", 0.1, 1.0, v(0.0, 0.0, 0.3 + 5e-3));
-        let spec = WorldSpec {
-            time_step: 2e-3,
-            ..spec(
-                vec![
-                    ball("heavy", 0.1, heavy, v(0.0, 0.0, 0.1)),
-                    moving(light, v(0.0, 0.0, -2.0), Vector3::zeros()),
-                ],
-                vec![floor()],
-                0.0,
-                0.5,
-            )
-        };
+        let spec = spec(
+            vec![
+                ball("heavy", 0.1, heavy, v(0.0, 0.0, 0.1)),
+                moving(light, v(0.0, 0.0, -2.0), Vector3::zeros()),
+            ],
+            vec![floor()],
+            0.0,
+            0.5,
+        )
+        .with_time_step(2e-3);
         let (world, end, _) = run(&spec, 0.01, &Serial);
         assert_eq!(end.n_impacts, 1, "{heavy:e}");
         let speed = world.velocity(1, &end.states[1]).0.z;
@@ -341,10 +331,7 @@ fn masses_of_one_to_a_thousand_settle_on_each_other() {
     };
     let mass = |i: u32| 1000f64.powf(f64::from((i * 5) % 8) / 7.0);
     let bodies = (0..8).map(|i| ball(&format!("b{i}"), 0.1, mass(i), at(i)));
-    let spec = WorldSpec {
-        time_step: 2e-3,
-        ..spec(bodies.collect(), box_of_planes(0.16), 0.5, 0.5)
-    };
+    let spec = spec(bodies.collect(), box_of_planes(0.16), 0.5, 0.5).with_time_step(2e-3);
     let (world, end, energies) = run(&spec, 1.0, &Serial);
     check_balance(&spec, &world, &end, &energies);
     assert!(end.lowest_gap >= -1e-8, "{:e}", end.lowest_gap);
@@ -392,10 +379,7 @@ fn balls_and_boxes_fall_into_one_heap() {
         tumbling.configuration.rotation = carom_lie::So3::exp(&v(x.sin(), x.cos(), 0.3));
         moving(tumbling, Vector3::zeros(), v(1.0, -2.0, 0.5))
     });
-    let spec = WorldSpec {
-        time_step: 2e-3,
-        ..spec(bodies.collect(), box_of_planes(0.22), 0.5, 0.3)
-    };
+    let spec = spec(bodies.collect(), box_of_planes(0.22), 0.5, 0.3).with_time_step(2e-3);
     let (world, end, energies) = run(&spec, 0.8, &Serial);
     check_balance(&spec, &world, &end, &energies);
     assert!(end.lowest_gap >= -1e-3 * 0.05, "{:e}", end.lowest_gap);
@@ -462,11 +446,9 @@ fn fast_boxes_do_not_stop_a_run() {
             spun.configuration.rotation = So3::exp(&(turned(k) * 2.0));
             spun
         };
-        let spec = WorldSpec {
-            time_step: 2e-3,
-            gravity: Vector3::zeros(),
-            ..spec(vec![a_box(0, 1.0), a_box(1, -1.0)], Vec::new(), 0.2, 0.3)
-        };
+        let spec = spec(vec![a_box(0, 1.0), a_box(1, -1.0)], Vec::new(), 0.2, 0.3)
+            .with_time_step(2e-3)
+            .with_gravity(Vector3::zeros());
         let world = World::new(&spec).unwrap();
         let stepping = Stepping::default();
         let end = world.run_in_steps(&stepping, &limits(0.1), &[], &Serial, &mut |_| ());
@@ -486,10 +468,7 @@ fn a_rattling_stack_goes_on_in_steps() {
         let aside = 0.004 * (3.0 * k as f64).sin();
         cuboid(&format!("b{k}"), [0.2, 0.15, 0.07], v(aside, -aside, up))
     };
-    let spec = WorldSpec {
-        time_step: 2e-3,
-        ..spec((0..8).map(boxes).collect(), vec![floor()], 0.5, 0.5)
-    };
+    let spec = spec((0..8).map(boxes).collect(), vec![floor()], 0.5, 0.5).with_time_step(2e-3);
     let world = World::new(&spec).unwrap();
     let laws = Laws {
         single: SingleLaw::TwoBody(ImpactOptions::default()),
@@ -524,10 +503,7 @@ fn balls_that_touch_within_a_step_do_not_overlap() {
             v(0.1 * (1.7 * x).sin(), 0.1 * (2.9 * x).cos(), height)
         };
         let balls = (0..6).map(|i| ball(&format!("b{i}"), 0.1, 1.0, at(i)));
-        let spec = WorldSpec {
-            time_step: 2e-3,
-            ..spec(balls.collect(), box_of_planes(0.21), 0.5, 0.5)
-        };
+        let spec = spec(balls.collect(), box_of_planes(0.21), 0.5, 0.5).with_time_step(2e-3);
         let world = World::new(&spec).unwrap();
         let stepping = (&Stepping::default(), &Serial as &dyn Executor);
         let end = world.run_or_step(&laws, &limits(0.8), &[], stepping, &mut |_| ());
@@ -556,10 +532,7 @@ fn balls_that_fit_between_walls_gain_no_energy() {
         let resting = ball(&format!("b{k}"), 0.1, 1.0, position);
         bodies.push(moving(resting, velocity, Vector3::zeros()));
     }
-    let jam = WorldSpec {
-        time_step: 2e-3,
-        ..spec(bodies, box_of_planes(0.3), 0.5, 0.5)
-    };
+    let jam = spec(bodies, box_of_planes(0.3), 0.5, 0.5).with_time_step(2e-3);
     let (_, _, energies) = run(&jam, 0.03, &Serial);
     let allowed = 18.0 * (G * jam.time_step).powi(2) / 8.0;
     for pair in energies.windows(2) {

@@ -4,12 +4,11 @@ use carom_geometry::MassProperties;
 use carom_impact::frictional::MoreauNewton;
 use carom_impact::two_body::ImpactOptions;
 use carom_motion::hybrid::{Ending, Limits};
-use carom_world::jointed::{JointEvent, JointedEnd, JointedSpec, JointedWorld, TouchSpec};
+use carom_world::jointed::{JointEvent, JointedEnd, JointedSpec, JointedWorld};
 use carom_world::joints::coordinates::{Actuator, CoordinateSpec, Rule, Table};
-use carom_world::joints::frames::Frame;
 use carom_world::joints::kinds::Kind;
 use carom_world::joints::variational::RigidBody;
-use carom_world::joints::{BallSpec, JointSpec, MultibodySpec, Placed};
+use carom_world::joints::{JointSpec, MultibodySpec, Placed};
 use carom_world::{FlightRule, Laws, OnZeno, SingleLaw};
 use nalgebra::{Matrix3, Vector3};
 
@@ -19,19 +18,9 @@ fn rigid(mass: f64, moments: [f64; 3]) -> RigidBody {
 }
 
 fn joint(kind: &str, axis: Vector3<f64>, coordinate: CoordinateSpec) -> JointSpec {
-    JointSpec {
-        name: kind.to_owned(),
-        kind: Kind::named(kind).unwrap(),
-        parent: None,
-        child: 0,
-        parent_frame: Frame::identity(),
-        child_frame: Frame::identity(),
-        axes: vec![axis],
-        anchors: Vec::new(),
-        length: None,
-        coordinates: vec![coordinate],
-        ball: BallSpec::default(),
-    }
+    JointSpec::new(kind, Kind::named(kind).unwrap(), None, 0)
+        .with_axes(vec![axis])
+        .with_coordinates(vec![coordinate])
 }
 
 fn world(bodies: Vec<RigidBody>, joints: Vec<JointSpec>, gravity: Vector3<f64>) -> JointedWorld {
@@ -42,18 +31,18 @@ fn world(bodies: Vec<RigidBody>, joints: Vec<JointSpec>, gravity: Vector3<f64>) 
     };
     let placed = vec![placed; bodies.len()];
     let named = |(i, body): (usize, RigidBody)| (format!("body{i}"), Some(body));
-    JointedWorld::new(&JointedSpec {
-        multibody: MultibodySpec {
-            bodies: bodies.into_iter().enumerate().map(named).collect(),
-            joints,
-            gravity,
-            exact: false,
-        },
-        placed,
-        flight: FlightRule::Lgvi,
-        time_step: 1e-3,
-        touch: TouchSpec::default(),
-    })
+    JointedWorld::new(
+        &JointedSpec::new(
+            MultibodySpec::new(
+                bodies.into_iter().enumerate().map(named).collect(),
+                joints,
+                gravity,
+            ),
+            placed,
+            1e-3,
+        )
+        .with_flight(FlightRule::Lgvi),
+    )
     .unwrap()
 }
 
@@ -82,11 +71,9 @@ fn a_slide_with_dry_friction_stops_where_it_must_and_stays() {
     let slide = joint(
         "prismatic",
         Vector3::x(),
-        CoordinateSpec {
-            velocity: Some(1.0),
-            friction: 3.7,
-            ..CoordinateSpec::default()
-        },
+        CoordinateSpec::default()
+            .with_velocity(1.0)
+            .with_friction(3.7),
     );
     let world = world(
         vec![rigid(2.0, [0.01, 0.01, 0.02])],
@@ -117,14 +104,12 @@ fn dry_friction_gives_way_where_the_load_reaches_it() {
         let slide = joint(
             "prismatic",
             Vector3::x(),
-            CoordinateSpec {
-                friction,
-                actuator: Some(Actuator {
+            CoordinateSpec::default()
+                .with_friction(friction)
+                .with_actuator(Actuator {
                     rule: Rule::Table(force),
                     limit: f64::INFINITY,
                 }),
-                ..CoordinateSpec::default()
-            },
         );
         let mut swinging = joint("revolute", Vector3::y(), CoordinateSpec::default());
         (swinging.parent, swinging.child) = (Some(0), 1);
@@ -147,12 +132,10 @@ fn a_falling_slide_bounces_on_its_limit_as_a_ball_does() {
     let slide = joint(
         "prismatic",
         Vector3::z(),
-        CoordinateSpec {
-            position: Some(0.5),
-            lower: 0.0,
-            restitution: 0.6,
-            ..CoordinateSpec::default()
-        },
+        CoordinateSpec::default()
+            .with_position(0.5)
+            .with_limits(0.0, f64::INFINITY)
+            .with_restitution(0.6),
     );
     let gravity = Vector3::new(0.0, 0.0, -9.81);
     let world = world(vec![rigid(2.0, [0.01, 0.01, 0.02])], vec![slide], gravity);
@@ -180,11 +163,9 @@ fn a_plastic_limit_locks() {
     let mut hinge = joint(
         "revolute",
         Vector3::y(),
-        CoordinateSpec {
-            position: Some(0.9),
-            lower: 0.2,
-            ..CoordinateSpec::default()
-        },
+        CoordinateSpec::default()
+            .with_position(0.9)
+            .with_limits(0.2, f64::INFINITY),
     );
     hinge.child_frame.position = Vector3::new(0.0, 0.0, 0.5);
     let gravity = Vector3::new(0.0, 0.0, -9.81);
@@ -210,17 +191,15 @@ fn knee(restitution: f64, velocity: f64, times: Vec<f64>, values: Vec<f64>) -> J
     let hinge = joint(
         "revolute",
         Vector3::y(),
-        CoordinateSpec {
-            position: Some(0.9),
-            velocity: Some(velocity),
-            lower: 0.2,
-            restitution,
-            actuator: Some(Actuator {
+        CoordinateSpec::default()
+            .with_position(0.9)
+            .with_velocity(velocity)
+            .with_limits(0.2, f64::INFINITY)
+            .with_restitution(restitution)
+            .with_actuator(Actuator {
                 rule: Rule::Table(Table::new(times, values).unwrap()),
                 limit: f64::INFINITY,
             }),
-            ..CoordinateSpec::default()
-        },
     );
     let mut thigh = joint("prismatic", Vector3::z(), CoordinateSpec::default());
     thigh.coordinates[0].position = Some(0.0);
@@ -359,14 +338,14 @@ fn limits_that_are_reached_at_once_are_one_instant() {
         let mut arm = joint(
             "revolute",
             Vector3::x(),
-            CoordinateSpec {
-                velocity: Some(2.0 * side),
-                lower: if side > 0.0 { f64::NEG_INFINITY } else { -0.7 },
-                upper: if side > 0.0 { 0.7 } else { f64::INFINITY },
-                restitution: 0.4,
-                armature: 0.003,
-                ..CoordinateSpec::default()
-            },
+            CoordinateSpec::default()
+                .with_velocity(2.0 * side)
+                .with_limits(
+                    if side > 0.0 { f64::NEG_INFINITY } else { -0.7 },
+                    if side > 0.0 { 0.7 } else { f64::INFINITY },
+                )
+                .with_restitution(0.4)
+                .with_armature(0.003),
         );
         arm.name = name.to_owned();
         (arm.parent, arm.child) = (Some(0), child);
@@ -401,23 +380,19 @@ fn impacts_at_a_limit_do_not_depend_on_the_unit_of_length() {
         let mut hinge = joint(
             "revolute",
             Vector3::new(0.0, 1.0, 2.0),
-            CoordinateSpec {
-                position: Some(angle),
-                velocity: Some(0.3),
-                ..CoordinateSpec::default()
-            },
+            CoordinateSpec::default()
+                .with_position(angle)
+                .with_velocity(0.3),
         );
         hinge.child_frame.position = Vector3::new(0.1, 0.0, 0.2) * unit;
         let mut guide = joint(
             "prismatic",
             Vector3::new(1.0, 0.0, 1.0),
-            CoordinateSpec {
-                position: Some(0.1 * unit),
-                lower: 0.05 * unit,
-                restitution: 0.5,
-                stiffness: 30.0 * unit,
-                ..CoordinateSpec::default()
-            },
+            CoordinateSpec::default()
+                .with_position(0.1 * unit)
+                .with_limits(0.05 * unit, f64::INFINITY)
+                .with_restitution(0.5)
+                .with_spring(30.0 * unit, 0.0),
         );
         (guide.parent, guide.child) = (Some(0), 1);
         guide.parent_frame.position = Vector3::new(0.1, 0.2, 0.3) * unit;

@@ -12,8 +12,8 @@ use carom_world::joints::coordinates::{Actuator, CoordinateSpec, Rule, Table};
 use carom_world::joints::frames::Frame;
 use carom_world::joints::kinds::Kind;
 use carom_world::joints::variational::RigidBody;
-use carom_world::joints::{BallSpec, JointSpec, MultibodySpec, Placed};
-use carom_world::{FlightRule, Laws, OnZeno, PlaneSpec, SingleLaw, Surface};
+use carom_world::joints::{JointSpec, MultibodySpec, Placed};
+use carom_world::{Laws, OnZeno, PlaneSpec, SingleLaw, Surface};
 use nalgebra::Vector3;
 
 const GRAVITY: f64 = 9.81;
@@ -55,26 +55,20 @@ impl Bodies {
             position,
             ..Frame::identity()
         };
-        self.joints.push(JointSpec {
-            name: format!("joint{}", self.joints.len()),
-            kind,
-            parent,
-            child,
-            parent_frame: frame(from),
-            child_frame: frame(to),
-            axes: match kind.name {
-                "revolute" => vec![Vector3::y()],
-                _ => Vec::new(),
-            },
-            anchors: Vec::new(),
-            length: None,
-            coordinates: kind
-                .coordinates
-                .iter()
-                .map(|_| coordinate.clone())
-                .collect(),
-            ball: BallSpec::default(),
-        });
+        self.joints.push(
+            JointSpec::new(format!("joint{}", self.joints.len()), kind, parent, child)
+                .with_frames(frame(from), frame(to))
+                .with_axes(match kind.name {
+                    "revolute" => vec![Vector3::y()],
+                    _ => Vec::new(),
+                })
+                .with_coordinates(
+                    kind.coordinates
+                        .iter()
+                        .map(|_| coordinate.clone())
+                        .collect(),
+                ),
+        );
     }
 
     /// The world over a floor; bodies that a joint connects do not touch each other.
@@ -98,26 +92,23 @@ impl Bodies {
                 }
             }
         }
-        JointedWorld::new(&JointedSpec {
-            touch: TouchSpec {
-                shapes: self.shapes,
-                planes: vec![PlaneSpec {
-                    name: "floor".to_owned(),
-                    half_space: HalfSpace::new(Vector3::z(), 0.0).unwrap(),
-                }],
-                pairs,
-                ..TouchSpec::default()
-            },
-            multibody: MultibodySpec {
-                bodies: self.bodies,
-                joints: self.joints,
-                gravity: Vector3::new(0.0, 0.0, -GRAVITY),
-                exact: true,
-            },
-            placed: self.placed,
-            flight: FlightRule::Exact,
-            time_step,
-        })
+        JointedWorld::new(
+            &JointedSpec::new(
+                MultibodySpec::new(self.bodies, self.joints, Vector3::new(0.0, 0.0, -GRAVITY))
+                    .with_exact(true),
+                self.placed,
+                time_step,
+            )
+            .with_touch(
+                TouchSpec::default()
+                    .with_shapes(self.shapes)
+                    .with_planes(vec![PlaneSpec::new(
+                        "floor",
+                        HalfSpace::new(Vector3::z(), 0.0).unwrap(),
+                    )])
+                    .with_pairs(pairs),
+            ),
+        )
         .unwrap()
     }
 }
@@ -229,10 +220,7 @@ fn a_double_pendulum_obeys_newtons_law_at_the_floor() {
     let mut bodies = Bodies::default();
     let upper = bodies.add(sphere(0.08), 1.0, None);
     let lower = bodies.add(sphere(0.05), 0.7, None);
-    let tilt = CoordinateSpec {
-        position: Some(1.2),
-        ..CoordinateSpec::default()
-    };
+    let tilt = CoordinateSpec::default().with_position(1.2);
     let anchor = Vector3::new(0.0, 0.0, 0.9);
     bodies.join(
         "revolute",
@@ -244,10 +232,7 @@ fn a_double_pendulum_obeys_newtons_law_at_the_floor() {
         "revolute",
         (Some(upper), Vector3::zeros()),
         (lower, Vector3::new(0.0, 0.0, 0.5)),
-        CoordinateSpec {
-            position: Some(0.4),
-            ..CoordinateSpec::default()
-        },
+        CoordinateSpec::default().with_position(0.4),
     );
     let world = bodies.world(0.0, 0.6, 1e-3);
     let mut impacts = Vec::new();
@@ -344,19 +329,19 @@ fn quadruped(friction: f64) -> Bodies {
     let mut bodies = Bodies::default();
     let trunk = Shape::Cuboid(Cuboid::new([0.2, 0.1, 0.04]).unwrap());
     let trunk = bodies.add(trunk, 6.0, Some(Vector3::new(0.0, 0.0, 0.55)));
-    let drive = |target: f64| CoordinateSpec {
-        position: Some(target),
-        damping: 0.2,
-        friction,
-        actuator: Some(Actuator {
-            rule: Rule::Pd {
-                proportional: 120.0,
-                derivative: 3.0,
-                target: Table::new(vec![0.0], vec![target]).unwrap(),
-            },
-            limit: f64::INFINITY,
-        }),
-        ..CoordinateSpec::default()
+    let drive = |target: f64| {
+        CoordinateSpec::default()
+            .with_position(target)
+            .with_damping(0.2)
+            .with_friction(friction)
+            .with_actuator(Actuator {
+                rule: Rule::Pd {
+                    proportional: 120.0,
+                    derivative: 3.0,
+                    target: Table::new(vec![0.0], vec![target]).unwrap(),
+                },
+                limit: f64::INFINITY,
+            })
     };
     for (x, y) in [(0.2, 0.12), (0.2, -0.12), (-0.2, 0.12), (-0.2, -0.12)] {
         let thigh = bodies.add(sphere(0.03), 0.6, None);
@@ -572,10 +557,7 @@ fn a_slow_start_in_short_steps_is_no_rest() {
         "prismatic",
         (None, at),
         (foot, Vector3::zeros()),
-        CoordinateSpec {
-            position: Some(0.0),
-            ..CoordinateSpec::default()
-        },
+        CoordinateSpec::default().with_position(0.0),
     );
     let wheel = bodies.add(ball(), 1.0, None);
     let torque = 4e-9;
@@ -583,14 +565,12 @@ fn a_slow_start_in_short_steps_is_no_rest() {
         "revolute",
         (None, Vector3::new(0.0, 1.0, 1.0)),
         (wheel, Vector3::zeros()),
-        CoordinateSpec {
-            position: Some(0.0),
-            actuator: Some(Actuator {
+        CoordinateSpec::default()
+            .with_position(0.0)
+            .with_actuator(Actuator {
                 rule: Rule::Constant(torque),
                 limit: f64::INFINITY,
             }),
-            ..CoordinateSpec::default()
-        },
     );
     let world = bodies.world(0.0, 0.0, 2e-7);
     let duration = 1e-4;

@@ -84,14 +84,13 @@ impl BodyConfig {
                 (Some(properties), shape)
             }
         };
-        Ok(BodySpec {
-            name: self.name.clone(),
+        Ok(BodySpec::new(
+            self.name.clone(),
             mass,
             shape,
-            configuration: Se3::new(self.attitude(key)?, Vector3::from(position)),
-            velocity,
-            angular_velocity,
-        })
+            Se3::new(self.attitude(key)?, Vector3::from(position)),
+        )
+        .with_velocity(velocity, angular_velocity))
     }
 
     /// Returns the initial velocity of the body (m/s) and its angular velocity (rad/s). Rejects velocities of a fixed body.

@@ -68,13 +68,14 @@ impl FillConfig {
                 low[k] + (cell[k] as f64 + 0.5) * width[k] + moved
             })
         };
-        let body = |i: usize| BodySpec {
-            name: format!("fill{index}_{i}"),
-            mass: Some(properties),
-            configuration: Se3::new(So3::identity(), place(i, &mut random)),
-            shape: shape.clone(),
-            velocity: Vector3::from(self.velocity),
-            angular_velocity: Vector3::zeros(),
+        let body = |i: usize| {
+            BodySpec::new(
+                format!("fill{index}_{i}"),
+                Some(properties),
+                shape.clone(),
+                Se3::new(So3::identity(), place(i, &mut random)),
+            )
+            .with_velocity(Vector3::from(self.velocity), Vector3::zeros())
         };
         Ok((0..self.count).map(body).collect())
     }

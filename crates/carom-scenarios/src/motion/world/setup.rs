@@ -158,20 +158,20 @@ impl Config {
             return Err(ScenarioError::value(&key, fault));
         }
         let pairs = self.pairs(&names, surface)?;
-        let spec = WorldSpec {
+        let spec = WorldSpec::new(
             bodies,
             planes,
-            gravity: Vector3::from(self.gravity),
-            flight: match self.flight {
-                FlightConfig::Exact => FlightRule::Exact,
-                FlightConfig::Lgvi => FlightRule::Lgvi,
-                FlightConfig::Lgvi4 => FlightRule::Lgvi4,
-                FlightConfig::Lgvi6 => FlightRule::Lgvi6,
-            },
-            time_step: self.time_step,
+            Vector3::from(self.gravity),
+            self.time_step,
             surface,
-            pairs,
-        };
+        )
+        .with_flight(match self.flight {
+            FlightConfig::Exact => FlightRule::Exact,
+            FlightConfig::Lgvi => FlightRule::Lgvi,
+            FlightConfig::Lgvi4 => FlightRule::Lgvi4,
+            FlightConfig::Lgvi6 => FlightRule::Lgvi6,
+        })
+        .with_pairs(pairs);
         let several = self.check_laws(&spec)?;
         let restitutes = |s: &Surface| s.collide && s.restitution < 1.0;
         let lossy = restitutes(&surface) || spec.pairs.iter().any(|(_, s)| restitutes(s));
@@ -352,10 +352,7 @@ impl Config {
             let key = format!("planes[{i}].normal");
             let half_space = HalfSpace::new(Vector3::from(plane.normal), plane.offset)
                 .map_err(|error| ScenarioError::value(&key, error))?;
-            Ok(PlaneSpec {
-                name: plane.name.clone(),
-                half_space,
-            })
+            Ok(PlaneSpec::new(plane.name.clone(), half_space))
         };
         self.planes.iter().flatten().enumerate().map(one).collect()
     }

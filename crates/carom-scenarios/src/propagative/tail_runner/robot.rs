@@ -72,6 +72,7 @@ impl Lengths {
 /// Position of the joint between the posterior and the anterior part of the running robot with a tail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum SpineJoint {
     /// Joint at the center of the posterior ball.
     #[default]
@@ -83,6 +84,7 @@ pub enum SpineJoint {
 /// Rule from which the length of the robot's tail is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum TailRule {
     /// The tail ends at the apex of the cone around the two balls, at the distance $l = r_2(r_1 + r_2)/(r_1 - r_2)$
     /// behind the posterior center.

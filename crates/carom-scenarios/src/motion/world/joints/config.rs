@@ -159,19 +159,16 @@ impl JointConfig {
         let names = self.coordinate_names(kind, &fault)?;
         let coordinates = self.coordinates(kind, &fault)?;
         let ball = self.ball(kind, &fault)?;
-        let spec = JointSpec {
-            name: self.name.clone(),
-            kind,
-            parent,
-            child,
-            parent_frame: self.parent_frame.build(&format!("{key}.parent_frame"))?,
-            child_frame: self.child_frame.build(&format!("{key}.child_frame"))?,
-            axes: self.given_axes(kind, &fault)?,
-            anchors: self.given_anchors(kind, &fault)?,
-            length: self.length,
-            coordinates,
-            ball,
-        };
+        let spec = JointSpec::new(self.name.clone(), kind, parent, child)
+            .with_frames(
+                self.parent_frame.build(&format!("{key}.parent_frame"))?,
+                self.child_frame.build(&format!("{key}.child_frame"))?,
+            )
+            .with_axes(self.given_axes(kind, &fault)?)
+            .with_anchors(self.given_anchors(kind, &fault)?)
+            .with_length(self.length)
+            .with_coordinates(coordinates)
+            .with_ball(ball);
         Ok(Built { spec, names })
     }
 
@@ -402,18 +399,20 @@ impl JointConfig {
                 .and_then(|list| list.get(k).copied())
                 .unwrap_or(default)
         };
-        let one = |(k, actuator): (usize, Option<Actuator>)| CoordinateSpec {
-            position: position.as_ref().map(|list| list[k]),
-            velocity: velocity.as_ref().map(|list| list[k]),
-            lower: of(&lower, k, f64::NEG_INFINITY),
-            upper: of(&upper, k, f64::INFINITY),
-            restitution: of(&e, k, 0.0),
-            stiffness: of(&stiffness, k, 0.0),
-            rest: of(&rest, k, 0.0),
-            damping: of(&damping, k, 0.0),
-            friction: of(&friction, k, 0.0),
-            armature: of(&armature, k, 0.0),
-            actuator,
+        let one = |(k, actuator): (usize, Option<Actuator>)| {
+            CoordinateSpec::default()
+                .with_position(position.as_ref().map(|list| list[k]))
+                .with_velocity(velocity.as_ref().map(|list| list[k]))
+                .with_limits(
+                    of(&lower, k, f64::NEG_INFINITY),
+                    of(&upper, k, f64::INFINITY),
+                )
+                .with_restitution(of(&e, k, 0.0))
+                .with_spring(of(&stiffness, k, 0.0), of(&rest, k, 0.0))
+                .with_damping(of(&damping, k, 0.0))
+                .with_friction(of(&friction, k, 0.0))
+                .with_armature(of(&armature, k, 0.0))
+                .with_actuator(actuator)
         };
         Ok(actuators.into_iter().enumerate().map(one).collect())
     }

@@ -7,9 +7,9 @@ use carom_geometry::{Ellipsoid, MassProperties, Rounded, Segment, Shape, Support
 use carom_lie::{Se3, So3};
 use carom_report::Record;
 use carom_variational::State;
+use carom_world::BodySpec;
 use carom_world::jointed::{JointEvent, JointedEnd, Reaction};
 use carom_world::joints::{Joint, Multibody};
-use carom_world::{BodySpec, WorldSpec};
 use nalgebra::{Matrix3, Rotation3, Unit, Vector3};
 
 /// Largest number of frames.
@@ -75,15 +75,12 @@ impl<'w> Film<'w> {
             let shape = shapes.get(body).and_then(Option::as_ref);
             drawn(mb, body, shape, start)
         });
-        let spec = WorldSpec {
-            bodies: bodies.collect(),
-            ..self.jointed.setup.spec.clone()
-        };
+        let mut spec = self.jointed.setup.spec.clone();
+        spec.bodies = bodies.collect();
         if spec.bodies.len() < mb.n_bodies() {
             return;
         }
         let hits: Vec<Hit> = self.hits.iter().map(|hit| self.hit(hit)).collect();
-        let mut spec = spec;
         for joint in mb.joints().iter().filter(|j| j.kind.name == "distance") {
             if let Some(rod) = distance_rod(joint, start) {
                 spec.bodies.push(rod);
@@ -175,14 +172,12 @@ fn drawn(mb: &Multibody, body: usize, shape: Option<&Shape>, start: &[State]) ->
     }
     let rigid = mb.rigid(body);
     let mass = rigid.and_then(|r| MassProperties::new(r.mass(), *r.inertia()).ok());
-    Some(BodySpec {
-        name: mb.body_name(body).to_owned(),
+    Some(BodySpec::new(
+        mb.body_name(body).to_owned(),
         mass,
-        shape: Shape::Union(Union::new(parts).ok()?),
-        configuration: Se3::new(state.rotation, state.position),
-        velocity: Vector3::zeros(),
-        angular_velocity: Vector3::zeros(),
-    })
+        Shape::Union(Union::new(parts).ok()?),
+        Se3::new(state.rotation, state.position),
+    ))
 }
 
 /// Returns the pose of the rod that represents a distance joint, for drawing. The center of the rod is midway between the
@@ -205,14 +200,12 @@ fn stretched(joint: &Joint, states: &[State]) -> State {
 fn distance_rod(joint: &Joint, start: &[State]) -> Option<BodySpec> {
     let length = joint.frames(start).separation().norm();
     let half = Vector3::z() * (0.5 * length);
-    Some(BodySpec {
-        name: joint.name.clone(),
-        mass: MassProperties::new(1.0, Matrix3::identity()).ok(),
-        shape: rod(&Vector3::zeros(), &half, 0.5 * ROD * length)?,
-        configuration: stretched(joint, start).configuration(),
-        velocity: Vector3::zeros(),
-        angular_velocity: Vector3::zeros(),
-    })
+    Some(BodySpec::new(
+        joint.name.clone(),
+        MassProperties::new(1.0, Matrix3::identity()).ok(),
+        rod(&Vector3::zeros(), &half, 0.5 * ROD * length)?,
+        stretched(joint, start).configuration(),
+    ))
 }
 
 /// Adds the state of the rod that represents a distance joint to every frame (time in s, states of all bodies). The velocity of

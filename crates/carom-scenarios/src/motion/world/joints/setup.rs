@@ -95,24 +95,26 @@ impl Jointed {
                 coordinates.push(name);
             }
         }
-        let touch = TouchSpec {
-            pairs: touching_pairs(config, &shapes, planes.len(), &specs, &mobile, &setup),
-            may_overlap: may_overlap(config, &setup),
-            shapes,
-            planes: setup.spec.planes.clone(),
-        };
-        let spec = JointedSpec {
-            multibody: MultibodySpec {
-                bodies: parts,
-                joints: specs,
-                gravity: setup.gravity,
-                exact: setup.spec.flight == carom_world::FlightRule::Exact,
-            },
+        let touch = TouchSpec::default()
+            .with_pairs(touching_pairs(
+                config,
+                &shapes,
+                planes.len(),
+                &specs,
+                &mobile,
+                &setup,
+            ))
+            .with_may_overlap(may_overlap(config, &setup))
+            .with_shapes(shapes)
+            .with_planes(setup.spec.planes.clone());
+        let spec = JointedSpec::new(
+            MultibodySpec::new(parts, specs, setup.gravity)
+                .with_exact(setup.spec.flight == carom_world::FlightRule::Exact),
             placed,
-            flight: setup.spec.flight,
-            time_step: setup.spec.time_step,
-            touch,
-        };
+            setup.spec.time_step,
+        )
+        .with_flight(setup.spec.flight)
+        .with_touch(touch);
         let world = JointedWorld::new(&spec).map_err(|error| named(&error, joints, bodies))?;
         Ok(Self {
             setup,
