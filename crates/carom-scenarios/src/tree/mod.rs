@@ -55,9 +55,9 @@ pub struct Value {
     pub place: Place,
 }
 
-/// Content of a TOML value, by its type; dates are not supported.
+/// Content of a TOML value, by its type; dates are not supported. The types are complete: a caller that writes or compares values
+/// handles each.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Kind {
     /// A boolean.
     Bool(bool),
