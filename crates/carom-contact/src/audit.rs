@@ -1,10 +1,10 @@
 //! Energy and momentum balance of an outcome: one function for every law.
 
 use crate::digits;
-use crate::event_scale::part_in_span;
 use crate::gate::{Answer, GATE_TOLERANCE, ROUNDING};
 use crate::index::RowIndex;
 use crate::numbers::Numbers;
+use crate::span::part_in_span;
 use crate::{ImpactError, ImpactProblem};
 use carom_metric::{Covector, Tangent, kernel};
 use nalgebra::DVector;

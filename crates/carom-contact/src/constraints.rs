@@ -1,14 +1,10 @@
 //! Constraint one-forms of a configuration, which may be linearly dependent.
 
-use crate::{ImpactError, residual_scale};
+use crate::ImpactError;
+use crate::span::orthonormal;
 use carom_metric::{Covector, KineticMetric, UnitNormals, kernel};
 use carom_numeric::decisions::RANK;
-use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};
-
-/// Bound on the least singular value of unit forms (from the norm of the inverse of their triangular factor) above which the
-/// forms are certainly linearly independent. Below it the forms are decomposed by singular values.
-const REGULAR: f64 = 1e-8;
 
 /// Relative rounding error of each entry of a form: a dependent form may differ by this much from the span of the others.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
@@ -16,22 +12,17 @@ const ROUNDING: f64 = 8.0 * f64::EPSILON;
 /// Constraint one-forms $A$ (m × n): $Av = 0$ before and after the impact.
 ///
 /// With the whitened forms $L^{-1}A^T = QR$ of rank $r$, the multipliers of a momentum $p$ in the span of the forms solve
-/// $R\lambda = Q^Tp$. For dependent forms the multipliers of least norm are taken, with forms of unit kinetic length.
+/// $R\lambda = Q^Tp$. For dependent forms the multipliers of least norm are taken, with forms of unit kinetic length; with $R^T =
+/// PT$ they are $PT^{-T}Q^Tp$.
 #[derive(Clone, Debug)]
 pub(crate) struct Constraints {
     forms: Vec<Covector>,
     /// Orthonormal basis $Q$ (n × r) of the whitened forms.
     basis: DMatrix<f64>,
-    solver: Solver,
-}
-
-/// Solver of $R\lambda = c$.
-#[derive(Clone, Debug)]
-enum Solver {
-    /// Upper triangular $R$ (m × m), for independent forms.
-    Triangle(DMatrix<f64>),
-    /// Least-norm inverse of $R$ (m × r) for forms of unit length, and the kinetic lengths of the forms (m entries).
-    Inverse(DMatrix<f64>, DVector<f64>),
+    /// Least-norm inverse of $R$ (m × r) for forms of unit length.
+    inverse: DMatrix<f64>,
+    /// Kinetic lengths of the forms (m entries).
+    norms: DVector<f64>,
 }
 
 impl Constraints {
@@ -46,16 +37,13 @@ impl Constraints {
             metric.check_vector("constraint", form.0.as_slice())?;
         }
         let units = Units::new(metric, &forms)?;
-        let groups = Groups::of(&units.columns);
-        let found = triangle(&units, &groups);
-        let (basis, solver) = found.unwrap_or_else(|| {
-            let rank_tolerance = RANK.max(resolution(metric, &forms, &units));
-            inverse(&units, &groups, rank_tolerance)
-        });
+        let tolerance = RANK.max(resolution(metric, &forms, &units));
+        let (basis, inverse) = inverse(&units.columns, tolerance)?;
         Ok(Self {
             forms,
             basis,
-            solver,
+            inverse,
+            norms: DVector::from_vec(units.norms),
         })
     }
 
@@ -73,32 +61,15 @@ impl Constraints {
     /// Computes the constraint impulses (multipliers, one per constraint row) whose sum is the component of a momentum in
     /// the span of the constraint rows. The momentum is whitened: given in coordinates with a Euclidean kinetic metric.
     pub(crate) fn multipliers(&self, whitened: &DVector<f64>) -> DVector<f64> {
-        let mut along = self.basis.tr_mul(whitened);
-        match &self.solver {
-            Solver::Triangle(triangle) => {
-                // The factor is regular: see `triangle`.
-                triangle.solve_upper_triangular_mut(&mut along);
-                along
-            }
-            Solver::Inverse(inverse, norms) => (inverse * along).component_div(norms),
-        }
+        (&self.inverse * self.basis.tr_mul(whitened)).component_div(&self.norms)
     }
 
     /// Computes the constraint impulses that bring given velocities of the constraints to zero. With the matrix $A$ of the
     /// constraint rows, the mass matrix $M$ and velocities $c$ in the range of $AM^{-1}A^T$, it solves $AM^{-1}A^T\lambda =
     /// c$ and returns $-\lambda$.
     pub(crate) fn stop(&self, mut velocity: DVector<f64>) -> DVector<f64> {
-        match &self.solver {
-            Solver::Triangle(triangle) => {
-                triangle.tr_solve_upper_triangular_mut(&mut velocity);
-                triangle.solve_upper_triangular_mut(&mut velocity);
-                -velocity
-            }
-            Solver::Inverse(inverse, norms) => {
-                velocity.component_div_assign(norms);
-                -(inverse * inverse.tr_mul(&velocity)).component_div(norms)
-            }
-        }
+        velocity.component_div_assign(&self.norms);
+        -(&self.inverse * self.inverse.tr_mul(&velocity)).component_div(&self.norms)
     }
 }
 
@@ -149,108 +120,23 @@ fn resolution(metric: &KineticMetric, forms: &[Covector], units: &Units) -> f64 
     forms.iter().zip(&units.norms).map(of).fold(0.0, f64::max)
 }
 
-/// Groups of forms that share no coordinate. Each group is factored on its own coordinates: a joint factorization would
-/// give a form rounding errors in the coordinates of other groups, on which a far body with a large momentum would act.
-struct Groups {
-    /// Coordinates and forms of each group.
-    groups: Vec<(Vec<usize>, Vec<usize>)>,
-}
-
-impl Groups {
-    /// Groups the whitened constraint rows, given as the columns of an n × m matrix, so that rows of different groups share
-    /// no coordinate. Zero rows belong to no group.
-    fn of(forms: &DMatrix<f64>) -> Self {
-        let (n, m) = forms.shape();
-        let (of, of_form) = residual_scale::groups(n, forms.as_slice().chunks_exact(n.max(1)));
-        let is_zero = |j: usize| forms.column(j).iter().all(|x| *x == 0.0);
-        let groups = (0..n).map(|group| {
-            let coordinates = (0..n).filter(|k| of[*k] == group).collect();
-            let members = (0..m).filter(|j| of_form[*j] == group && !is_zero(*j));
-            (coordinates, members.collect::<Vec<_>>())
-        });
-        Self {
-            groups: groups.filter(|(_, members)| !members.is_empty()).collect(),
-        }
-    }
-}
-
-/// Computes the factors $Q$ and $R$ (orthonormal basis, triangle) of the constraint rows; `None` unless the rows are
-/// certainly linearly independent.
-fn triangle(units: &Units, groups: &Groups) -> Option<(DMatrix<f64>, Solver)> {
-    let (n, m) = units.columns.shape();
-    let mut basis = DMatrix::zeros(n, m);
-    let mut triangle = DMatrix::zeros(m, m);
-    let members = groups.groups.iter().map(|(_, members)| members.len());
-    if members.sum::<usize>() < m {
-        // A zero form belongs to no group.
-        return None;
-    }
-    for (coordinates, members) in &groups.groups {
-        if members.len() > coordinates.len() {
-            return None;
-        }
-        let part = units
-            .columns
-            .select_rows(coordinates)
-            .select_columns(members);
-        let (q, r) = part.qr().unpack();
-        let inverse = r.solve_upper_triangular(&DMatrix::identity(members.len(), members.len()))?;
-        // Written so that NaN fails.
-        if !(inverse.norm() <= 1.0 / REGULAR) {
-            return None;
-        }
-        for (b, j) in members.iter().enumerate() {
-            for (a, i) in members.iter().enumerate() {
-                triangle[(*i, *j)] = r[(a, b)];
-            }
-        }
-        for (a, k) in coordinates.iter().enumerate() {
-            for (b, j) in members.iter().enumerate() {
-                basis[(*k, *j)] = q[(a, b)];
-            }
-        }
-    }
-    for (mut column, norm) in triangle.column_iter_mut().zip(&units.norms) {
-        column *= *norm;
-    }
-    Some((basis, Solver::Triangle(triangle)))
-}
-
-/// Computes an orthonormal basis of the constraint rows and their least-norm inverse by singular values, for rows of any
-/// rank. Singular values below `rank_tolerance` times the largest count as zero.
-fn inverse(units: &Units, groups: &Groups, rank_tolerance: f64) -> (DMatrix<f64>, Solver) {
-    let (n, m) = units.columns.shape();
-    let mut basis = Vec::new();
-    let mut inverse = Vec::new();
-    let mut rank = 0;
-    for (coordinates, members) in &groups.groups {
-        let part = units
-            .columns
-            .select_rows(coordinates)
-            .select_columns(members);
-        let svd = Svd::new(part.as_slice(), part.nrows());
-        let least = rank_tolerance * svd.largest();
-        for (index, size) in svd.singular_values().iter().enumerate() {
-            if !(*size > least) {
-                continue;
-            }
-            let mut direction = vec![0.0; n];
-            for (k, x) in coordinates.iter().zip(svd.left(index)) {
-                direction[*k] = *x;
-            }
-            basis.extend(direction);
-            let mut column = vec![0.0; m];
-            for (j, x) in members.iter().zip(svd.right(index)) {
-                column[*j] = x / size;
-            }
-            inverse.extend(column);
-            rank += 1;
-        }
-    }
-    let basis = DMatrix::from_vec(n, rank, basis);
-    let inverse = DMatrix::from_vec(m, rank, inverse);
-    let norms = DVector::from_column_slice(&units.norms);
-    (basis, Solver::Inverse(inverse, norms))
+/// Computes an orthonormal basis of the whitened unit forms (n × m) and their least-norm inverse. A form within the distance
+/// `tolerance` of the span of the earlier ones counts as dependent.
+///
+/// Forms that share no coordinate are independent groups: Gram–Schmidt leaves zeros in coordinates of other groups, on which a far
+/// body with a large momentum would act.
+fn inverse(
+    forms: &DMatrix<f64>,
+    tolerance: f64,
+) -> Result<(DMatrix<f64>, DMatrix<f64>), ImpactError> {
+    let n = forms.nrows();
+    let basis = orthonormal(forms.as_slice().chunks_exact(n.max(1)), tolerance);
+    let rank = basis.len() / n.max(1);
+    let basis = DMatrix::from_column_slice(n, rank, &basis);
+    let (p, t) = forms.tr_mul(&basis).qr().unpack();
+    let inverse = t.solve_upper_triangular(&DMatrix::identity(rank, rank));
+    let inverse = inverse.ok_or(ImpactError::Overflow)?;
+    Ok((basis, p * inverse.transpose()))
 }
 
 #[cfg(test)]

