@@ -10,7 +10,7 @@ use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 use smallvec::smallvec;
 
-pub use crate::basis::{Basis, Missed, Opening, Targets};
+use crate::basis::{Basis, Opening};
 
 /// Impulses that an impact law has found, not yet accepted by the gate (the checks of momentum, contacts, friction and
 /// energy). [`outcome`](Self::outcome) makes these checks.
@@ -131,6 +131,27 @@ impl Candidate {
             }
         }
         Self { impulse, change }
+    }
+
+    /// Converts the impulses to an outcome without diagnostics if they pass the gate, which checks momentum, contacts, friction and
+    /// energy; without a check if no contact approaches before the impact. `rules` selects the checks. A contact that approaches
+    /// because of rounding is brought to rest first.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`outcome`](Self::outcome).
+    pub fn checked(
+        self,
+        problem: &ImpactProblem<'_>,
+        rules: &Rules<'_>,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let status = if problem.is_approaching() {
+            ImpactStatus::Resolved
+        } else {
+            ImpactStatus::Separating
+        };
+        let basis = &mut Opening::default();
+        self.outcome(problem, rules, basis, status, Diagnostics::None)
     }
 
     /// Converts the impulses to an outcome if they pass the gate, which checks momentum, contacts, friction and energy.

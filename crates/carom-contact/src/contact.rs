@@ -194,6 +194,10 @@ impl<'m> ContactSet<'m> {
         let mut row = 0;
         for (i, contact) in contacts.iter().enumerate() {
             contact.validate(i)?;
+            for row in contact.rows() {
+                let checked = metric.check_vector("normal", row.0.as_slice());
+                checked.map_err(|source| ImpactError::Contact { contact: i, source })?;
+            }
             places.push(Place {
                 row,
                 distinct: UnitRow::new(i),
@@ -208,8 +212,15 @@ impl<'m> ContactSet<'m> {
                 let contact = contact_of(row);
                 row != places[contact].row && contacts[contact].tangents.len() == 2
             };
-            UnitNormals::new_or_zero(metric, rows.iter().copied(), may_be_zero)
-                .map_err(|source| name_contact(source, &rows, metric.dim(), contact_of))?
+            UnitNormals::new_or_zero(metric, rows.iter().copied(), may_be_zero).map_err(
+                |source| match source {
+                    MetricError::ZeroNormal { index } => ImpactError::Contact {
+                        contact: contact_of(index),
+                        source,
+                    },
+                    other => other.into(),
+                },
+            )?
         };
         if let Some(constraints) = &constraints {
             rows.deflate(constraints.basis())
@@ -237,20 +248,17 @@ impl<'m> ContactSet<'m> {
         for (contact, place) in self.places.iter_mut().enumerate() {
             let row = place.row;
             let same = |other: &Distinct| same_normal(&self.rows, row, other.row);
-            match self.distinct.iter().position(same) {
-                Some(first) => {
-                    place.distinct = UnitRow::new(first);
-                    self.distinct[first].multiplicity += 1;
-                }
-                None => {
-                    place.distinct = UnitRow::new(self.distinct.len());
-                    self.distinct.push(Distinct {
-                        contact: ContactIndex::new(contact),
-                        row,
-                        multiplicity: 1,
-                    });
-                }
+            let found = self.distinct.iter().position(same);
+            let first = found.unwrap_or(self.distinct.len());
+            if found.is_none() {
+                self.distinct.push(Distinct {
+                    contact: ContactIndex::new(contact),
+                    row,
+                    multiplicity: 0,
+                });
             }
+            self.distinct[first].multiplicity += 1;
+            place.distinct = UnitRow::new(first);
         }
     }
 
@@ -311,12 +319,7 @@ impl<'m> ContactSet<'m> {
     /// are the rows after it. If there is no contact `i`, the result is the index after the last row.
     #[inline]
     pub fn row(&self, i: ContactIndex) -> RowIndex {
-        self.row_after(i.index())
-    }
-
-    /// Returns the row at which contact `i` starts, or the index after the last row if there are `i` contacts or fewer.
-    fn row_after(&self, i: usize) -> RowIndex {
-        let place = self.places.get(i);
+        let place = self.places.get(i.index());
         RowIndex::new(place.map_or(self.rows.len(), |place| place.row))
     }
 
@@ -338,7 +341,7 @@ impl<'m> ContactSet<'m> {
     /// row of the contact Jacobian, for example the impulses of an outcome. The range is empty if there is no contact `i`.
     #[inline]
     pub fn row_range(&self, i: ContactIndex) -> std::ops::Range<usize> {
-        self.row(i).index()..self.row_after(i.index() + 1).index()
+        self.row(i).index()..self.row(ContactIndex::new(i.index() + 1)).index()
     }
 
     /// Iterates over the rows of contact `i`: its normal, then its tangents.
@@ -398,6 +401,7 @@ impl<'m> ContactSet<'m> {
     /// Largest factor by which the constraints amplify the relative rounding error of a contact row. For one row the factor
     /// is its kinetic length divided by the kinetic length of its restriction to the null space of the constraints. The
     /// result is 1 without constraints.
+    #[doc(hidden)]
     pub fn amplified(&self) -> f64 {
         if self.constraints.is_none() {
             return 1.0;
@@ -470,6 +474,7 @@ impl<'m> ContactSet<'m> {
     }
 
     /// Wedge of the distinct normals `i` and `j`: the set of momenta with which neither of the two contacts approaches.
+    #[doc(hidden)]
     pub fn wedge(&self, i: UnitRow, j: UnitRow) -> carom_metric::Wedge {
         let row = |j: UnitRow| self.distinct[j.index()].row;
         self.rows.wedge(row(i), row(j))
@@ -509,6 +514,7 @@ impl<'m> ContactSet<'m> {
 
     /// Converts impulses on the distinct unit normals (one per distinct normal) to impulses on all rows of the contact
     /// Jacobian, each normalized to unit length: shared equally among duplicate contacts, zero on tangents.
+    #[doc(hidden)]
     pub fn impulses_on_unit_rows(&self, unit_impulse: &[f64]) -> Numbers {
         let mut impulses: Numbers = smallvec![0.0; self.rows.len()];
         for &Place { row, distinct } in &self.places {
@@ -537,6 +543,7 @@ impl<'m> ContactSet<'m> {
     /// zero: $AM^{-1}A^T\lambda = -c$, with the mass matrix $M$. The argument is $c$, one entry per form. If the forms are
     /// linearly dependent, many solutions exist. The one returned has the least norm after each multiplier is multiplied by
     /// the kinetic length of its form.
+    #[doc(hidden)]
     pub fn stop_constraints(&self, velocity: DVector<f64>) -> DVector<f64> {
         match &self.constraints {
             Some(constraints) => constraints.stop(velocity),
@@ -546,6 +553,7 @@ impl<'m> ContactSet<'m> {
 
     /// Orthonormal basis (n × rank) of the span of the constraint one-forms in whitened coordinates, in which the kinetic
     /// metric is Euclidean; `None` without constraints.
+    #[doc(hidden)]
     pub fn constraint_basis(&self) -> Option<&DMatrix<f64>> {
         Some(self.constraints.as_ref()?.basis())
     }
@@ -553,6 +561,7 @@ impl<'m> ContactSet<'m> {
     /// Decomposes a momentum and computes the multipliers $\lambda$ (one per form) with $A^T\lambda$ equal to the component
     /// of the momentum in the span of the constraint one-forms $A$. The momentum is whitened (n entries), that is, in
     /// coordinates in which the kinetic metric is Euclidean.
+    #[doc(hidden)]
     pub fn multipliers(&self, whitened: &DVector<f64>) -> DVector<f64> {
         match &self.constraints {
             Some(constraints) => constraints.multipliers(whitened),
@@ -567,26 +576,4 @@ fn same_normal(rows: &UnitNormals, i: usize, j: usize) -> bool {
     let mut entries = rows.column(i).iter().zip(rows.column(j));
     entries.all(|(a, b)| (a - b).abs() < DUPLICATE_TOLERANCE)
         && rows.wedge(i, j).cos < 0.5 * DUPLICATE_TOLERANCE
-}
-
-/// Adds the index of the contact to an error about one of its rows. `n` is the number of entries that a row must have;
-/// `contact_of` maps the index of a row to that of its contact.
-fn name_contact(
-    source: MetricError,
-    rows: &[&Covector],
-    n: usize,
-    contact_of: impl Fn(usize) -> usize,
-) -> ImpactError {
-    let bad = |row: &&Covector| row.0.len() != n || row.0.iter().any(|x| !x.is_finite());
-    let row = match source {
-        MetricError::ZeroNormal { index } => Some(index),
-        _ => rows.iter().position(bad),
-    };
-    match row {
-        Some(row) => ImpactError::Contact {
-            contact: contact_of(row),
-            source,
-        },
-        None => source.into(),
-    }
 }

@@ -1,5 +1,6 @@
 //! Errors of impact problems and of impact laws.
 
+use crate::gate::GATE_TOLERANCE;
 use crate::{GateRule, ImpactOutcome, Limit, Unsolved};
 use carom_lcp::{LcpError, LcpStatus};
 use carom_metric::MetricError;
@@ -247,7 +248,11 @@ impl ImpactError {
                 raise: None,
             };
         }
-        Self::NotSolved(Unsolved::complementarity(status, residual))
+        let is_told = residual.is_finite() && residual > GATE_TOLERANCE;
+        Self::NotSolved(Unsolved::Complementarity {
+            status,
+            residual: is_told.then_some(residual),
+        })
     }
 
     /// Creates the error of a limit on impacts one after the other, `at`, that the option `max_impacts` raises.

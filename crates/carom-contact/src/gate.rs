@@ -1,7 +1,7 @@
 //! Conditions that an answer must satisfy before it is called an outcome. They depend on the problem and the answer alone.
 //!
 //! Let $b_r$ be the velocity of row $r$, and $S$ the rounding scale of a row: the sum of the magnitudes of all numbers from
-//! which the velocity is computed (see [`residual_scale`](crate::residual_scale)). Every limit is $10^{-9}$ of the scale named in the
+//! which the velocity is computed (see `residual_scale`). Every limit is $10^{-9}$ of the scale named in the
 //! rule:
 //!
 //! 1. every number is finite;
@@ -32,7 +32,7 @@ mod breach;
 pub use breach::{Breach, GateRule};
 
 use crate::ImpactProblem;
-use crate::candidate::Basis;
+use crate::basis::Basis;
 use crate::index::{ContactIndex, RowIndex, UnitRow};
 use crate::numbers::Numbers;
 use crate::residual_scale::{above, divisor, dot_and_size, groups, row_velocity, worst};
@@ -56,7 +56,7 @@ const HUGE: f64 = 1e8;
 pub(crate) const ROUNDING: f64 = 2.0 * f64::EPSILON;
 
 /// Selection of the checks that the answers of a law must pass to be accepted. The fields say if friction, pulling, approach
-/// and energy are tested. A law passes the selection to [`Candidate::outcome`](crate::candidate::Candidate::outcome).
+/// and energy are tested. A law passes the selection to [`Candidate::outcome`](crate::Candidate::outcome).
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'r> {
     /// True if tangential impulses must stay in the friction cone of their contact.
@@ -138,10 +138,6 @@ impl Verdict {
         self.hidden > CORRECTED
     }
 
-    fn raise(&mut self, rule: GateRule, measure: f64) {
-        self.join(Breach::of(rule, measure));
-    }
-
     fn join(&mut self, found: Breach) {
         match &mut self.breach {
             None => self.breach = Some(found),
@@ -166,7 +162,7 @@ pub(crate) fn check(
         answer.constraint_impulses,
     ];
     if !numbers.into_iter().all(kernel::is_finite) {
-        verdict.raise(GateRule::Finite, f64::INFINITY);
+        verdict.join(Breach::of(GateRule::Finite, f64::INFINITY));
         return verdict;
     }
     let mut balance = Balance::new(problem, answer);
@@ -177,7 +173,7 @@ pub(crate) fn check(
     let is_asked = !matches!(rules.work, Work::Any) && rules.wall_rates.is_empty();
     if is_asked && !(balance.work <= balance.work_size) {
         let measure = GATE_TOLERANCE * balance.work / balance.work_size;
-        verdict.raise(GateRule::Energy, measure);
+        verdict.join(Breach::of(GateRule::Energy, measure));
     }
     let may_be_rounding = balance.check_momentum(problem.contacts().metric(), &mut verdict);
     let is_asked = basis.has_residual() || is_suspect && !rules.may_approach;
@@ -337,7 +333,7 @@ impl Balance {
             }
             may_be_rounding |= f64::EPSILON * size > CANCELLATION_TOLERANCE * rounding;
             if !(momentum.abs() <= GATE_TOLERANCE * terms + ROUNDING * rounding) {
-                verdict.raise(GateRule::Momentum, momentum.abs() / terms);
+                verdict.join(Breach::of(GateRule::Momentum, momentum.abs() / terms));
             }
         }
         may_be_rounding
@@ -457,7 +453,7 @@ impl ResidualScales {
         });
         let largest = worst(violations);
         if !(largest <= GATE_TOLERANCE) {
-            verdict.raise(GateRule::Constraint, largest);
+            verdict.join(Breach::of(GateRule::Constraint, largest));
         }
     }
 

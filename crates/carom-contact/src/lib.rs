@@ -11,23 +11,19 @@
 //! 1. A [`KineticMetric`](carom_metric::KineticMetric), [`Contact`]s and constraint one-forms (if any) make a
 //!    [`ContactSet`], once per configuration. Its rows are normalized to unit kinetic length, and duplicates are merged.
 //! 2. A velocity turns the set into an [`ImpactProblem`], in whitened coordinates and multiplied by a power of two.
-//! 3. A law computes impulses on the unit rows, a [`Candidate`](candidate::Candidate), and states which [`Rules`](gate::Rules) of the
-//!    gate its answer must obey.
-//! 4. [`Candidate::outcome`](candidate::Candidate::outcome) converts them to a velocity and to impulses on the caller's unnormalized
-//!    rows. It refines answers that rounding has spoiled, and returns an [`ImpactOutcome`] or the [`GateRule`] that is
-//!    broken.
+//! 3. A law computes impulses on the unit rows, a [`Candidate`], and states which [`Rules`] of the gate its answer must obey.
+//! 4. [`Candidate::checked`] converts them to a velocity and to impulses on the caller's unnormalized rows. It corrects an answer
+//!    that rounding has spoiled, and returns an [`ImpactOutcome`] or the [`GateRule`] that is broken.
 //! 5. Every outcome carries an [`Audit`] of energy, momentum, penetration, adhesion, friction and
 //!    constraints, computed from the problem and the outcome alone, and the number of correct digits of the velocity.
 //!
 //! # Examples
 //!
 //! ```
-//! use carom_contact::candidate::{Candidate, Opening};
-//! use carom_contact::gate::Rules;
 //! use carom_contact::metric::{Covector, KineticMetric, Tangent};
 //! use carom_contact::nalgebra::DMatrix;
 //! use carom_contact::{
-//!     Contact, ContactSet, Diagnostics, GateRule, ImpactError, ImpactProblem, ImpactStatus,
+//!     Candidate, Contact, ContactSet, GateRule, ImpactError, ImpactProblem, Rules,
 //! };
 //!
 //! fn main() -> Result<(), ImpactError> {
@@ -39,9 +35,7 @@
 //!     // A part of the impulse that stops it.
 //!     let answer = |part: f64| {
 //!         let impulse = problem.unit_velocity().iter().map(|b| -part * b).collect();
-//!         let (rules, mut basis) = (Rules::FRICTIONLESS, Opening::default());
-//!         let candidate = Candidate::new(&problem, impulse);
-//!         candidate.outcome(&problem, &rules, &mut basis, ImpactStatus::Resolved, Diagnostics::None)
+//!         Candidate::new(&problem, impulse).checked(&problem, &Rules::FRICTIONLESS)
 //!     };
 //!     // The whole is an outcome: 6 N·s, and all of its 9 J are lost.
 //!     let outcome = answer(1.0)?;
@@ -58,38 +52,41 @@
 
 mod audit;
 mod basis;
-pub mod candidate;
+mod candidate;
 mod constraints;
 mod contact;
-pub mod dependent;
+mod dependent;
 mod digits;
 mod error;
 mod friction_cone;
-pub mod gate;
+mod gate;
 mod index;
+#[doc(hidden)]
+pub mod internal;
 mod invariants;
 mod law;
 mod margin;
-pub mod momentum_change;
-pub mod nnls;
+mod momentum_change;
+mod nnls;
 mod numbers;
 mod outcome;
 mod problem;
-pub mod residual_scale;
+mod residual_scale;
 mod span;
 mod tolerances;
 mod unsolved;
 
 pub use audit::{Audit, audit};
+pub use candidate::Candidate;
 pub use contact::{Contact, ContactSet};
 pub use digits::{MARKED_DIGITS, REFUSED_DIGITS};
 pub use error::ImpactError;
 pub use friction_cone::FrictionCone;
-pub use gate::GateRule;
+pub use gate::{GateRule, Rules, Work};
 pub use index::{ContactIndex, RowIndex, UnitRow};
 pub use invariants::Invariants;
 pub use law::{ImpactLaw, SetValuedLaw};
-pub use margin::{JAM_MARGIN, Margin};
+pub use margin::Margin;
 pub use numbers::Numbers;
 pub use outcome::{
     ConeDiagnostics, Diagnostics, DrawnOrders, FamilyMember, FrictionalDiagnostics, ImpactOutcome,
@@ -98,12 +95,6 @@ pub use outcome::{
 };
 pub use problem::ImpactProblem;
 pub use unsolved::{Limit, Unsolved};
-
-/// Scale of the motion that contacts see.
-pub mod event_scale {
-    pub use crate::residual_scale::{ROUNDING, spanning};
-    pub use crate::span::part_in_span;
-}
 
 // Crates whose types occur in signatures of this crate.
 pub use carom_lcp as lcp;

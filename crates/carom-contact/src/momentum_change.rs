@@ -1,6 +1,7 @@
 //! Change of momentum made by impulses on the distinct unit normals.
 
-use crate::candidate::{Basis, Candidate, Opening};
+use crate::basis::{Basis, Opening};
+use crate::candidate::Candidate;
 use crate::gate::Rules;
 use crate::index::ContactIndex;
 use crate::numbers::Numbers;

@@ -127,6 +127,3 @@ fn least_squares(y: &DMatrix<f64>, z: &DVector<f64>) -> Option<DVector<f64>> {
     let mut x = rhs.rows(0, y.ncols()).into_owned();
     r.solve_upper_triangular_mut(&mut x).then_some(x)
 }
-
-/// Impulses along unit normals that minimize the norm of a momentum.
-pub use nonnegative_least_squares as plastic_impulses;

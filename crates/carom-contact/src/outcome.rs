@@ -196,19 +196,17 @@ impl Diagnostics {
     /// Inserts the residuals computed by the final checks into the diagnostics of laws that report them. `velocity`:
     /// largest difference from prescribed velocities; `own`: largest residual of the contact conditions.
     pub(crate) fn with_residuals(mut self, velocity: Option<f64>, own: f64) -> Self {
-        if let Self::Cone(cone) = &mut self {
-            cone.residual = own;
-        }
-        match (&mut self, velocity) {
-            (
-                Self::Complementarity {
-                    velocity_residual, ..
-                },
-                Some(residual),
-            ) => *velocity_residual = residual,
-            (Self::Cone(cone), Some(residual)) => cone.velocity_residual = residual,
-            _ => {}
-        }
+        let told = match &mut self {
+            Self::Complementarity {
+                velocity_residual, ..
+            } => velocity_residual,
+            Self::Cone(cone) => {
+                cone.residual = own;
+                &mut cone.velocity_residual
+            }
+            _ => return self,
+        };
+        *told = velocity.unwrap_or(*told);
         self
     }
 }

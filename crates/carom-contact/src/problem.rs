@@ -75,6 +75,7 @@ impl<'a> ImpactProblem<'a> {
     /// # Errors
     ///
     /// The errors of [`new`](Self::new), except [`ImpactError::ConstraintViolated`].
+    #[doc(hidden)]
     pub fn reposed(contacts: &'a ContactSet<'a>, velocity: Tangent) -> Result<Self, ImpactError> {
         Self::pose(contacts, velocity, None)?.framed()
     }
@@ -206,6 +207,7 @@ impl<'a> ImpactProblem<'a> {
     /// Size of the rounding error of the full velocity before the impact and of its reduction to the span of the contact rows,
     /// measured along the unit normal of `contact` and multiplied by [`scale`](Self::scale). It is 0 unless this problem was reduced to the part of the velocity in the span
     /// of the contact rows.
+    #[doc(hidden)]
     #[inline]
     pub fn rounding(&self, contact: ContactIndex) -> f64 {
         let rounding = self.roundings.get(contact.index());
@@ -334,6 +336,7 @@ impl<'a> ImpactProblem<'a> {
 
     /// Kinetic norm of the momentum of the full velocity before the impact, including the part orthogonal to all contact
     /// rows, multiplied by [`scale`](Self::scale).
+    #[doc(hidden)]
     pub fn given_norm(&self) -> f64 {
         let given = self.given_momentum();
         given.map_or(self.norm, |momentum| kernel::norm(&momentum))

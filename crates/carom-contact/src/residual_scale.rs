@@ -22,7 +22,6 @@ use crate::numbers::Numbers;
 use crate::span::part_in_span;
 use crate::{ContactSet, ImpactProblem};
 use carom_metric::{KineticMetric, Tangent, kernel};
-use carom_numeric::svd::Svd;
 use nalgebra::DVector;
 
 /// Largest normal velocity that counts as grazing, as a fraction of $\sigma = \sum_k|n_kv_k|$, the sum of the magnitudes of
@@ -138,11 +137,8 @@ pub(crate) fn linked<'r>(
 /// Norm of the part of a momentum that belongs to the degrees of freedom marked true in `touched`. The momentum is whitened
 /// (n entries), that is, in coordinates in which the kinetic metric is Euclidean.
 pub(crate) fn momentum_of(touched: &[bool], momentum: &[f64]) -> f64 {
-    let own: Vec<f64> = momentum
-        .iter()
-        .zip(touched)
-        .map(|(p, is_touched)| if *is_touched { *p } else { 0.0 })
-        .collect();
+    let own = momentum.iter().zip(touched);
+    let own: Numbers = own.map(|(p, t)| if *t { *p } else { 0.0 }).collect();
     kernel::norm(&own)
 }
 
@@ -175,14 +171,6 @@ pub fn groups<'r>(
     let of_row = |row: &[f64]| row.iter().position(|a| *a != 0.0).map_or(0, |k| of[k]);
     let rows = rows.map(of_row).collect();
     (of, rows)
-}
-
-/// Iterates over the singular values that are larger than $10^{-12}$ of the largest one, and therefore do not count as zero.
-/// Each item is the index of a singular value and the singular value itself.
-pub fn spanning(svd: &Svd) -> impl Iterator<Item = (usize, f64)> + Clone + '_ {
-    let least = svd.cutoff();
-    let sizes = svd.singular_values().iter().copied().enumerate();
-    sizes.filter(move |(_, size)| *size > least)
 }
 
 /// Computes the part of the velocity before the impact (n entries) in the span of the contact rows; only this part affects

@@ -2,9 +2,6 @@
 
 use carom_lcp::LcpStatus;
 
-/// Largest residual that the gate accepts: a smaller one is not the reason why an answer is missing.
-const GOOD: f64 = 1e-9;
-
 /// Reason why no answer of a law was found, without a proof that the law has none.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -53,16 +50,6 @@ pub enum Unsolved {
         /// Change of the velocity before, relative to its components.
         change: f64,
     },
-}
-
-impl Unsolved {
-    /// Creates the reason of a complementarity problem that ended with `status` and a scale-free `residual`.
-    pub(crate) fn complementarity(status: LcpStatus, residual: f64) -> Self {
-        Self::Complementarity {
-            status,
-            residual: (residual.is_finite() && residual > GOOD).then_some(residual),
-        }
-    }
 }
 
 fn end_of(status: LcpStatus) -> &'static str {

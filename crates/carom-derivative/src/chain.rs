@@ -5,8 +5,7 @@ use super::frame::Frame;
 use super::mode::{Mode, Rebound};
 use super::stage::Stage;
 use crate::tolerances::NEGLIGIBLE;
-use carom_contact::nnls::nonnegative_least_squares;
-use carom_contact::residual_scale::{GRAZING_TOLERANCE, dot_and_size};
+use carom_contact::internal::{GRAZING_TOLERANCE, dot_and_size, nonnegative_least_squares};
 use carom_contact::{ContactSet, ImpactError, RowIndex, UnitRow};
 use carom_impact::internal::{
     IMPACTS_OF_PATIENCE, SEQUENCE_LIMIT, by_priority, least_approaching, most_approaching,

@@ -3,7 +3,7 @@
 use super::Direction;
 use super::scale::Scales;
 use crate::tolerances::GRAZING;
-use carom_contact::event_scale::ROUNDING;
+use carom_contact::internal::ROUNDING;
 use carom_contact::{ContactIndex, ImpactError, ImpactOutcome, ImpactProblem, RowIndex};
 use carom_metric::kernel;
 use carom_numeric::decisions::Sum;

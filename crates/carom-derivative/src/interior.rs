@@ -1,7 +1,7 @@
 //! Directions in the interior of an intersection of half spaces.
 
 use carom_contact::ImpactError;
-use carom_contact::nnls::nonnegative_least_squares;
+use carom_contact::internal::nonnegative_least_squares;
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 

@@ -3,7 +3,7 @@
 
 use crate::tolerances::NEGLIGIBLE;
 use carom_contact::RowIndex;
-use carom_contact::event_scale::{ROUNDING, part_in_span};
+use carom_contact::internal::{ROUNDING, part_in_span};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 use smallvec::SmallVec;

@@ -11,7 +11,7 @@ use super::interior::interior;
 use super::{DifferentiableLaw, Map};
 use crate::SAME_JACOBIAN;
 use crate::tolerances::NEGLIGIBLE;
-use carom_contact::event_scale::ROUNDING;
+use carom_contact::internal::ROUNDING;
 use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem};
 use carom_metric::Tangent;
 use nalgebra::DVector;

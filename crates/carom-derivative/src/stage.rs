@@ -5,7 +5,7 @@ use super::frame::{Frame, Variation};
 use super::independent::invert_independent;
 use super::mode::{Mode, Range, Terms};
 use crate::tolerances::NEGLIGIBLE;
-use carom_contact::residual_scale::dot_and_size;
+use carom_contact::internal::dot_and_size;
 use carom_contact::{ContactIndex, RowIndex};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector, DVectorView};

@@ -2,15 +2,13 @@
 
 use crate::laws::BuiltIn;
 use crate::tolerances::BALANCED;
-use carom_contact::candidate::Targets;
-use carom_contact::event_scale::part_in_span;
-use carom_contact::gate::Rules;
-use carom_contact::momentum_change::{MomentumChange, separating};
-use carom_contact::nnls::plastic_impulses;
-use carom_contact::residual_scale::{GRAZING_TOLERANCE, groups};
+use carom_contact::internal::{
+    GRAZING_TOLERANCE, MomentumChange, Targets, groups, nonnegative_least_squares, part_in_span,
+    separating,
+};
 use carom_contact::{
     ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
-    Numbers, UnitRow,
+    Numbers, Rules, UnitRow,
 };
 use carom_metric::kernel;
 use carom_numeric::decisions::RANK;
@@ -234,7 +232,7 @@ fn cone(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
         let n = normals.nrows();
         let seen = part_in_span(normals.as_slice().chunks_exact(n), momentum.as_slice());
         let seen = DVector::from_column_slice(&seen);
-        let found = plastic_impulses(normals, &seen, GRAZING_TOLERANCE)?;
+        let found = nonnegative_least_squares(normals, &seen, GRAZING_TOLERANCE)?;
         Ok(found.as_slice().to_vec())
     })?;
     Ok(MomentumChange::from_impulse(problem, impulse.into()))

@@ -1,8 +1,7 @@
 //! Energetic restitution of a whole impact, with all its elementary impacts.
 
 use crate::tolerances::WORK_ROUNDING;
-use carom_contact::event_scale::part_in_span;
-use carom_contact::momentum_change::MomentumChange;
+use carom_contact::internal::{MomentumChange, part_in_span};
 use carom_contact::{ImpactError, ImpactProblem};
 
 /// Energetic coefficient of restitution $R \in [0, 1]$ of a whole impact.

@@ -1,11 +1,10 @@
 //! Frictional impact of one contact of any system, by Routh's method: velocities are functions of the normal impulse.
 
 use crate::laws::BuiltIn;
-use carom_contact::candidate::{Candidate, Opening};
-use carom_contact::gate::{Rules, Work};
+use carom_contact::internal::Opening;
 use carom_contact::{
-    ContactIndex, Diagnostics, FrictionalDiagnostics, ImpactError, ImpactLaw, ImpactOutcome,
-    ImpactProblem, ImpactStatus,
+    Candidate, ContactIndex, Diagnostics, FrictionalDiagnostics, ImpactError, ImpactLaw,
+    ImpactOutcome, ImpactProblem, ImpactStatus, Rules, Work,
 };
 use carom_two_body::{
     ContactImpact, ContactInertia, ContactResponse, FinalMode, ImpactOptions, RestitutionLaw,

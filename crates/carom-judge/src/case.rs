@@ -2,8 +2,8 @@
 
 use crate::JudgeOptions;
 use crate::parts::{self, Parts};
-use carom_contact::event_scale::ROUNDING;
-use carom_contact::{ContactIndex, ImpactError, ImpactProblem, residual_scale};
+use carom_contact::internal::{ROUNDING, row_velocity};
+use carom_contact::{ContactIndex, ImpactError, ImpactProblem};
 use carom_metric::{Covector, Tangent, kernel};
 use nalgebra::DVector;
 
@@ -260,7 +260,7 @@ impl<'a> Case<'a> {
             if norm == 0.0 {
                 continue;
             }
-            let velocity = residual_scale::row_velocity(form.0.as_slice(), after, norm, scale);
+            let velocity = row_velocity(form.0.as_slice(), after, norm, scale);
             largest = largest.max(measure(form, velocity.rate.abs()));
         }
         Ok(largest)

@@ -3,7 +3,7 @@
 use super::Case;
 use super::parts::Parts;
 use crate::tolerances::EQUAL;
-use carom_contact::nnls::nonnegative_least_squares;
+use carom_contact::internal::nonnegative_least_squares;
 use carom_contact::{ContactIndex, ContactSet, ImpactError, RowIndex};
 use carom_metric::{Tangent, kernel};
 use carom_numeric::decisions::RANK;

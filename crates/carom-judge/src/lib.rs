@@ -77,7 +77,7 @@ pub use nalgebra;
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-use carom_contact::residual_scale::GRAZING_TOLERANCE;
+use carom_contact::internal::GRAZING_TOLERANCE;
 use carom_contact::{Audit, ContactIndex, FrictionCone, ImpactError, ImpactProblem, audit};
 use carom_impact::internal::DEFAULT_SAMPLING_WORK;
 use carom_metric::{Covector, Tangent};

@@ -1,9 +1,8 @@
 //! Unconnected parts of a system, each measured by its own momentum.
 
-use carom_contact::event_scale::{ROUNDING, part_in_span, spanning};
-use carom_contact::{Contact, ContactIndex, ContactSet, ImpactProblem, residual_scale};
-use carom_metric::{Tangent, kernel};
-use carom_numeric::svd::Svd;
+use carom_contact::internal::{ROUNDING, groups, part_in_span};
+use carom_contact::{Contact, ContactIndex, ContactSet, ImpactProblem};
+use carom_metric::{Tangent, kernel, orthonormal_span};
 use nalgebra::{DMatrix, DVector};
 
 /// Scalar product of whitened unit rows below which two contacts do not interact. It covers the rounding of coordinates
@@ -72,7 +71,7 @@ impl Parts {
         let links = columns
             .chain(touched.iter().map(Vec::as_slice))
             .chain(forms.map(|form| form.0.as_slice()));
-        let (roots, _) = residual_scale::groups(n, links);
+        let (roots, _) = groups(n, links);
         // Numbers the blocks from 0, in the order of their first degrees of freedom.
         let mut firsts = roots.clone();
         firsts.sort_unstable();
@@ -400,19 +399,13 @@ fn span(contacts: &ContactSet<'_>, group: &[ContactIndex]) -> DMatrix<f64> {
     let columns: Vec<f64> = rows
         .flat_map(|row| contacts.unit_row(row).iter().copied())
         .collect();
-    let svd = Svd::new(&columns, n);
-    let directions: Vec<DVector<f64>> = spanning(&svd)
-        .map(|(index, _)| {
-            let mut direction = DVector::from_column_slice(svd.left(index));
-            // Entries that no row touches are set to zero: a distant body may be fast there, and its rounding must not
-            // count.
-            for (k, x) in direction.iter_mut().enumerate() {
-                if columns.iter().skip(k).step_by(n.max(1)).all(|a| *a == 0.0) {
-                    *x = 0.0;
-                }
-            }
-            direction
-        })
-        .collect();
-    DMatrix::from_fn(n, directions.len(), |i, k| directions[k][i])
+    let rows = DMatrix::from_column_slice(n, columns.len() / n.max(1), &columns);
+    let mut span = orthonormal_span(&rows);
+    for (row, mut entries) in rows.row_iter().zip(span.row_iter_mut()) {
+        // Entries that no row touches are set to zero: a distant body may be fast there, and its rounding must not count.
+        if row.iter().all(|a| *a == 0.0) {
+            entries.fill(0.0);
+        }
+    }
+    span
 }

@@ -1,10 +1,9 @@
 //! Each rule of the gate on an answer that breaks it alone, and the same answer repaired.
 
-use carom_contact::candidate::{Candidate, Opening, Targets};
-use carom_contact::gate::{Rules, Work};
+use carom_contact::internal::{Opening, Targets};
 use carom_contact::{
-    Contact, ContactSet, Diagnostics, GateRule, ImpactError, ImpactOutcome, ImpactProblem,
-    ImpactStatus, RowIndex,
+    Candidate, Contact, ContactSet, Diagnostics, GateRule, ImpactError, ImpactOutcome,
+    ImpactProblem, ImpactStatus, RowIndex, Rules, Work,
 };
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::DMatrix;

@@ -4,9 +4,7 @@ use super::own::own_residual;
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use carom_contact::ContactSet;
-use carom_contact::candidate::{Basis, Missed};
-use carom_contact::gate::Breach;
-use carom_contact::residual_scale::worst;
+use carom_contact::internal::{Basis, Breach, Missed, worst};
 use nalgebra::{DMatrix, DVector};
 
 /// Contact modes, in the form of the solution and basis of the complementarity problem.

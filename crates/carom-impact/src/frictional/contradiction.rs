@@ -2,7 +2,7 @@
 
 use super::space::ContactSpace;
 use carom_contact::ContactIndex;
-use carom_contact::nnls::nonnegative_least_squares;
+use carom_contact::internal::nonnegative_least_squares;
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 

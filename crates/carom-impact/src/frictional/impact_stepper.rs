@@ -6,9 +6,8 @@ use super::round::RoundStep;
 use super::set_valued::refuse;
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
-use carom_contact::candidate::Opening;
-use carom_contact::gate::Rules;
-use carom_contact::{ContactSet, FrictionCone, ImpactError};
+use carom_contact::internal::Opening;
+use carom_contact::{ContactSet, FrictionCone, ImpactError, Rules};
 use carom_metric::Tangent;
 use nalgebra::DVector;
 

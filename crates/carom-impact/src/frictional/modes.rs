@@ -6,11 +6,9 @@ use super::set_valued::refuse;
 use super::space::ContactSpace;
 use crate::tolerances::BALANCED;
 use crate::tolerances::DISTINCT;
-use carom_contact::candidate::Opening;
-use carom_contact::gate::Rules;
-use carom_contact::nnls::nonnegative_least_squares;
+use carom_contact::internal::{Opening, nonnegative_least_squares};
 use carom_contact::{
-    Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, Unsolved,
+    Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, Rules, Unsolved,
 };
 use nalgebra::{DMatrix, DVector};
 

@@ -2,7 +2,7 @@
 
 use super::space::ContactSpace;
 use crate::tolerances::EQUAL;
-use carom_contact::residual_scale::{divisor, worst};
+use carom_contact::internal::{divisor, worst};
 use carom_contact::{ContactSet, Numbers};
 use carom_metric::kernel;
 use smallvec::smallvec;

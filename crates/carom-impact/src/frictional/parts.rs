@@ -3,9 +3,7 @@
 use super::canonical::Canonical;
 use super::space::{ContactSpace, Slot};
 use carom_contact::ContactSet;
-use carom_contact::candidate::{Basis, Missed};
-use carom_contact::gate::Breach;
-use carom_contact::residual_scale::worst;
+use carom_contact::internal::{Basis, Breach, Missed, worst};
 use std::borrow::Cow;
 
 /// Contacts whose impulses change no velocity at other contacts. They are resolved alone, so that their result depends on no

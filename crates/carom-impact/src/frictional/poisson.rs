@@ -11,13 +11,10 @@ use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use super::turned::Turned;
 use crate::laws::BuiltIn;
-use carom_contact::candidate::Opening;
-use carom_contact::gate::Rules;
-use carom_contact::momentum_change::separating;
-use carom_contact::residual_scale::worst;
+use carom_contact::internal::{Opening, separating, worst};
 use carom_contact::{
     Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
-    PoissonDiagnostics,
+    PoissonDiagnostics, Rules,
 };
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{ConeAnswer, ConeMode, ConeSelection, ConeStart};

@@ -2,9 +2,7 @@
 
 use super::own::own_residual;
 use super::space::ContactSpace;
-use carom_contact::candidate::{Basis, Missed, Targets};
-use carom_contact::gate::Breach;
-use carom_contact::residual_scale::{divisor, worst};
+use carom_contact::internal::{Basis, Breach, Missed, Targets, divisor, worst};
 use carom_contact::{ContactSet, FrictionCone, ImpactError, ImpactProblem, PolygonDiagnostics};
 use carom_lcp::LcpStatus;
 use carom_lcp::cone::{

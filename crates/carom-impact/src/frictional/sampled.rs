@@ -5,7 +5,7 @@ use super::sampler::{Draw, Sampler};
 use super::samples::{SampleSummary, sampled_outcomes};
 use super::set_valued::{BranchPolicy, CAP_OFF, COVERING_SPREAD, CapDistribution, SetValued};
 use crate::laws::BuiltIn;
-use carom_contact::momentum_change::separating;
+use carom_contact::internal::separating;
 use carom_contact::{
     Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, OutcomeSet, SetValuedLaw,
 };

@@ -10,12 +10,10 @@ use super::set_valued::{BranchPolicy, COVERING_SPREAD, CapDistribution, SetValue
 use super::space::{ContactSpace, Slot};
 use super::stepper::StepWorkspace;
 use crate::tolerances::BALANCED;
-use carom_contact::candidate::Opening;
-use carom_contact::gate::Rules;
-use carom_contact::residual_scale::GRAZING_TOLERANCE;
+use carom_contact::internal::{GRAZING_TOLERANCE, Opening};
 use carom_contact::{
     ContactIndex, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, Numbers,
-    RowIndex,
+    RowIndex, Rules,
 };
 use carom_lcp::LcpStatus;
 use carom_metric::kernel;

@@ -7,9 +7,7 @@ use super::space::{ContactSpace, Slot};
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::laws::BuiltIn;
 use crate::tolerances::EQUAL;
-use carom_contact::event_scale::ROUNDING;
-use carom_contact::momentum_change::separating;
-use carom_contact::residual_scale::{GRAZING_TOLERANCE, divisor, worst};
+use carom_contact::internal::{GRAZING_TOLERANCE, ROUNDING, divisor, separating, worst};
 use carom_contact::{
     ContactIndex, Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
     ImpactStatus, Limit, Numbers, Unsolved,

@@ -12,13 +12,10 @@ use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use super::turned;
 use crate::laws::BuiltIn;
-use carom_contact::candidate::Basis;
-use carom_contact::gate::{Rules, Work};
-use carom_contact::momentum_change::separating;
-use carom_contact::residual_scale::{GRAZING_TOLERANCE, worst};
+use carom_contact::internal::{Basis, GRAZING_TOLERANCE, separating, worst};
 use carom_contact::{
     ConeDiagnostics, Contact, ContactIndex, Diagnostics, FamilyMember, FrictionCone, ImpactError,
-    ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, PolygonDiagnostics,
+    ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, PolygonDiagnostics, Rules, Work,
 };
 use carom_lcp::cone::{ConeMode, ConeSelection};
 use carom_metric::{Tangent, kernel};

@@ -1,12 +1,9 @@
 //! Contact rows normalized for the solvers of frictional laws.
 
-use carom_contact::candidate::{Candidate, Opening};
-use carom_contact::event_scale::ROUNDING;
-use carom_contact::gate::Rules;
-use carom_contact::residual_scale::{GRAZING_TOLERANCE, dot_and_size, groups};
+use carom_contact::internal::{GRAZING_TOLERANCE, Opening, ROUNDING, dot_and_size, groups};
 use carom_contact::{
-    ContactIndex, ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus,
-    Numbers, RowIndex,
+    Candidate, ContactIndex, ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem,
+    ImpactStatus, Numbers, RowIndex, Rules,
 };
 use carom_lcp::ContactRows;
 use carom_metric::kernel;

@@ -2,7 +2,7 @@
 
 use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
-use carom_contact::residual_scale::GRAZING_TOLERANCE;
+use carom_contact::internal::GRAZING_TOLERANCE;
 use carom_contact::{ContactIndex, ImpactError};
 use carom_lcp::cone::{ConeAnswer, ConeSelection};
 use carom_lcp::{ContactLcp, LcpRef, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};

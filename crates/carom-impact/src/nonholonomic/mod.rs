@@ -9,14 +9,13 @@ pub use restitution::Restitution;
 pub use rough::Rough;
 
 use crate::propagative::selection::most_approaching;
-use carom_contact::candidate::{Basis, Opening, Targets};
-use carom_contact::gate::Rules;
-use carom_contact::momentum_change::{MomentumChange, separating};
-use carom_contact::nnls::nonnegative_least_squares;
-use carom_contact::residual_scale::{GRAZING_TOLERANCE, dot_and_size, groups};
+use carom_contact::internal::{
+    Basis, GRAZING_TOLERANCE, MomentumChange, Opening, Targets, dot_and_size, groups,
+    nonnegative_least_squares, separating,
+};
 use carom_contact::{
     ContactIndex, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
-    Limit, NonholonomicDiagnostics, Numbers, UnitRow,
+    Limit, NonholonomicDiagnostics, Numbers, Rules, UnitRow,
 };
 use carom_metric::kernel;
 use smallvec::smallvec;

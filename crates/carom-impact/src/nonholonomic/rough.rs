@@ -4,14 +4,10 @@ use crate::laws::BuiltIn;
 use crate::plastic::by_groups;
 use crate::tolerances::EQUAL;
 use crate::tolerances::IMPULSE_ROUNDINGS;
-use carom_contact::candidate::{Candidate, Targets};
-use carom_contact::gate::Rules;
-use carom_contact::momentum_change::separating;
-use carom_contact::nnls::nonnegative_least_squares;
-use carom_contact::residual_scale::row_velocity;
+use carom_contact::internal::{Targets, nonnegative_least_squares, row_velocity, separating};
 use carom_contact::{
-    ContactIndex, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
-    Numbers, RowIndex,
+    Candidate, ContactIndex, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
+    ImpactStatus, Numbers, RowIndex, Rules,
 };
 use carom_metric::kernel;
 use carom_numeric::decisions::RANK;

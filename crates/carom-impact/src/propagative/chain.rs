@@ -2,8 +2,7 @@
 
 use super::selection::Selector;
 use super::{DEFAULT_MAX_IMPACTS, Elastic, Propagative, SEQUENCE_LIMIT};
-use carom_contact::momentum_change::MomentumChange;
-use carom_contact::residual_scale::{GRAZING_TOLERANCE, dot_and_size};
+use carom_contact::internal::{GRAZING_TOLERANCE, MomentumChange, dot_and_size};
 use carom_contact::{ContactIndex, ContactSet, ImpactError, ImpactProblem, Numbers, UnitRow};
 use carom_metric::kernel;
 use smallvec::smallvec;

@@ -15,12 +15,10 @@ use crate::laws::BuiltIn;
 use crate::plastic::plastic_change;
 use crate::restitution::blend;
 use crate::{EnergeticRestitution, PlasticRule};
-use carom_contact::candidate::{Basis, Opening};
-use carom_contact::gate::Rules;
-use carom_contact::momentum_change::{MomentumChange, separating};
+use carom_contact::internal::{Basis, MomentumChange, Opening, separating};
 use carom_contact::{
     Diagnostics, DrawnOrders, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
-    OutcomeSet, PropagativeDiagnostics, SetValuedLaw, UnitRow,
+    OutcomeSet, PropagativeDiagnostics, Rules, SetValuedLaw, UnitRow,
 };
 use spread::{farthest_first, farthest_pair};
 use tree::merge_tolerances;

@@ -1,6 +1,6 @@
 //! Choice of the reported outcomes: a subset that spreads as far as the whole set.
 
-use carom_contact::momentum_change::MomentumChange;
+use carom_contact::internal::MomentumChange;
 
 /// Largest number of pairs of outcomes for which the diameter is computed exactly; above it, by sweeps.
 const MAX_PAIRS: usize = 20_000_000;

@@ -2,8 +2,7 @@
 
 use super::tree::merge_tolerances;
 use super::{Elastic, Propagative, SEQUENCE_LIMIT};
-use carom_contact::momentum_change::MomentumChange;
-use carom_contact::residual_scale::GRAZING_TOLERANCE;
+use carom_contact::internal::{GRAZING_TOLERANCE, MomentumChange};
 use carom_contact::{ContactSet, ImpactError, ImpactProblem, Numbers, UnitRow};
 use carom_metric::{Wedge, kernel};
 use smallvec::smallvec;

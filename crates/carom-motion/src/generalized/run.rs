@@ -7,7 +7,7 @@ use super::projection::Projection;
 use super::{IntegratorError, IntegratorOptions};
 use crate::hybrid::{Ending, Hybrid, Limits, drive};
 use carom_contact::ImpactLaw;
-use carom_contact::residual_scale::GRAZING_TOLERANCE;
+use carom_contact::internal::GRAZING_TOLERANCE;
 use carom_derivative::DifferentiableLaw;
 use carom_derivative::sensitivity::Sensitivity;
 use carom_mechanism::MechanicalSystem;

@@ -1,7 +1,7 @@
 //! Lipschitz constant of the map from the input of a step to its result.
 
 use super::slots::{slot_column, slot_norms};
-use carom_contact::nnls::nonnegative_least_squares;
+use carom_contact::internal::nonnegative_least_squares;
 use carom_contact::{ContactSet, ImpactError};
 use carom_impact::internal::ContactSpace;
 use carom_impact::lcp::{ContactLcp, ContactRows};

@@ -9,7 +9,7 @@ use super::touch::{Touch, TouchPair};
 use crate::kick::{Friction, Kick, Work};
 use crate::pair::ContactPoint;
 use crate::step::{CLOSED, SETTLED, SHORT, STALE, STILL};
-use carom_contact::dependent::Dependent;
+use carom_contact::internal::Dependent;
 use carom_joints::step::contacts::{Change, ContactRow, Contacts, FirstKick};
 use carom_joints::step::{EXTRAPOLATED, Step};
 use carom_variational::State;

@@ -3,7 +3,7 @@
 use super::{SHORT, STILL, slip_of};
 use crate::kick::Friction;
 use crate::step_scene::{Points, StepScene};
-use carom_contact::dependent::Dependent;
+use carom_contact::internal::Dependent;
 use carom_variational::State;
 
 /// Slips of contacts that stick after an impact, relative to the fastest motion of a material point.
