@@ -8,7 +8,7 @@ use crate::tolerances::EQUAL;
 pub use restitution::Restitution;
 pub use rough::Rough;
 
-use crate::propagative::selection::most_approaching;
+use crate::propagative::selection::{most_approaching, most_approaching_of};
 use carom_contact::internal::{
     Basis, GRAZING_TOLERANCE, MomentumChange, Opening, Targets, dot_and_size, groups,
     nonnegative_least_squares, separating,
@@ -60,7 +60,8 @@ pub const PATIENCE: usize = 1000;
 /// # Several contacts
 ///
 /// The contact that approaches fastest is resolved first, then the next, until none approaches. Of contacts that approach
-/// equally fast, up to rounding, the first in the list is resolved, as in [`Propagative`](crate::Propagative). If contacts
+/// equally fast, up to rounding, the first in the list is resolved, as in [`Propagative`](crate::Propagative), unless it would still
+/// approach after its impact and another one would not. If contacts
 /// without restitution make each other approach, they need infinitely many impacts; after a thousand impacts they are
 /// closed simultaneously, which is the limit of the sequence. Moreau's plastic answer is [`Plastic`](crate::Plastic) on
 /// the same contacts, and all orders of elastic impacts are [`Propagative`](crate::Propagative): contact sets restrict
@@ -209,7 +210,7 @@ impl Nonholonomic {
                     raise: None,
                 });
             }
-            let strike = self.strike(problem, j, velocity[j.index()])?;
+            let (j, strike) = self.strike_of_equal(problem, j, &velocity, &grazing)?;
             impulse[j.index()] += strike.impulse;
             kernel::add_scaled(&mut change, strike.impulse, contacts.unit(j));
             if struck.is_empty() {
@@ -308,7 +309,31 @@ impl Nonholonomic {
         )
     }
 
-    /// Computes the impact of the distinct normal `j` with its normal velocity.
+    /// Computes the impact of the contact `fastest`. If it would leave this contact approaching, the first other contact that
+    /// approaches equally fast and does not do so is struck instead: impacts that slow each other down never end, and where
+    /// they have become slow, rounding makes other contacts as fast. Returns the contact that is struck. `velocity` and
+    /// `grazing`: normal velocities, and the speeds up to which they are rounding.
+    fn strike_of_equal(
+        &self,
+        problem: &ImpactProblem<'_>,
+        fastest: UnitRow,
+        velocity: &[f64],
+        grazing: &[f64],
+    ) -> Result<(UnitRow, Strike), ImpactError> {
+        let strike = self.strike(problem, fastest, velocity[fastest.index()])?;
+        if !strike.leaves_approaching() {
+            return Ok((fastest, strike));
+        }
+        let resolves = |j: UnitRow| {
+            let strike = self.strike(problem, j, velocity[j.index()]);
+            strike.is_ok_and(|strike| !strike.leaves_approaching())
+        };
+        match most_approaching_of(velocity, grazing, resolves) {
+            Some(other) => Ok((other, self.strike(problem, other, velocity[other.index()])?)),
+            None => Ok((fastest, strike)),
+        }
+    }
+
     fn strike(
         &self,
         problem: &ImpactProblem<'_>,

@@ -73,24 +73,39 @@ pub fn by_priority(order: &[usize], contacts: &ContactSet<'_>) -> Vec<UnitRow> {
 /// velocities; `grazing`: speeds up to which an approach counts as rounding. Both have one entry per distinct normal.
 /// Velocities that differ by less than $10^{-9}$ of the largest, or by rounding, are equal.
 pub fn most_approaching(b: &[f64], grazing: &[f64]) -> Option<UnitRow> {
-    first_equal(b, grazing, f64::min)
+    first_equal(b, grazing, f64::min, |_| true)
+}
+
+/// Returns the first distinct normal among those that approach fastest and for which `is_preferred` is true; `None` if there is no such
+/// normal. The arguments and the tolerance of equal velocities are those of [`most_approaching`].
+pub(crate) fn most_approaching_of(
+    b: &[f64],
+    grazing: &[f64],
+    is_preferred: impl Fn(UnitRow) -> bool,
+) -> Option<UnitRow> {
+    first_equal(b, grazing, f64::min, is_preferred)
 }
 
 /// Returns the first distinct normal among those that approach slowest; `None` if no normal approaches. The arguments and
 /// the tolerance of equal velocities are those of [`most_approaching`].
 pub fn least_approaching(b: &[f64], grazing: &[f64]) -> Option<UnitRow> {
-    first_equal(b, grazing, f64::max)
+    first_equal(b, grazing, f64::max, |_| true)
 }
 
 /// Returns the first approaching normal whose velocity equals, up to rounding, the one that `select` picks among all
-/// velocities of approach.
-fn first_equal(b: &[f64], grazing: &[f64], select: fn(f64, f64) -> f64) -> Option<UnitRow> {
+/// velocities of approach, and for which `is_preferred` is true.
+fn first_equal(
+    b: &[f64],
+    grazing: &[f64],
+    select: fn(f64, f64) -> f64,
+    is_preferred: impl Fn(UnitRow) -> bool,
+) -> Option<UnitRow> {
     let velocities = UnitRow::all(b.len()).zip(b.iter().zip(grazing));
-    let mut approaching = velocities.filter(|(_, (b, grazing))| **b < -**grazing);
+    let approaching = velocities.filter(|(_, (b, grazing))| **b < -**grazing);
     let sought = approaching.clone().map(|(_, (b, _))| *b).reduce(select)?;
     let tie = EQUAL * sought.abs();
-    let equal = approaching.find(|(_, (b, grazing))| (**b - sought).abs() <= tie + **grazing);
-    equal.map(|(j, _)| j)
+    let equal = approaching.filter(|(_, (b, grazing))| (**b - sought).abs() <= tie + **grazing);
+    equal.map(|(j, _)| j).find(|j| is_preferred(*j))
 }
 
 /// A selection rule prepared for the distinct normals of one problem.
