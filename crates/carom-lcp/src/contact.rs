@@ -135,27 +135,22 @@ impl ContactLcp {
         let m = rows.friction.len();
         check(rows, caps)?;
         let (k, width) = (directions.len(), rows.n_tangents + 1);
-        // Columns of the basis, one per unknown impulse: normals, then directions.
+        // One column per unknown impulse: normals, then directions.
         let generators = m + k * m;
         let cap_rows = if caps.is_some() { m } else { 0 };
         let n = cap_rows + generators + if k > 0 { m } else { 0 };
         crate::problem::check_dim(n)?;
-        let mut basis = DMatrix::zeros(m * width, generators);
-        for contact in 0..m {
-            basis[(contact * width, contact)] = 1.0;
-            for (j, direction) in directions.iter().enumerate() {
-                for (t, d) in direction.iter().enumerate() {
-                    basis[(contact * width + 1 + t, m + contact * k + j)] = *d;
-                }
-            }
-        }
-        let block = basis.tr_mul(&(rows.delassus * &basis));
+        let basis = |i: usize| generator(&directions, [m, width], i);
         let mut matrix = DMatrix::zeros(n, n);
         let mut vector = DVector::zeros(n);
-        let corner = (cap_rows, cap_rows);
-        matrix.view_mut(corner, block.shape()).copy_from(&block);
-        let projected = basis.tr_mul(rows.velocity);
-        vector.rows_mut(cap_rows, generators).copy_from(&projected);
+        for j in 0..generators {
+            let column = basis(j);
+            let rate = |row: usize| along(column, |other| rows.delassus[(row, other)]);
+            for i in 0..generators {
+                matrix[(cap_rows + i, cap_rows + j)] = along(basis(i), rate);
+            }
+            vector[cap_rows + j] = along(column, |row| rows.velocity[row]);
+        }
         for contact in 0..m {
             let normal = cap_rows + contact;
             vector[normal] *= 1.0 + rows.restitution[contact];
@@ -188,6 +183,19 @@ impl ContactLcp {
         &self.lcp
     }
 
+    /// Iterates over the contact rows on which an unknown acts, with the impulse on each row per unit of the unknown. Multipliers
+    /// of caps and cones act on no row.
+    pub fn rows_of(&self, unknown: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let (m, k) = (self.n_contacts, self.directions.len());
+        let place = unknown.checked_sub(if self.is_capped { m } else { 0 });
+        let place = place.filter(|place| *place < m * (1 + k));
+        let (first, factors) = place.map_or((0, &[][..]), |place| {
+            generator(&self.directions, [m, self.n_tangents + 1], place)
+        });
+        let rows = (first..).zip(factors.iter().copied());
+        rows.filter(|(_, c)| *c != 0.0)
+    }
+
     /// Converts a solution vector `z` of the linear complementarity problem to impulses on the contact rows
     /// (N·s; contact by contact, the normal first, then the tangents).
     ///
@@ -202,19 +210,32 @@ impl ContactLcp {
                 found: z.len(),
             });
         }
-        let (m, k, width) = (self.n_contacts, self.directions.len(), self.n_tangents + 1);
-        let z = z.get(if self.is_capped { m } else { 0 }..).unwrap_or(&[]);
-        let mut impulses = DVector::zeros(m * width);
-        for contact in 0..m {
-            impulses[contact * width] = z[contact];
-            for (j, direction) in self.directions.iter().enumerate() {
-                for (t, d) in direction.iter().enumerate() {
-                    impulses[contact * width + 1 + t] += d * z[m + contact * k + j];
-                }
+        let mut impulses = DVector::zeros(self.n_contacts * (self.n_tangents + 1));
+        for (unknown, z) in z.iter().enumerate() {
+            for (row, c) in self.rows_of(unknown) {
+                impulses[row] += c * z;
             }
         }
         Ok(impulses)
     }
+}
+
+/// Returns the first contact row on which unknown impulse `i` acts, and the impulses on this and the next rows per unit of it.
+/// Unknowns are the normals of `m` contacts with `width` rows each, then the `directions` of each contact.
+fn generator(directions: &[Vec<f64>], [m, width]: [usize; 2], i: usize) -> (usize, &[f64]) {
+    match i.checked_sub(m) {
+        None => (i * width, &[1.0]),
+        Some(j) => {
+            let (contact, direction) = (j / directions.len(), j % directions.len());
+            (contact * width + 1, &directions[direction])
+        }
+    }
+}
+
+/// Sums a quantity of contact rows over the rows of a [`generator`], times their factors.
+fn along((first, factors): (usize, &[f64]), of_row: impl Fn(usize) -> f64) -> f64 {
+    let rows = (first..).zip(factors);
+    rows.fold(0.0, |sum, (row, c)| sum + c * of_row(row))
 }
 
 /// Returns the generators of a polygonal friction cone as unit vectors in the tangent plane: `n_directions` vectors

@@ -69,22 +69,11 @@ impl StepProblem {
         };
         let (matrix, n) = (lcp.lcp().matrix(), lcp.lcp().dim());
         let n_caps = if is_capped { m } else { 0 };
-        let mut unknowns = Vec::with_capacity(n);
-        let mut unit = vec![0.0; n];
-        for i in 0..n {
-            unit[i] = 1.0;
-            let impulse = lcp.impulses(&unit)?;
-            unit[i] = 0.0;
-            let nonzero = impulse
-                .iter()
-                .copied()
-                .enumerate()
-                .filter(|(_, c)| *c != 0.0);
-            unknowns.push(Unknown {
-                scale: 1.0,
-                slots: nonzero.collect(),
-            });
-        }
+        let unknown = |i: usize| Unknown {
+            scale: 1.0,
+            slots: lcp.rows_of(i).collect(),
+        };
+        let mut unknowns: Vec<Unknown> = (0..n).map(unknown).collect();
         let n_impulses = unknowns.iter().filter(|u| !u.slots.is_empty()).count();
         for i in 0..n {
             let diagonal = matrix[(i, i)];
