@@ -1,13 +1,10 @@
-//! Interior-point method for matrices, cones and bounds together: the unknowns of Theorem 2.
+//! Interior-point method for matrices, cones and bounds together: the unknowns of Theorems 1 and 2.
 
 use carom_numeric::decisions::Budget;
 use nalgebra::{DMatrix, DVector};
 
 /// Control of the path along which the barrier method reaches the optimum.
 struct Path {
-    /// Distance from the optimum, in units of the speed before the impact, at which the search ends. It is what a bound of
-    /// Theorem 2 may be too wide.
-    gap: f64,
     /// Ratio of successive weights of the cost.
     weight_step: f64,
     /// Largest number of Newton steps for one weight; a few suffice.
@@ -16,15 +13,17 @@ struct Path {
     centered: f64,
     /// Shortest part of a Newton step that is tried.
     shortest: f64,
+    /// The search is not started if the budget allows fewer Newton steps: the result would prove next to nothing.
+    fewest_steps: u64,
 }
 
 /// Values of [`Path`].
 const PATH: Path = Path {
-    gap: 1e-6,
-    weight_step: 10.0,
-    max_steps: 30,
+    weight_step: 20.0,
+    max_steps: 60,
     centered: 0.1,
     shortest: 1e-9,
+    fewest_steps: 40,
 };
 
 /// Symmetric matrix whose entries are affine functions of the unknowns.
@@ -49,13 +48,31 @@ impl AffineMatrix {
     }
 }
 
+/// Affine functions of the unknowns, one per row: the first must exceed the norm of the others.
+pub(super) struct AffineCone {
+    pub(super) constant: DVector<f64>,
+    pub(super) rows: DMatrix<f64>,
+}
+
+impl AffineCone {
+    /// Creates `size` functions of `unknowns` unknowns that are zero.
+    pub(super) fn zeros(size: usize, unknowns: usize) -> Self {
+        Self {
+            constant: DVector::zeros(size),
+            rows: DMatrix::zeros(size, unknowns),
+        }
+    }
+}
+
 /// Convex program: minimizes a linear cost of the unknowns.
 pub(super) struct Barrier {
     pub(super) cost: DVector<f64>,
+    /// Distance of the cost from the least possible one at which the search ends. It is what a bound may be too wide, in units
+    /// of the speed before the impact.
+    pub(super) gap: f64,
     /// Matrices that must be positive definite.
     pub(super) definite: Vec<AffineMatrix>,
-    /// Linear functions of the unknowns, one per row: the first must exceed the norm of the others.
-    pub(super) cones: Vec<DMatrix<f64>>,
+    pub(super) cones: Vec<AffineCone>,
     /// Lower bound of each unknown.
     pub(super) floor: Vec<f64>,
     /// Largest size of each unknown.
@@ -69,15 +86,27 @@ struct Model {
     hessian: DMatrix<f64>,
 }
 
+impl AffineCone {
+    /// Returns the second derivatives of half the square of the first function minus half those of the others.
+    fn curvature(&self) -> DMatrix<f64> {
+        let mut signed = -&self.rows;
+        signed.row_mut(0).neg_mut();
+        self.rows.tr_mul(&signed)
+    }
+}
+
 impl Barrier {
     /// Returns the work (about multiply-adds) of one Newton step.
-    pub(super) fn work(&self) -> u64 {
+    fn work(&self) -> u64 {
         let n = self.cost.len() as u64;
         let definite = self.definite.iter().map(|form| {
             let size = form.constant.nrows() as u64;
             (n + 2 * size).saturating_mul(n).saturating_mul(size * size)
         });
-        let cones = self.cones.iter().map(|rows| rows.nrows() as u64 * n * n);
+        let cones = self
+            .cones
+            .iter()
+            .map(|cone| cone.rows.nrows() as u64 * n * n);
         definite
             .chain(cones)
             .fold(n * n * n / 3, u64::saturating_add)
@@ -89,11 +118,17 @@ impl Barrier {
         (definite.sum::<usize>() + 2 * self.cones.len() + 2 * self.cost.len()) as f64
     }
 
+    /// True if the budget allows enough Newton steps to begin; otherwise marks the budget as ended.
+    pub(super) fn is_affordable(&self, budget: &mut Budget) -> bool {
+        budget.times(self.work(), PATH.fewest_steps).is_some()
+    }
+
     /// Minimizes the cost from a point that satisfies all conditions strictly. Every point on the way does, so that the
     /// point where the budget ends is an answer, too.
     pub(super) fn minimize(&self, start: DVector<f64>, budget: &mut Budget) -> DVector<f64> {
         let (mut x, mut weight) = (start, 1.0);
-        let enough = self.order() / PATH.gap;
+        let curvatures: Vec<_> = self.cones.iter().map(AffineCone::curvature).collect();
+        let enough = self.order() / self.gap;
         while weight < PATH.weight_step * enough {
             for _ in 0..PATH.max_steps {
                 if budget.times(self.work(), 1).is_none() {
@@ -104,7 +139,7 @@ impl Barrier {
                     value,
                     gradient,
                     hessian,
-                }) = self.model(&x, weight, true)
+                }) = self.model(&x, weight, Some(&curvatures))
                 else {
                     return x;
                 };
@@ -120,7 +155,7 @@ impl Barrier {
                 let mut part = 1.0;
                 let next = loop {
                     let next = &x + &step * part;
-                    let model = self.model(&next, weight, false);
+                    let model = self.model(&next, weight, None);
                     if model.is_some_and(|model| model.value <= value - 0.1 * part * decrement) {
                         break Some(next);
                     }
@@ -139,13 +174,18 @@ impl Barrier {
         x
     }
 
-    /// Evaluates the weighted cost minus the logarithms of all conditions, with its derivatives if `is_whole`; `None`
-    /// unless all conditions hold strictly.
-    fn model(&self, x: &DVector<f64>, weight: f64, is_whole: bool) -> Option<Model> {
-        let n = x.len();
+    /// Evaluates the weighted cost minus the logarithms of all conditions, with its derivatives if the `curvatures` of the
+    /// cones are given; `None` unless all conditions hold strictly.
+    fn model(
+        &self,
+        x: &DVector<f64>,
+        weight: f64,
+        curvatures: Option<&[DMatrix<f64>]>,
+    ) -> Option<Model> {
+        let n = if curvatures.is_some() { x.len() } else { 0 };
         let mut model = Model {
             value: weight * self.cost.dot(x),
-            gradient: &self.cost * weight,
+            gradient: self.cost.rows(0, n) * weight,
             hessian: DMatrix::zeros(n, n),
         };
         for (k, (x, floor)) in x.iter().zip(&self.floor).enumerate() {
@@ -154,12 +194,14 @@ impl Barrier {
                     return None;
                 }
                 model.value -= libm::log(room);
-                model.gradient[k] -= sign / room;
-                model.hessian[(k, k)] += 1.0 / (room * room);
+                if k < n {
+                    model.gradient[k] -= sign / room;
+                    model.hessian[(k, k)] += 1.0 / (room * room);
+                }
             }
         }
-        for rows in &self.cones {
-            let y = rows * x;
+        for (k, AffineCone { constant, rows }) in self.cones.iter().enumerate() {
+            let y = rows * x + constant;
             let mut dual = -&y;
             dual[0] = y[0];
             let room = dual.dot(&y);
@@ -167,13 +209,12 @@ impl Barrier {
                 return None;
             }
             model.value -= libm::log(room);
-            if is_whole {
+            if let Some(curvature) = curvatures.and_then(|all| all.get(k)) {
                 let normal = rows.tr_mul(&dual) * (2.0 / room);
                 model.gradient -= &normal;
                 model.hessian.ger(1.0, &normal, &normal, 1.0);
-                let mut signed = rows * (2.0 / room);
-                signed.row_mut(0).neg_mut();
-                model.hessian.gemm_tr(1.0, rows, &signed, 1.0);
+                let entries = model.hessian.iter_mut().zip(curvature);
+                entries.for_each(|(h, c)| *h -= 2.0 / room * c);
             }
         }
         for form in &self.definite {
@@ -181,7 +222,7 @@ impl Barrier {
             let lower = factor.l_dirty();
             let logarithms = lower.diagonal().map(libm::log);
             model.value -= 2.0 * logarithms.sum();
-            if is_whole {
+            if n > 0 {
                 let size = lower.nrows();
                 let mut scaled = DMatrix::zeros(size * size, n);
                 for (k, term) in form.terms.iter().enumerate() {

@@ -464,38 +464,35 @@ impl OuterBounds {
                 best = found;
             }
         };
-        let Some(whitened) = &self.whitened else {
+        let Some(prepared) = self.whitened.as_ref().zip(self.interior.as_ref()) else {
             return (best, None);
         };
-        offer(self.cone(whitened, direction, last, budget));
+        offer(self.cone(prepared, direction, last, budget));
         if relaxation == Relaxation::Cone {
             return (best, None);
         }
-        let [steps, paths] = self.moment(whitened, direction, last, budget);
+        let [steps, paths] = self.moment(prepared, direction, last, budget);
         offer(steps);
         let paths = paths.filter(|paths| paths.0 < best.0);
         (best, paths)
     }
 
+    /// Finds the best upper bound of the velocity after the impact along `direction` (n entries) by Theorem 1, with its
+    /// proof. Contact `last` pushes in the last step. The first argument is the problem in whitened coordinates, with a
+    /// velocity along which every admissible impulse does positive work; `budget` limits the work of the search.
     fn cone(
         &self,
-        whitened: &Whitened,
+        (whitened, interior): (&Whitened, &DVector<f64>),
         direction: &[f64],
         last: usize,
         budget: &mut Budget,
     ) -> Option<Proven> {
         let c = self.whiten(direction)?;
         let length = c.norm();
-        let (nu, w) = whitened.best(&(c / length), last, budget)?;
+        let (nu, w) = whitened.best(&(c / length), last, interior, budget)?;
         let nu = self.on_rows(&nu, last, length);
         (0..MAX_SHIFTS).find_map(|k| {
-            let shifted = match (&self.interior, k) {
-                (_, 0) => w.clone(),
-                (Some(interior), k) => {
-                    &w + interior * (1e-14 * carom_numeric::power(8.0, k) * w.norm().max(1.0))
-                }
-                (None, _) => return None,
-            };
+            let shifted = &w + interior * shift(1e-14 * w.norm().max(1.0), k);
             let certificate = BoundCertificate::Cone(ConeCertificate {
                 last,
                 nu: nu.clone(),
@@ -509,11 +506,11 @@ impl OuterBounds {
     /// Finds the best upper bounds of the velocity after the impact along `direction` (n entries) by Theorem 2, from a
     /// quadratic function of the velocity that no step increases. Contact `last` pushes in the last step. Returns two
     /// bounds with proofs: for finite impulse steps, then for paths of infinitesimal steps; `None` where no bound was
-    /// found. `whitened` is the problem in whitened coordinates (kinetic energy is half the squared length); `budget`
-    /// limits the work of the search.
+    /// found. The first argument is the problem in whitened coordinates, with a velocity along which every admissible
+    /// impulse does positive work; `budget` limits the work of the search.
     fn moment(
         &self,
-        whitened: &Whitened,
+        (whitened, interior): (&Whitened, &DVector<f64>),
         direction: &[f64],
         last: usize,
         budget: &mut Budget,
@@ -522,19 +519,12 @@ impl OuterBounds {
             return [None, None];
         };
         let length = c.norm();
-        let Some(interior) = &self.interior else {
-            return [None, None];
-        };
         let program = MomentProgram::new(whitened);
         let found = program.best(&(c / length), last, interior, budget);
         found.map(|found| {
             let found = found?;
             (0..MAX_SHIFTS).find_map(|k| {
-                let size = if k == 0 {
-                    0.0
-                } else {
-                    1e-13 * carom_numeric::power(8.0, k)
-                };
+                let size = shift(1e-13, k);
                 let moment = found.on_rows(self, &(interior * size), size, length)?;
                 let certificate = BoundCertificate::Moment(Box::new(moment));
                 let bound = certificate.bound(&self.given, direction, found.set)?;
@@ -567,6 +557,15 @@ impl OuterBounds {
             nu * length / norm
         })
         .collect()
+    }
+}
+
+/// Returns shift number `k` towards the interior: zero, then eight times `unit`, and so on.
+fn shift(unit: f64, k: i32) -> f64 {
+    if k == 0 {
+        0.0
+    } else {
+        unit * carom_numeric::power(8.0, k)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Theorem 2: bounds for planar contacts from a quadratic function that no step increases.
 
 use super::OuterBounds;
-use super::barrier::{AffineMatrix, Barrier};
+use super::barrier::{AffineCone, AffineMatrix, Barrier};
 use super::bounded::{BoundedSet, is_signed, pushed};
 use super::given::{Definite, Given, GivenContact};
 use super::interval::{Interval, dot, exact, up};
@@ -11,8 +11,8 @@ use carom_numeric::decisions::Budget;
 use nalgebra::{DMatrix, DVector};
 use std::ops::Add;
 
-/// The search is not started if the budget allows fewer Newton steps: the result would prove next to nothing.
-const FEWEST_STEPS: u64 = 40;
+/// Distance of a bound from the best one, in units of the speed before the impact, at which the search ends.
+const GAP: f64 = 1e-6;
 
 /// Proof of an upper bound of $c\cdot v^+$ for planar contacts, by a quadratic function of the velocity that no step
 /// increases (Theorem 2), $W(v) = \tfrac12v^TPv + a\cdot v$. Here $c$ is the direction of the bound, $v^\pm$ are the
@@ -316,7 +316,8 @@ impl<'a> MomentProgram<'a> {
                 for slide in slides {
                     f -= slide * sigma;
                 }
-                let mut rows = DMatrix::zeros(n + 1, self.count());
+                let mut cone = AffineCone::zeros(n + 1, self.count());
+                let rows = &mut cone.rows;
                 for k in 0..n {
                     rows[(0, self.at_a() + k)] = -f[k];
                     for l in 0..n {
@@ -327,7 +328,7 @@ impl<'a> MomentProgram<'a> {
                         rows[(k + 1, self.at_alpha() + 2 * m + 2 * i + s)] = sigma * slide[k];
                     }
                 }
-                cones.push(rows);
+                cones.push(cone);
             }
         }
         let mut floor = vec![-LARGEST; self.count()];
@@ -341,6 +342,7 @@ impl<'a> MomentProgram<'a> {
         floor[self.at_tau()] = 0.0;
         Barrier {
             cost: self.cost(),
+            gap: GAP,
             definite: vec![self.matrix(direction)],
             cones,
             floor,
@@ -394,7 +396,7 @@ impl<'a> MomentProgram<'a> {
         budget: &mut Budget,
     ) -> [Option<Found>; 2] {
         let mut program = self.program(direction, last);
-        if budget.times(program.work(), FEWEST_STEPS).is_none() {
+        if !program.is_affordable(budget) {
             return [None, None];
         }
         let found = |set: BoundedSet, x: DVector<f64>| Found {
