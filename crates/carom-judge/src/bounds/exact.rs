@@ -1,11 +1,12 @@
 //! Problems whose set of outcomes is known in closed form.
 
 use super::given::Given;
+use crate::membership::smooth_outcomes;
 use crate::tolerances::EQUAL;
 use carom_contact::{Contact, ContactSet, ImpactLaw, ImpactProblem};
 use carom_impact::Routh;
 use carom_impact::internal::{ContactSpace, planar_outcomes};
-use nalgebra::{DMatrix, DVector, Matrix2, Vector2};
+use nalgebra::{DMatrix, DVector};
 
 /// Largest number of contacts for which the test that no step begins tries all subsets.
 const MAX_SUBSETS: usize = 8;
@@ -36,7 +37,7 @@ pub(super) fn known(problem: &ImpactProblem<'_>, given: &Given) -> Known {
     let steps = match given.contacts.as_slice() {
         _ if planar.is_some() => planar,
         _ if !is_approaching => no_step_begins(&space).then(before),
-        [a, b] if is_free && a.tangents.is_empty() && b.tangents.is_empty() => two_smooth(given),
+        [a, b] if is_free && a.tangents.is_empty() && b.tangents.is_empty() => two_smooth(problem),
         _ => None,
     };
     let is_single = steps.as_ref().is_some_and(|ends| ends.len() == 1);
@@ -108,50 +109,15 @@ fn no_step_begins(space: &ContactSpace) -> bool {
         })
 }
 
-/// Computes the velocities after the impact of two frictionless contacts with linearly independent normals, at least
-/// one of which approaches. `given` holds the data of the impact problem. Returns the end points of the set of
-/// outcomes; `None` if the normals are dependent to working precision.
-///
-/// Let $y = J_nv^+$ be the two normal velocities after the impact. The contact that pushes last is closed at the end,
-/// so that the outcomes lie on the axes of $y$. The normal velocity of the other contact takes all values between those
-/// of the two orders of impacts, because pushes may overlap.
-fn two_smooth(given: &Given) -> Option<Vec<Vec<f64>>> {
-    let [first, second] = given.contacts.as_slice() else {
-        return None;
+/// Computes the corners of the set of outcomes (n entries each) of two frictionless contacts, at least one of which
+/// approaches.
+fn two_smooth(problem: &ImpactProblem<'_>) -> Option<Vec<Vec<f64>>> {
+    let corners = smooth_outcomes(problem).ok()??;
+    let velocity = |corner: DVector<f64>| {
+        let mut velocity = corner / problem.scale();
+        let metric = problem.contacts().metric();
+        metric.unwhiten_velocity_in_place(velocity.as_mut_slice());
+        velocity.as_slice().to_vec()
     };
-    let mass = given.mass.clone().cholesky()?;
-    let rows = [&first.normal, &second.normal].map(|n| DVector::from_column_slice(n));
-    let solved = [mass.solve(&rows[0]), mass.solve(&rows[1])];
-    let (a, d) = (rows[0].dot(&solved[0]), rows[1].dot(&solved[1]));
-    let h = 0.5 * (rows[0].dot(&solved[1]) + rows[1].dot(&solved[0]));
-    // Dependent normals: the closed form divides by the determinant.
-    if a * d - h * h <= 1e-9 * a * d {
-        return None;
-    }
-    let velocity = DVector::from_column_slice(&given.velocity);
-    let y = Vector2::new(rows[0].dot(&velocity), rows[1].dot(&velocity));
-    let p = Vector2::new(y[0] - h / d * y[1], y[1] - h / a * y[0]);
-    let (left, right) = (-(h / d) * p[1], -(h / a) * p[0]);
-    let ends: Vec<[f64; 2]> = if y[0] < 0.0 && y[1] < 0.0 && h > 0.0 {
-        if p[0] >= 0.0 {
-            vec![[p[0], 0.0], [left, 0.0]]
-        } else if p[1] >= 0.0 {
-            vec![[0.0, p[1]], [0.0, right]]
-        } else {
-            vec![[0.0, 0.0], [left, 0.0], [0.0, right]]
-        }
-    } else if y[0] < 0.0 && p[1] >= 0.0 {
-        vec![[0.0, p[1]]]
-    } else if y[1] < 0.0 && p[0] >= 0.0 {
-        vec![[p[0], 0.0]]
-    } else {
-        vec![[0.0, 0.0]]
-    };
-    let gram = Matrix2::new(a, h, h, d).cholesky()?;
-    let after = ends.into_iter().map(|end| {
-        let impulse = gram.solve(&(Vector2::from(end) - y));
-        let v = &velocity + &solved[0] * impulse[0] + &solved[1] * impulse[1];
-        v.as_slice().to_vec()
-    });
-    Some(after.collect())
+    Some(corners.into_iter().map(velocity).collect())
 }

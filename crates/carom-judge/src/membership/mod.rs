@@ -34,6 +34,8 @@ mod witness;
 use crate::tolerances::CERTAIN;
 use crate::tolerances::EQUAL;
 pub use outside::OutsideReason;
+#[cfg(feature = "bounds")]
+pub(crate) use smooth::smooth_outcomes;
 pub use witness::{Witness, WitnessCone, WitnessFault};
 
 use super::{Case, Explanation};

@@ -37,11 +37,11 @@ pub(super) fn known(case: &Case<'_>, tolerance: f64) -> Result<Exact, ImpactErro
             problem: &problem,
         };
         let is_event = case.problem.is_approaching();
-        let Some(velocity) = group.nearest(is_event)? else {
+        let Some(whitened) = group.nearest(is_event)? else {
             nearest = None;
             continue;
         };
-        let whitened = case.whitened(&velocity);
+        let whitened = whitened * (case.problem.scale() / problem.scale());
         let distance = match (groups.len(), members.first()) {
             (2.., Some(first)) => {
                 let part = case
@@ -49,7 +49,7 @@ pub(super) fn known(case: &Case<'_>, tolerance: f64) -> Result<Exact, ImpactErro
                     .of_row(contacts.contact(*first).normal.0.as_slice());
                 case.relative_of(part, &(&whitened - &case.after))
             }
-            _ => case.distance(&velocity),
+            _ => case.relative(&(&whitened - &case.after)),
         };
         if distance > tolerance && distance > tolerance * sensitivity(&set) {
             margin = margin.max(distance);
@@ -74,107 +74,103 @@ struct Group<'p> {
 impl Group<'_> {
     /// Returns the outcome of this group of contacts that is nearest to the judged velocity if the set of outcomes is known in
     /// closed form; otherwise `None`. `is_event` is true if any contact of the problem approaches.
-    fn nearest(&self, is_event: bool) -> Result<Option<Tangent>, ImpactError> {
+    fn nearest(&self, is_event: bool) -> Result<Option<DVector<f64>>, ImpactError> {
         let contacts = self.problem.contacts();
-        if let Some(nearest) = self.one_in_the_plane() {
-            return Ok(Some(nearest));
+        let far = |end: &DVector<f64>| (end - &self.target).norm();
+        let nearest = |ends: &mut dyn Iterator<Item = DVector<f64>>| {
+            ends.min_by(|a, b| far(a).total_cmp(&far(b)))
+        };
+        if let Some(ends) = planar_outcomes(self.problem, &ContactSpace::new(contacts)) {
+            let mut ends = ends.iter().map(|end| whitened(self.problem, end));
+            return Ok(if self.problem.is_approaching() {
+                Some(on_segment(&self.target, &ends.collect::<Vec<_>>()))
+            } else {
+                nearest(&mut ends)
+            });
         }
-        if !is_event || !contacts.contacts().iter().all(is_smooth) {
+        if !is_event {
             return Ok(None);
         }
-        if !self.problem.is_approaching() {
-            return Ok(Some(self.problem.velocity_minus().clone()));
+        let Some(corners) = smooth_outcomes(self.problem)? else {
+            return Ok(None);
+        };
+        if let [_] = corners.as_slice() {
+            return Ok(corners.into_iter().next());
         }
-        if contacts.n_distinct() == 1 || none_opens_another(contacts) {
-            return Ok(Some(
-                Plastic::default().resolve(self.problem)?.velocity_plus,
-            ));
-        }
-        Ok((contacts.n_distinct() == 2).then(|| self.smooth_pair()))
+        let pairs = corners.windows(2);
+        Ok(nearest(
+            &mut pairs.map(|pair| on_segment(&self.target, pair)),
+        ))
     }
+}
 
-    /// Returns the outcome of a single planar contact that is nearest to the judged velocity; `None` for other
-    /// contacts.
-    fn one_in_the_plane(&self) -> Option<Tangent> {
-        let contacts = self.problem.contacts();
-        if contacts.len() != 1 {
-            return None;
-        }
-        let ends = planar_outcomes(self.problem, &ContactSpace::new(contacts))?;
-        let metric = contacts.metric();
-        let whitened = |end: &Vec<f64>| {
-            let mut whitened = DVector::zeros(end.len());
-            metric.whiten_velocity_into(end, whitened.as_mut_slice());
-            whitened * self.problem.scale()
-        };
-        let ends: Vec<DVector<f64>> = ends.iter().map(whitened).collect();
-        let nearest = if self.problem.is_approaching() {
-            on_segment(&self.target, &ends)
-        } else {
-            let far = |end: &DVector<f64>| (end - &self.target).norm();
-            let nearest = ends.into_iter().min_by(|a, b| far(a).total_cmp(&far(b)));
-            nearest?
-        };
-        Some(self.velocity(&nearest))
+/// Converts a velocity (n entries) to whitened coordinates, multiplied by the scale of the problem.
+fn whitened(problem: &ImpactProblem<'_>, velocity: &[f64]) -> DVector<f64> {
+    let mut whitened = DVector::zeros(velocity.len());
+    let metric = problem.contacts().metric();
+    metric.whiten_velocity_into(velocity, whitened.as_mut_slice());
+    whitened * problem.scale()
+}
+
+/// Returns the corners of the path of all outcomes of contacts without friction that share one normal, have two normals, or
+/// do not open each other: whitened velocities, multiplied by the scale of the problem. `None` for other contacts.
+pub(crate) fn smooth_outcomes(
+    problem: &ImpactProblem<'_>,
+) -> Result<Option<Vec<DVector<f64>>>, ImpactError> {
+    let contacts = problem.contacts();
+    if !contacts.contacts().iter().all(is_smooth) {
+        return Ok(None);
     }
-
-    /// Converts a whitened velocity (n entries), multiplied by the scale of the problem, back to the coordinates and
-    /// unit of the problem.
-    fn velocity(&self, whitened: &DVector<f64>) -> Tangent {
-        let mut velocity = whitened / self.problem.scale();
-        let metric = self.problem.contacts().metric();
-        metric.unwhiten_velocity_in_place(velocity.as_mut_slice());
-        Tangent(velocity)
+    if !problem.is_approaching() {
+        return Ok(Some(vec![DVector::from_column_slice(problem.momentum())]));
     }
+    if contacts.n_distinct() == 1 || none_opens_another(contacts) {
+        let end = Plastic::default().resolve(problem)?.velocity_plus;
+        return Ok(Some(vec![whitened(problem, end.0.as_slice())]));
+    }
+    Ok(match problem.unit_velocity() {
+        [b0, b1] => Some(smooth_pair(problem, [*b0, *b1])),
+        _ => None,
+    })
+}
 
-    /// Computes the outcome nearest to the judged velocity for frictionless contacts with two distinct normals, each of
-    /// which opens the other (the cosine $c$ of the normals is positive).
-    ///
-    /// In every outcome one contact is closed and the other does not approach. The outcomes form a path between the
-    /// results of the two orders of impacts. The path leads through the plastic outcome if the two orders leave different
-    /// contacts closed.
-    fn smooth_pair(&self) -> Tangent {
-        let contacts = self.problem.contacts();
-        let before = DVector::from_column_slice(self.problem.momentum());
-        let [b0, b1] = self.problem.unit_velocity() else {
-            return self.problem.velocity_minus().clone();
-        };
-        let [first, second] = [0, 1].map(UnitRow::new);
-        let wedge = contacts.wedge(first, second);
-        let normals = [first, second].map(|j| contacts.unit(j));
-        let c = kernel::dot(normals[0], normals[1]);
-        // 1 - c² = sin² 2γ, without cancellation.
-        let determinant = carom_numeric::power(2.0 * wedge.sin * wedge.cos, 2);
-        let end = |[x, y]: [f64; 2]| {
-            let mut end = before.clone();
-            kernel::add_scaled(end.as_mut_slice(), x, normals[0]);
-            kernel::add_scaled(end.as_mut_slice(), y, normals[1]);
-            end
-        };
-        let in_turn = |own: f64, other: f64| {
-            let push = (-own).max(0.0);
-            [push, (-(other + c * push)).max(0.0)]
-        };
-        let zero_first = in_turn(*b0, *b1);
-        let [one, zero] = in_turn(*b1, *b0);
-        let one_first = [zero, one];
-        // True if the first contact ends open and the second closed.
-        let opens_first = |[x, y]: [f64; 2]| b0 + x + c * y > b1 + c * x + y;
-        let (start, finish) = (end(zero_first), end(one_first));
-        let corners = if opens_first(zero_first) == opens_first(one_first) {
-            vec![start, finish]
-        } else {
-            let both = [(c * b1 - b0) / determinant, (c * b0 - b1) / determinant];
-            vec![start, end(both), finish]
-        };
-        let nearest = corners
-            .windows(2)
-            .map(|pair| on_segment(&self.target, pair))
-            .min_by(|a, b| {
-                let far = |end: &DVector<f64>| (end - &self.target).norm();
-                far(a).total_cmp(&far(b))
-            });
-        self.velocity(&nearest.unwrap_or(before))
+/// Computes the corners of the path of outcomes for frictionless contacts with two distinct normals, each of which opens
+/// the other (the cosine $c$ of the normals is positive). `b0` and `b1` are the velocities along the unit normals before
+/// the impact.
+///
+/// In every outcome one contact is closed and the other does not approach. The outcomes form a path between the
+/// results of the two orders of impacts. The path leads through the plastic outcome if the two orders leave different
+/// contacts closed.
+fn smooth_pair(problem: &ImpactProblem<'_>, [b0, b1]: [f64; 2]) -> Vec<DVector<f64>> {
+    let contacts = problem.contacts();
+    let before = DVector::from_column_slice(problem.momentum());
+    let [first, second] = [0, 1].map(UnitRow::new);
+    let wedge = contacts.wedge(first, second);
+    let normals = [first, second].map(|j| contacts.unit(j));
+    let c = kernel::dot(normals[0], normals[1]);
+    // 1 - c² = sin² 2γ, without cancellation.
+    let determinant = carom_numeric::power(2.0 * wedge.sin * wedge.cos, 2);
+    let end = |[x, y]: [f64; 2]| {
+        let mut end = before.clone();
+        kernel::add_scaled(end.as_mut_slice(), x, normals[0]);
+        kernel::add_scaled(end.as_mut_slice(), y, normals[1]);
+        end
+    };
+    let in_turn = |own: f64, other: f64| {
+        let push = (-own).max(0.0);
+        [push, (-(other + c * push)).max(0.0)]
+    };
+    let zero_first = in_turn(b0, b1);
+    let [one, zero] = in_turn(b1, b0);
+    let one_first = [zero, one];
+    // True if the first contact ends open and the second closed.
+    let opens_first = |[x, y]: [f64; 2]| b0 + x + c * y > b1 + c * x + y;
+    let (start, finish) = (end(zero_first), end(one_first));
+    if opens_first(zero_first) == opens_first(one_first) {
+        vec![start, finish]
+    } else {
+        let both = [(c * b1 - b0) / determinant, (c * b0 - b1) / determinant];
+        vec![start, end(both), finish]
     }
 }
 
