@@ -98,16 +98,11 @@ pub(super) fn explain(case: &Case<'_>) -> Result<Explanation, ImpactError> {
     };
     let impulses = least_norm(contacts, &free);
     let span = residual(contacts, &free, &impulses);
-    let pushing = combine(contacts, &free, &one_sided(contacts, |_| true))?;
+    let pushing = combine(contacts, &free, &one_sided(contacts))?;
     let mut cone = project_onto_cones(contacts, &free)?;
     // Impulses inside their cones are a fit, and impulses outside are cut off at the cone. This finds fits for cones that
     // are wide in the kinetic metric, which sums of edges do not reach.
-    let rough = combine(
-        contacts,
-        &free,
-        &one_sided(contacts, |friction| friction > 0.0),
-    )?;
-    for inside in [&impulses, &pushing.impulses, &rough.impulses] {
+    for inside in [&impulses, &pushing.impulses] {
         let cut = within_cones(contacts, inside);
         let left = residual(contacts, &free, &cut);
         if left.norm() < cone.residual.norm() {
@@ -289,21 +284,17 @@ fn residual(
     unit_rows(contacts) * unit - change
 }
 
-/// Lists impulses on single rows that may be combined with nonnegative factors. For each contact there is a push along
-/// the normal. If `has_tangents` is true for the friction coefficient of the contact, there are also two impulses of
-/// opposite sign along each tangent.
-fn one_sided(contacts: &ContactSet<'_>, has_tangents: impl Fn(f64) -> bool) -> Vec<Generator> {
+/// Lists impulses on single rows that may be combined with nonnegative factors: for each contact a push along the normal,
+/// and two impulses of opposite sign along each tangent.
+fn one_sided(contacts: &ContactSet<'_>) -> Vec<Generator> {
     let alone = |row: RowIndex, impulse: f64| Generator {
         row,
         normal: impulse,
         tangential: [0.0; 2],
     };
     let mut generators = Vec::new();
-    for (i, contact) in contacts.indexed() {
+    for i in contacts.indices() {
         generators.push(alone(contacts.row(i), 1.0));
-        if !has_tangents(contact.friction) {
-            continue;
-        }
         let tangents = contacts.tangents_at(i);
         generators.extend(tangents.flat_map(|row| [alone(row, 1.0), alone(row, -1.0)]));
     }
