@@ -2,14 +2,9 @@
 
 use super::Case;
 use super::parts::met;
-use crate::tolerances::EQUAL;
 use crate::tolerances::ROUNDED;
 use carom_contact::{Contact, ContactIndex, ContactSet, ImpactProblem};
-use carom_metric::kernel;
-use nalgebra::DVector;
-
-/// Numbers by which contacts are sorted.
-const N_KEYS: usize = 5;
+use carom_impact::internal::{ContactOrder, ContactSpace};
 
 /// Lists the contacts that can take part in the impact: those whose impulses change the velocity of an approaching
 /// contact, directly or through other contacts. No law of dry contact gives an impulse to any other contact. Each entry
@@ -81,55 +76,25 @@ pub(super) fn is_smooth(contact: &Contact) -> bool {
     contact.friction == 0.0 || contact.tangents.is_empty()
 }
 
-/// Sorts lists of contacts by their first contacts, by numbers that do not depend on the order in which contacts were given
-/// nor on coordinates and units: normal velocities before and after the impact, sliding speeds before and after,
-/// friction. Contacts for which all these are equal keep the order in which they were given.
+/// Sorts lists of contacts by their first contacts, in an order that does not depend on the order in which contacts were
+/// given nor on coordinates and units.
 pub(super) fn sort(case: &Case<'_>, told: &mut [Vec<ContactIndex>]) {
-    let key = |list: &Vec<ContactIndex>| list.first().map_or([0.0; N_KEYS], |i| keys(case, *i));
-    let mut sorted: Vec<Keyed> = told.iter().map(|list| (key(list), list.clone())).collect();
-    sort_from(0, &mut sorted);
-    for (list, (_, other)) in told.iter_mut().zip(sorted) {
-        *list = other;
-    }
+    let space = ContactSpace::new(case.problem.contacts());
+    let firsts: Vec<ContactIndex> = told.iter().flat_map(|list| list.first().copied()).collect();
+    let order = order(case, &space, &firsts);
+    let place = |i: &ContactIndex| order.contacts().iter().position(|j| i == j);
+    told.sort_by_key(|list| list.first().and_then(place));
 }
 
-/// Numbers of a contact, and the contact with those that repeat it.
-type Keyed = ([f64; N_KEYS], Vec<ContactIndex>);
-
-/// Returns the numbers by which a contact is sorted.
-fn keys(case: &Case<'_>, i: ContactIndex) -> [f64; N_KEYS] {
-    let contacts = case.problem.contacts();
-    let contact = contacts.contact(i);
-    let normal = contacts.row(i);
-    let reference = case.reference_of(&contact.normal);
-    let before = case.before();
-    let rate = |of: &DVector<f64>| kernel::dot(contacts.unit_row(normal), of.as_slice());
-    // Relative to the normal, so that the length of the rows has no part.
-    let size = |row| contacts.row_norm(row) / contacts.row_norm(normal);
-    let slip = |of: &DVector<f64>| {
-        let tangents = contacts.tangents_at(i);
-        let rates =
-            tangents.map(|row| size(row) * kernel::dot(contacts.unit_row(row), of.as_slice()));
-        kernel::norm(&rates.collect::<Vec<f64>>())
-    };
-    let rows = contacts.tangents_at(i).map(size);
-    [
-        rate(&before) / reference,
-        rate(&case.after) / reference,
-        slip(&before) / reference,
-        slip(&case.after) / reference,
-        contact.friction * kernel::norm(&rows.collect::<Vec<f64>>()),
-    ]
-}
-
-/// Sorts by the number with index `from`; those with equal numbers by the next one.
-fn sort_from(from: usize, sorted: &mut [Keyed]) {
-    if sorted.len() < 2 || from >= N_KEYS {
-        return;
-    }
-    let value = |(keys, _): &Keyed| keys.get(from).copied().unwrap_or(0.0);
-    sorted.sort_by(|a, b| value(a).total_cmp(&value(b)));
-    let is_equal = |a: f64, b: f64| b - a <= EQUAL * a.abs().max(1.0);
-    let runs = sorted.chunk_by_mut(|a, b| is_equal(value(a), value(b)));
-    runs.for_each(|run| sort_from(from + 1, run));
+/// Orders the contacts with the indices `contacts` by their velocities before and after the impact. `space` holds the
+/// normalized rows of all contacts.
+pub(super) fn order(
+    case: &Case<'_>,
+    space: &ContactSpace,
+    contacts: &[ContactIndex],
+) -> ContactOrder {
+    let before = space.velocity(case.problem.momentum());
+    let after = space.velocity(case.after.as_slice());
+    let velocities = [before.as_slice(), after.as_slice()];
+    ContactOrder::new(space, contacts, velocities)
 }

@@ -1,6 +1,6 @@
 //! Chains of steps with fixed contact modes, found by linear programs.
 
-use super::linear_program::{Program, Rule, Solved, Vertex};
+use super::linear_program::{Program, Rule, Vertex};
 use super::modes::{ModeSequence, StepMode};
 use super::witness::WitnessCone;
 use crate::parts::seen;
@@ -73,14 +73,8 @@ struct Ray {
     tangential: [f64; 2],
 }
 
-/// Chain of steps found by a linear program or by Newton's method.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Chain {
-    /// Scaled impulses on the slots of each step.
-    pub(super) steps: Vec<Vec<f64>>,
-    /// Largest difference between a slot velocity at the end of the chain and the target.
-    pub(super) value: f64,
-}
+/// Chain of steps found by a linear program or by Newton's method: scaled impulses on the slots of each step.
+pub(super) type Chain = Vec<Vec<f64>>;
 
 /// Returns the norm of the part of the momentum before the impact that contacts and constraints can change. If this part
 /// is zero, returns the norm of that part of the momentum `after` the impact (whitened, n entries).
@@ -88,17 +82,6 @@ fn seen_norm(problem: &ImpactProblem<'_>, after: &[f64]) -> f64 {
     let norms =
         [problem.momentum(), after].map(|momentum| seen(problem.contacts(), momentum).norm());
     norms.into_iter().find(|norm| *norm > 0.0).unwrap_or(0.0)
-}
-
-/// Result of the search for a chain with a given sequence of modes.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Attempt {
-    /// Chain that ends nearest to the target.
-    Nearest(Chain),
-    /// No chain with these modes ends within the cutoff.
-    Beyond,
-    /// The linear program was not solved.
-    Undecided,
 }
 
 impl Edges {
@@ -242,22 +225,6 @@ impl Edges {
         self.space.n_contacts
     }
 
-    /// Lists, for each contact, the modes that it may have in an impulse step: off, sticking, or sliding along a
-    /// direction of the friction polygon or between two of them.
-    pub(super) fn choices(&self) -> Vec<Vec<StepMode>> {
-        let of = |friction: &f64| {
-            let mut modes = vec![StepMode::Off, StepMode::Stick];
-            if *friction > 0.0 && self.cone != WitnessCone::Round {
-                modes.extend((0..self.n_directions).map(StepMode::Slide));
-                if self.space.n_tangents > 1 {
-                    modes.extend((0..self.n_directions).map(StepMode::Edge));
-                }
-            }
-            modes
-        };
-        self.space.friction.iter().map(of).collect()
-    }
-
     /// Returns the mode of a contact that pushes in an impulse step: sticking, or sliding with a direction of friction.
     /// The mode follows from `after`, the velocities along all contact rows after the step. Sliding velocities up to
     /// `zero` count as zero.
@@ -339,16 +306,14 @@ impl Edges {
     }
 
     /// Finds, by a linear program, the chain of impulse steps with the contact modes of `sequence` that ends nearest to
-    /// the judged velocity. Returns `Beyond` if no such chain ends within `cutoff` of the judged velocity, and
-    /// `Undecided` if the program is not solved. `cutoff` is a velocity times the scale of the problem. `work` counts
-    /// multiply-adds.
+    /// the judged velocity. `None` if there is no such chain or the program is not solved. `work` counts multiply-adds.
     ///
     /// In round cones only chains of sticking contacts are linear programs, with inscribed polygons; for other chains
     /// see [`RoundChain`](super::round_chain::RoundChain).
-    pub(super) fn attempt(&self, sequence: &ModeSequence, cutoff: f64, work: &mut u64) -> Attempt {
+    pub(super) fn attempt(&self, sequence: &ModeSequence, work: &mut u64) -> Option<Chain> {
         let slides = |mode: &StepMode| matches!(mode, StepMode::Slide(_) | StepMode::Edge(_));
         if self.cone == WitnessCone::Round && sequence.steps().flatten().any(slides) {
-            return Attempt::Undecided;
+            return None;
         }
         // Rays of all steps, and the index at which those of each step end.
         let mut rays: Vec<(usize, &Ray)> = Vec::new();
@@ -371,11 +336,8 @@ impl Edges {
             }
         }
         self.add_end(&mut program, &columns, sequence.steps().next_back());
-        match program.solve(cutoff, work) {
-            Solved::Optimum(vertex) => Attempt::Nearest(self.chain(&rays, &ends, vertex)),
-            Solved::Beyond => Attempt::Beyond,
-            Solved::Undecided => Attempt::Undecided,
-        }
+        let vertex = program.solve(work)?;
+        Some(self.chain(&rays, &ends, &vertex))
     }
 
     /// Adds a condition to the linear program: a weighted sum of velocities along contact rows after a step must be zero,
@@ -465,7 +427,7 @@ impl Edges {
         }
     }
 
-    fn chain(&self, rays: &[(usize, &Ray)], ends: &[usize], vertex: Vertex) -> Chain {
+    fn chain(&self, rays: &[(usize, &Ray)], ends: &[usize], vertex: &Vertex) -> Chain {
         let width = self.space.width();
         let mut steps = Vec::with_capacity(ends.len());
         let mut start = 0;
@@ -481,9 +443,6 @@ impl Edges {
             steps.push(impulse);
             start = *end;
         }
-        Chain {
-            steps,
-            value: vertex.value,
-        }
+        steps
     }
 }

@@ -1,6 +1,5 @@
 //! Damped least squares with inequality conditions, by active sets.
 
-use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 
 /// Smallest damping that is tried.
@@ -32,91 +31,6 @@ pub(super) struct LeastSquares {
     floor: Vec<f64>,
     /// Sum of the squares of the target rows.
     size: f64,
-    /// Sum of the products of the target rows with themselves, unknowns × unknowns: the lower triangle.
-    target_products: DMatrix<f64>,
-    reduced: Reduced,
-}
-
-/// Problem reduced to the unknowns that are not at their lower bounds. Minima for several dampings and active conditions
-/// share it.
-struct Reduced {
-    /// Unknowns that are not at their lower bounds.
-    free: Vec<usize>,
-    /// Effects of these unknowns, free unknowns × conditions.
-    rows: DMatrix<f64>,
-}
-
-impl Reduced {
-    /// Reduces the problem with these effects, unknowns × conditions, to the unknowns `free`.
-    fn new(rows: &DMatrix<f64>, free: Vec<usize>) -> Self {
-        let rows = if free.len() == rows.nrows() {
-            rows.clone()
-        } else {
-            rows.select_rows(&free)
-        };
-        Self { free, rows }
-    }
-
-    /// Returns the products of the effects on the given conditions: conditions × conditions. Only the lower triangle is
-    /// set.
-    fn gram(&self, conditions: &[usize]) -> DMatrix<f64> {
-        let mut system = DMatrix::zeros(conditions.len(), conditions.len());
-        for (column, s) in conditions.iter().enumerate() {
-            for (row, r) in conditions.iter().enumerate().skip(column) {
-                system[(row, column)] = self.rows.column(*r).dot(&self.rows.column(*s));
-            }
-        }
-        system
-    }
-
-    /// Returns the sum, over the conditions, of the products of the effects on each condition with themselves: free
-    /// unknowns × free unknowns. Only the lower triangle is set. `targets` is the sum over the targets for all unknowns,
-    /// `others` lists the other conditions.
-    fn normal_equations(&self, targets: &DMatrix<f64>, others: &[usize]) -> DMatrix<f64> {
-        let n = self.free.len();
-        let mut system = DMatrix::zeros(n, n);
-        for (column, s) in self.free.iter().enumerate() {
-            for (row, r) in self.free.iter().enumerate().skip(column) {
-                system[(row, column)] = targets[(*r, *s)];
-            }
-        }
-        add_products(&mut system, &self.rows, others);
-        system
-    }
-
-    /// Returns the sum of the effects on the given conditions, each multiplied by its factor (free unknowns).
-    fn combined(&self, conditions: &[usize], factors: &DVector<f64>) -> DVector<f64> {
-        let n = self.free.len();
-        let mut sum = DVector::zeros(n);
-        for (r, factor) in conditions.iter().zip(factors.iter()) {
-            let effects = &self.rows.as_slice()[r * n..(r + 1) * n];
-            kernel::add_scaled(sum.as_mut_slice(), *factor, effects);
-        }
-        sum
-    }
-}
-
-/// Adds the products of the columns `conditions` of `effects` with themselves to the lower triangle of `system`.
-fn add_products(system: &mut DMatrix<f64>, effects: &DMatrix<f64>, conditions: &[usize]) {
-    let n = effects.nrows();
-    let of = |r: usize| &effects.as_slice()[r * n..(r + 1) * n];
-    let (fours, rest) = conditions.as_chunks::<4>();
-    // Four products at once save most of the loads and stores; their order, and so the rounding, is that of the loop below.
-    for four in fours {
-        let [a, b, c, d] = four.map(of);
-        for (j, column) in system.as_mut_slice().chunks_exact_mut(n.max(1)).enumerate() {
-            let lower = column[j..].iter_mut().zip(&a[j..]).zip(&b[j..]);
-            for (((x, a_i), b_i), (c_i, d_i)) in lower.zip(c[j..].iter().zip(&d[j..])) {
-                *x = *x + a[j] * a_i + b[j] * b_i + c[j] * c_i + d[j] * d_i;
-            }
-        }
-    }
-    for r in rest {
-        let effects = of(*r);
-        for (j, column) in system.as_mut_slice().chunks_exact_mut(n.max(1)).enumerate() {
-            kernel::add_scaled(&mut column[j..], effects[j], &effects[j..]);
-        }
-    }
 }
 
 /// Active set of a minimum.
@@ -147,13 +61,8 @@ impl LeastSquares {
         lacking: Vec<f64>,
         floor: Vec<f64>,
     ) -> Self {
-        let targets: Vec<usize> = (0..n_targets).collect();
-        let mut target_products = DMatrix::zeros(rows.nrows(), rows.nrows());
-        add_products(&mut target_products, &rows, &targets);
         Self {
             size: rows.columns(0, n_targets).norm_squared(),
-            target_products,
-            reduced: Reduced::new(&rows, (0..rows.nrows()).collect()),
             rows,
             n_targets,
             lacking,
@@ -166,7 +75,7 @@ impl LeastSquares {
     /// suffice. Returns the damping, the changes and the largest velocity by which a target is still missed; `None` if no
     /// damping suffices. `work` counts multiply-adds.
     pub(super) fn within(
-        &mut self,
+        &self,
         reach: f64,
         guess: f64,
         work: &mut u64,
@@ -204,7 +113,7 @@ impl LeastSquares {
     /// active inequalities, and receives the final ones. `work` counts multiply-adds. `None` if the minimum is not
     /// found.
     fn least(
-        &mut self,
+        &self,
         damping: f64,
         active: &mut ActiveSet,
         work: &mut u64,
@@ -247,7 +156,7 @@ impl LeastSquares {
     /// converged. Otherwise the changes are raised to their lower bounds. `soft` is the weight of the squared changes;
     /// `active` is a guess of the active inequalities and receives the final ones; `work` counts multiply-adds.
     fn in_blocks(
-        &mut self,
+        &self,
         soft: f64,
         active: &mut ActiveSet,
         work: &mut u64,
@@ -285,7 +194,7 @@ impl LeastSquares {
     /// missed velocities and damped changes) decreases. Returns the changes of the impulses. `soft` is the weight of
     /// the squared changes, `active` receives the final active set, `work` counts multiply-adds.
     fn one_by_one(
-        &mut self,
+        &self,
         soft: f64,
         active: &mut ActiveSet,
         work: &mut u64,
@@ -337,7 +246,7 @@ impl LeastSquares {
     /// of the impulses and the gradient of this objective. `soft` is the weight of the squared changes; `work` counts
     /// multiply-adds.
     fn minimum(
-        &mut self,
+        &self,
         active: &ActiveSet,
         soft: f64,
         work: &mut u64,
@@ -346,77 +255,43 @@ impl LeastSquares {
         let opens = opens.filter(|(_, opens)| **opens).map(|(r, _)| r);
         let conditions: Vec<usize> = (0..self.n_targets).chain(opens).collect();
         let low = active.is_low.iter().zip(&self.floor);
-        let mut changes = DVector::from_iterator(
-            self.floor.len(),
-            low.map(|(is_low, floor)| if *is_low { *floor } else { 0.0 }),
-        );
-        let free: Vec<usize> = (0..self.floor.len())
-            .filter(|j| !active.is_low[*j])
-            .collect();
-        if free != self.reduced.free {
-            self.reduced = Reduced::new(&self.rows, free);
-        }
-        let (k, n) = (conditions.len(), self.reduced.free.len());
-        let lacking = DVector::from_fn(k, |r, _| self.left(conditions[r], &changes));
+        let low = low.map(|(is_low, floor)| if *is_low { *floor } else { 0.0 });
+        let mut changes = DVector::from_iterator(self.floor.len(), low);
+        let free: Vec<usize> = (0..changes.len()).filter(|j| !active.is_low[*j]).collect();
+        let all = self.rows.select_columns(&conditions);
+        let effects = all.select_rows(&free);
+        let left = |changes: &DVector<f64>| {
+            let left = conditions.iter().map(|r| self.left(*r, changes));
+            DVector::from_iterator(conditions.len(), left)
+        };
         // Solves the smaller of the two equivalent systems.
-        let found = if n <= k {
-            let others = &conditions[self.n_targets..];
-            let mut system = self.reduced.normal_equations(&self.target_products, others);
-            (0..n).for_each(|j| system[(j, j)] += soft);
-            let rhs = self.reduced.combined(&conditions, &lacking);
-            system.cholesky()?.solve(&rhs)
+        let (n, k) = effects.shape();
+        let mut system = if n <= k {
+            &effects * effects.transpose()
         } else {
-            let mut system = self.reduced.gram(&conditions);
-            (0..k).for_each(|r| system[(r, r)] += soft);
-            let factors = system.cholesky()?.solve(&lacking);
-            self.reduced.combined(&conditions, &factors)
+            effects.tr_mul(&effects)
         };
         let small = n.min(k);
-        *work += (small * small * (n.max(k) + small / 3) + 2 * n * k) as u64;
-        // This form also catches NaN.
-        if !found.iter().all(|y| y.is_finite()) {
-            return None;
-        }
-        for (j, y) in self.reduced.free.iter().zip(found.iter()) {
+        (0..small).for_each(|r| system[(r, r)] += soft);
+        let system = system.cholesky()?;
+        let found = if n <= k {
+            system.solve(&(&effects * left(&changes)))
+        } else {
+            &effects * system.solve(&left(&changes))
+        };
+        for (j, y) in free.iter().zip(found.iter()) {
             changes[*j] = *y;
         }
-        let mut gradient = soft * &changes;
-        for r in conditions {
-            let column = self.rows.column(r);
-            kernel::add_scaled(
-                gradient.as_mut_slice(),
-                -self.left(r, &changes),
-                column.as_slice(),
-            );
-        }
-        Some((changes, gradient))
+        *work += (small * small * (n.max(k) + small / 3) + 2 * n * k) as u64;
+        let gradient = soft * &changes - all * left(&changes);
+        // This form also catches NaN.
+        let is_finite = changes.iter().all(|y| y.is_finite());
+        is_finite.then_some((changes, gradient))
     }
 
     /// Returns the velocity by which condition `r` is still missed after `changes` of the impulses: the wanted velocity
     /// minus the velocity to first order.
     fn left(&self, r: usize, changes: &DVector<f64>) -> f64 {
         self.lacking[r] - self.rows.column(r).dot(changes)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Products of four columns at once, and the remaining ones, add up to the same bits as a plain sum.
-    #[test]
-    fn normal_equations_of_the_free_unknowns() {
-        let rows = DMatrix::from_fn(4, 9, |j, r| libm::sin((1 + 3 * j + 7 * r) as f64));
-        let problem = LeastSquares::new(rows.clone(), 3, vec![0.0; 9], vec![0.0; 4]);
-        let reduced = Reduced::new(&rows, vec![0, 2, 3]);
-        let others = [3, 4, 6, 7, 8];
-        let system = reduced.normal_equations(&problem.target_products, &others);
-        for (column, s) in reduced.free.iter().enumerate() {
-            for (row, r) in reduced.free.iter().enumerate().skip(column) {
-                let products = [0, 1, 2].iter().chain(&others);
-                let sum = products.fold(0.0, |sum, k| sum + rows[(*s, *k)] * rows[(*r, *k)]);
-                assert_eq!(system[(row, column)], sum);
-            }
-        }
     }
 }

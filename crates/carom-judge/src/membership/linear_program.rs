@@ -8,9 +8,6 @@ use nalgebra::{DMatrix, DVector};
 /// Small costs of the unknowns that keep the dual simplex method from stalling, far below the cost of the distance.
 const SMALL_COST: f64 = 1e-7;
 
-/// Part of the objective that the small costs may contribute.
-const COST_SHARE: f64 = 1e-4;
-
 /// Fractional part of the golden ratio.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
@@ -48,17 +45,6 @@ pub(super) struct Vertex {
     pub(super) value: f64,
 }
 
-/// Result of a linear program.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Solved {
-    /// An optimal vertex.
-    Optimum(Vertex),
-    /// No $x$ satisfies the conditions at a distance of at most the cutoff.
-    Beyond,
-    /// The limit of pivots was reached, or rounding errors spoiled the vertex.
-    Undecided,
-}
-
 /// Variable that belongs to a row or a column of the tableau.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Name {
@@ -80,7 +66,6 @@ struct Tableau {
     nonbasic: Vec<Name>,
     /// True for rows of equalities. They stay basic only if they depend linearly on other rows.
     is_equality: Vec<bool>,
-    objective: f64,
     /// Number of multiply-adds so far.
     work: u64,
 }
@@ -109,20 +94,13 @@ impl Program {
     }
 
     /// Minimizes the distance of the linear program by the dual simplex method. This method can start from zero unknowns
-    /// for any conditions, because no cost is negative. The objective grows monotonically, so that the search ends as
-    /// soon as the objective exceeds `cutoff`. `work` counts multiply-adds.
-    pub(super) fn solve(&self, cutoff: f64, work: &mut u64) -> Solved {
+    /// for any conditions, because no cost is negative. `work` counts multiply-adds. `None` if no unknowns satisfy the
+    /// conditions, the limit of pivots was reached, or rounding errors spoiled the vertex.
+    pub(super) fn solve(&self, work: &mut u64) -> Option<Vertex> {
         let mut tableau = Tableau::new(self);
-        let basis = tableau.optimize(cutoff);
+        let is_optimal = tableau.optimize();
         *work += tableau.work;
-        match basis {
-            Ok(()) => match self.vertex(&tableau) {
-                Some(vertex) if vertex.value <= cutoff.max(ACCEPTED) => Solved::Optimum(vertex),
-                Some(_) => Solved::Beyond,
-                None => Solved::Undecided,
-            },
-            Err(end) => end,
-        }
+        is_optimal.then(|| self.vertex(&tableau)).flatten()
     }
 
     /// Computes the unknowns of the linear program once more, from the conditions that the final tableau satisfies as
@@ -260,7 +238,6 @@ impl Tableau {
             basic: (0..lines.len()).map(Name::Slack).collect(),
             nonbasic: (0..stride).map(Name::Unknown).collect(),
             is_equality,
-            objective: 0.0,
             work: 0,
         }
     }
@@ -273,7 +250,8 @@ impl Tableau {
         &self.entries[r * self.stride..r * self.stride + self.width]
     }
 
-    fn optimize(&mut self, cutoff: f64) -> Result<(), Solved> {
+    /// Returns true if an optimal vertex was found.
+    fn optimize(&mut self) -> bool {
         // Equalities leave the basis for good, and their columns are removed.
         for row in 0..self.n_rows() {
             if !self.is_equality[row] {
@@ -291,23 +269,20 @@ impl Tableau {
                     self.remove(column);
                 }
                 None if beta.abs() <= ACCEPTED => {}
-                None => return Err(Solved::Beyond),
+                None => return false,
             }
         }
         let limit = 20 + 3 * (self.n_rows() + self.width);
         for _ in 0..limit {
-            if self.objective > cutoff + COST_SHARE {
-                return Err(Solved::Beyond);
-            }
             let Some(row) = self.leaving() else {
-                return Ok(());
+                return true;
             };
             let Some(column) = self.entering(row, 1.0) else {
-                return Err(Solved::Beyond);
+                return false;
             };
             self.pivot(row, column);
         }
-        Err(Solved::Undecided)
+        false
     }
 
     /// Returns the row of the simplex tableau whose condition is violated most, which leaves the basis; `None` if all
@@ -378,7 +353,7 @@ impl Tableau {
         for (r, target) in after.chunks_exact_mut(stride).enumerate() {
             self.constants[row + 1 + r] += update(&mut target[..width]) * constant;
         }
-        self.objective += update(&mut self.costs[..width]) * constant;
+        update(&mut self.costs[..width]);
         std::mem::swap(&mut self.basic[row], &mut self.nonbasic[column]);
         self.work += (self.n_rows() * width) as u64;
     }
@@ -408,10 +383,7 @@ mod tests {
     }
 
     fn optimum(program: &Program) -> Option<Vertex> {
-        match program.solve(f64::INFINITY, &mut 0) {
-            Solved::Optimum(vertex) => Some(vertex),
-            _ => None,
-        }
+        program.solve(&mut 0)
     }
 
     /// A point of a triangle as near as can be to one outside, in the largest coordinate.
@@ -427,7 +399,6 @@ mod tests {
         );
         let found = optimum(&triangle);
         assert!(found.is_some_and(|v| (v.value - 0.5).abs() <= 1e-15));
-        assert_eq!(triangle.solve(0.4, &mut 0), Solved::Beyond);
     }
 
     #[test]

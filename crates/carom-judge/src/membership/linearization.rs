@@ -284,7 +284,7 @@ impl<'a> Linearization<'a> {
         cone: &mut ConeWorkspace,
         work: &mut u64,
     ) -> Option<NewtonStep> {
-        let mut least_squares = self.least_squares(work);
+        let least_squares = self.least_squares(work);
         let (found, changes, promised) = least_squares.within(reach, *damping, work)?;
         if found > LEAST_DAMPING {
             *damping = found;

@@ -54,42 +54,6 @@ impl ModeSequence {
         longer.push(step);
         longer
     }
-
-    /// Lists the sequences of contact modes that differ from this one by a single change: one contact has another mode
-    /// in one step, or a step is inserted in which one contact pushes alone. `choices` lists the modes that each
-    /// contact may have.
-    pub(super) fn neighbors(&self, choices: &[Vec<StepMode>]) -> Vec<Self> {
-        let mut all = Vec::new();
-        for (at, mode) in self.modes.iter().enumerate() {
-            let others = choices.get(at % self.n_contacts).into_iter().flatten();
-            for other in others.filter(|other| *other != mode) {
-                let mut modes = self.modes.clone();
-                modes[at] = *other;
-                all.push(self.rebuilt(&modes));
-            }
-        }
-        for step in 0..=self.n_steps() {
-            for (contact, modes) in choices.iter().enumerate() {
-                for mode in modes.iter().filter(|mode| **mode != StepMode::Off) {
-                    let mut alone = vec![StepMode::Off; self.n_contacts];
-                    alone[contact] = *mode;
-                    let (head, tail) = self.modes.split_at(step * self.n_contacts);
-                    all.push(self.rebuilt(&[head, &alone, tail].concat()));
-                }
-            }
-        }
-        all
-    }
-
-    /// Builds a sequence from a flat list of contact modes, step by step. Steps without a pushing contact and steps
-    /// equal to the previous one are left out.
-    fn rebuilt(&self, modes: &[StepMode]) -> Self {
-        let mut sequence = Self::new(self.n_contacts);
-        for step in modes.chunks_exact(self.n_contacts) {
-            sequence.push(step);
-        }
-        sequence
-    }
 }
 
 #[cfg(test)]
@@ -106,17 +70,5 @@ mod tests {
         assert_eq!(sequence.n_steps(), 2);
         assert_eq!(sequence.then(&[Off, Slide(1)]), sequence);
         assert_eq!(sequence.then(&[Stick, Stick]).n_steps(), 3);
-    }
-
-    #[test]
-    fn neighbors_change_one_contact_or_add_one_step() {
-        let mut sequence = ModeSequence::new(2);
-        sequence.push(&[Stick, Off]);
-        let choices = [vec![Off, Stick], vec![Off, Stick]];
-        let neighbors = sequence.neighbors(&choices);
-        // Two changes, and two contacts before or after.
-        assert_eq!(neighbors.len(), 2 + 4);
-        assert!(neighbors.iter().any(|s| s.n_steps() == 0));
-        assert!(neighbors.iter().any(|s| s.n_steps() == 2));
     }
 }

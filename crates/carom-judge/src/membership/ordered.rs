@@ -8,6 +8,7 @@
 
 use super::{Known, Origin};
 use crate::Case;
+use crate::acting::order;
 use crate::parts::met;
 use crate::tolerances::CERTAIN;
 use crate::tolerances::EQUAL;
@@ -43,7 +44,7 @@ impl<'a> Ordered<'a> {
         let after = space.velocity(case.after.as_slice());
         let velocities = [before.as_slice(), after.as_slice()];
         let cone = case.options.friction_cone;
-        let order = ContactOrder::new(&space, &reached(case), velocities);
+        let order = order(case, &space, &reached(case));
         let axes = Axes {
             space: &space,
             velocities,

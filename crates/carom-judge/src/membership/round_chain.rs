@@ -127,9 +127,6 @@ impl Path {
     pub(super) fn into_chain(self) -> Chain {
         let mut steps = self.impulses;
         steps.retain(|step| step.iter().any(|l| *l != 0.0));
-        Chain {
-            steps,
-            value: self.missed,
-        }
+        steps
     }
 }

@@ -1,9 +1,9 @@
 //! The search for a chain of steps that leads to a velocity.
 
-use super::chain::{Attempt, Chain, Edges, Precision};
+use super::chain::{Chain, Edges, Precision};
 use super::modes::ModeSequence;
 use super::ordered::Ordered;
-use super::orders::{Chains, MAX_LISTED, in_some_order};
+use super::orders::{MAX_LISTED, in_turn};
 use super::round_chain::RoundChain;
 use super::sampled::{Sampled, one_sample, samplers};
 use super::witness::{Witness, WitnessCone};
@@ -21,29 +21,23 @@ use std::collections::{HashMap, HashSet};
 struct Effort {
     /// Number of samples in round cones that are moved to the velocity in parallel.
     at_once: usize,
-    /// Number of sequences from which the local search starts.
+    /// Number of answers of laws whose chains are tried, the nearest first.
     starts: usize,
-    /// Number of neighboring sequences that are tried in parallel.
-    neighbors: usize,
     /// Largest number of steps of a mode sequence that is tried.
     max_steps: usize,
     /// Multiply-adds in linear programs and Newton's method that every search may use, however few its samples.
     least_work: u64,
     /// Divisor of the remaining budget: one chain in round cones may use this part of it.
     budget_parts: u64,
-    /// Number of samples that are tried after each batch, the nearest first.
-    tried: usize,
 }
 
 /// Values of [`Effort`].
 const EFFORT: Effort = Effort {
     at_once: 3,
     starts: 4,
-    neighbors: 16,
     max_steps: 24,
     least_work: 20_000_000,
     budget_parts: 4,
-    tried: 6,
 };
 
 /// Numbers that control how many samples are drawn and tried.
@@ -51,6 +45,8 @@ struct Pace {
     /// Number of samples in a batch, and in one parallel task of the batch.
     batch: u64,
     task: u64,
+    /// Number of samples that are tried after each batch, the nearest first.
+    tried: usize,
     /// Number of samples with equal modes that are tried.
     alike: usize,
     /// Largest number of pivots of all samples, relative to that of equally many default samples. Random branches, small
@@ -64,6 +60,7 @@ struct Pace {
 const LINEAR: Pace = Pace {
     batch: 64,
     task: 8,
+    tried: 48,
     alike: 1,
     pivot_share: 0.5,
     work_per_sample: 30_000,
@@ -74,16 +71,11 @@ const LINEAR: Pace = Pace {
 const ROUND: Pace = Pace {
     batch: 16,
     task: 2,
+    tried: 6,
     alike: 2,
     pivot_share: 0.3,
     work_per_sample: 300_000,
 };
-
-/// Sequence of modes, with the distance at which its best chain ends (scaled).
-struct Ranked {
-    sequence: ModeSequence,
-    value: f64,
-}
 
 struct Search<'c, 'p> {
     case: &'c Case<'p>,
@@ -96,8 +88,6 @@ struct Search<'c, 'p> {
     nearest: Nearest,
     /// Sequences that were tried.
     seen: HashSet<ModeSequence>,
-    /// Best of these sequences, the best first.
-    ranked: Vec<Ranked>,
     /// Nearest chain that ends within the tolerance, with its distance: a witness for a velocity that is given coarsely.
     near: Option<(f64, Witness)>,
     /// Number of batches of samples that ended while such a chain was known.
@@ -129,7 +119,7 @@ pub(super) fn search(
     if ordered.contacts.is_empty() {
         return Ok(nearest.verdict(given, Membership::Unknown));
     }
-    if let Some(witness) = rerun(given, known, MAX_LISTED) {
+    if let Some(witness) = rerun(given, known) {
         return Ok(nearest.verdict(given, Membership::Inside(witness)));
     }
     let mut found = search_ordered(&case, &told, nearest)?;
@@ -146,44 +136,16 @@ pub(super) fn search(
     {
         found.membership = Membership::Unknown;
     }
-    if !matches!(found.membership, Membership::Inside(_))
-        && let Some(witness) = rerun(given, known, 0)
-    {
-        found.membership = Membership::Inside(witness);
-        found.is_limited = false;
-    }
-    if found.membership == Membership::Unknown
-        && let Some(witness) = rerun_nearby(given, known)
-    {
-        found.membership = Membership::Near(witness);
-    }
     Ok(found)
 }
 
-/// Returns the sequential law as a witness that an outcome lies within the tolerance of the judged velocity: the nearest answer
-/// of the law, whose impacts may be too many to be listed.
-fn rerun_nearby(case: &Case<'_>, known: &[Known]) -> Option<Witness> {
-    let near = known.iter().filter_map(|member| match &member.origin {
-        Origin::Sequential(_, law) => Some((case.distance(&member.velocity), law)),
-        Origin::Simultaneous(_) => None,
-    });
-    let (distance, law) = near.min_by(|(a, _), (b, _)| a.total_cmp(b))?;
-    if !case.is_same(distance) {
-        return None;
-    }
-    let witness = Witness::Sequential(law.clone());
-    let end = witness.end(case.problem).ok()?;
-    let is_near = case.is_open(&end) && case.is_same(case.distance(&end));
-    is_near.then_some(witness)
-}
-
 /// Returns the sequential law itself as a witness that the judged velocity is an outcome, if the answer of the law is
-/// this velocity and takes more than `listed` impacts. `known` lists the answers of laws. There are then too many
+/// this velocity and takes more than [`MAX_LISTED`] impacts. `known` lists the answers of laws. There are then too many
 /// impacts to be listed, or infinitely many that become ever smaller.
-fn rerun(case: &Case<'_>, known: &[Known], listed: usize) -> Option<Witness> {
+fn rerun(case: &Case<'_>, known: &[Known]) -> Option<Witness> {
     known.iter().find_map(|member| match &member.origin {
         Origin::Sequential(contacts, law)
-            if contacts.len() > listed && case.distance(&member.velocity) <= EQUAL =>
+            if contacts.len() > MAX_LISTED && case.distance(&member.velocity) <= EQUAL =>
         {
             let witness = Witness::Sequential(law.clone());
             is_good(case, &witness).then_some(witness)
@@ -229,7 +191,6 @@ fn search_ordered(
         precision: edges.precision(case.options.tolerance),
         nearest,
         seen: HashSet::new(),
-        ranked: Vec::new(),
         near: None,
         batches_near: 0,
         last,
@@ -241,21 +202,10 @@ fn search_ordered(
             .min(case.options.max_work),
         sampling: 0,
     };
-    let witness = match search.one_step() {
-        Some(witness) => Some(witness),
-        None => match search.known(known) {
-            Some(witness) => Some(witness),
-            None if search.is_settled() => None,
-            None => match search.samples()? {
-                Some(witness) => Some(witness),
-                None if search.is_settled() => None,
-                None => match search.local() {
-                    Some(witness) => Some(witness),
-                    None => search.orders()?,
-                },
-            },
-        },
-    };
+    let mut witness = search.one_step().or_else(|| search.known(known));
+    if witness.is_none() && !search.is_settled() {
+        witness = search.samples()?;
+    }
     search.nearest.is_limited = witness.is_none() && search.is_limited();
     let near = search.near.take().map(|(_, witness)| witness);
     let membership = match (witness, near) {
@@ -282,9 +232,7 @@ impl Search<'_, '_> {
     /// Tries chains of one impulse step, with all contact modes that the judged velocity allows. Such chains are the
     /// answers of the simultaneous law. Returns a chain that leads to the judged velocity as a witness.
     fn one_step(&mut self) -> Option<Witness> {
-        let start = ModeSequence::new(self.edges.n_contacts());
-        let sequences: Vec<ModeSequence> = self.last.iter().map(|last| start.then(last)).collect();
-        self.attempt_all(sequences, f64::INFINITY)
+        self.attempt_with_ends(vec![ModeSequence::new(self.edges.n_contacts())])
     }
 
     /// Tries the chains of impulse steps by which laws reached their answers, `known`, the nearest answers first.
@@ -296,10 +244,8 @@ impl Search<'_, '_> {
             .collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
         order.truncate(EFFORT.starts);
-        let case = self.case;
-        let mut chains = None;
         for (distance, member) in order {
-            let (contacts, law) = match &member.origin {
+            let contacts = match &member.origin {
                 Origin::Simultaneous(impulses) if distance <= EQUAL => {
                     match self.proven(vec![impulses.clone()]) {
                         Some(witness) => return Some(witness),
@@ -310,13 +256,9 @@ impl Search<'_, '_> {
                     self.remember(distance, |_| vec![impulses.clone()]);
                     continue;
                 }
-                Origin::Sequential(contacts, law) => (contacts, law),
+                Origin::Sequential(contacts, _) => contacts,
             };
-            if chains.is_none() {
-                chains = Chains::new(case.problem, law.friction_cone).ok();
-            }
-            let steps = chains.as_mut().map(|chains| chains.solve(contacts));
-            let Some(Ok(steps)) = steps else {
+            let Ok(steps) = in_turn(self.case, contacts) else {
                 continue;
             };
             if distance <= EQUAL {
@@ -335,19 +277,6 @@ impl Search<'_, '_> {
             }
         }
         None
-    }
-
-    /// Tries single inelastic impacts in those orders of the contacts for which the sequential law was not solved yet.
-    /// Returns a chain that leads to the judged velocity as a witness.
-    fn orders(&mut self) -> Result<Option<Witness>, ImpactError> {
-        let budget = self.case.options.max_work.saturating_sub(self.sampling);
-        match in_some_order(self.case, budget, &mut self.work)? {
-            Some(known) => {
-                self.nearest.see(self.case, known.velocity.clone());
-                Ok(self.known(&[known]))
-            }
-            None => Ok(None),
-        }
     }
 
     /// Returns a chain of steps as a witness that the judged velocity is an outcome, if the chain satisfies all contact
@@ -399,44 +328,30 @@ impl Search<'_, '_> {
         sequence
     }
 
-    /// Tries sequences of contact modes (off, sticking or sliding, for each contact in each step). Each sequence is
-    /// extended by the last steps that are possible for the judged velocity. Returns the first chain that leads to the
-    /// judged velocity as a witness.
+    /// Tries sequences of contact modes (off, sticking or sliding, for each contact in each step) in parallel, each
+    /// extended by the last steps that are possible for the judged velocity. For each, the chain that ends nearest to the
+    /// judged velocity is examined. Returns the first chain that leads there as a witness.
     fn attempt_with_ends(&mut self, sequences: Vec<ModeSequence>) -> Option<Witness> {
-        let mut all = Vec::new();
-        for sequence in &sequences {
-            all.extend(self.last.iter().map(|last| sequence.then(last)));
-        }
-        self.attempt_all(all, f64::INFINITY)
-    }
-
-    /// Tries sequences of contact modes (off, sticking or sliding, for each contact in each step) in parallel, and
-    /// finds for each the chain that ends nearest to the judged velocity. Returns the first chain that leads there as a
-    /// witness. Otherwise stores the sequences whose chains end nearer than `cutoff`, the nearest first; `cutoff` is a
-    /// velocity times the scale of the problem.
-    fn attempt_all(&mut self, mut sequences: Vec<ModeSequence>, cutoff: f64) -> Option<Witness> {
-        sequences.retain(|s| s.n_steps() <= EFFORT.max_steps && self.seen.insert(s.clone()));
+        let ends = |sequence| {
+            self.last
+                .iter()
+                .map(move |last| ModeSequence::then(sequence, last))
+        };
+        let mut all: Vec<ModeSequence> = sequences.iter().flat_map(ends).collect();
+        all.retain(|s| s.n_steps() <= EFFORT.max_steps && self.seen.insert(s.clone()));
         let edges = self.edges;
-        let results = map(sequences.len(), |i| {
+        let results = map(all.len(), |i| {
             let mut work = 0;
-            let attempt = match sequences.get(i) {
-                Some(sequence) => edges.attempt(sequence, cutoff, &mut work),
-                None => Attempt::Undecided,
-            };
-            (attempt, work)
+            let chain = all
+                .get(i)
+                .and_then(|sequence| edges.attempt(sequence, &mut work));
+            (chain, work)
         });
-        for (sequence, (attempt, work)) in sequences.into_iter().zip(results) {
+        for (chain, work) in results {
             self.work += work;
-            let Attempt::Nearest(chain) = attempt else {
-                continue;
-            };
-            if let Some(witness) = self.look_at(&chain) {
+            if let Some(witness) = chain.and_then(|chain| self.look_at(&chain)) {
                 return Some(witness);
             }
-            let value = chain.value;
-            let at = self.ranked.partition_point(|other| other.value <= value);
-            self.ranked.insert(at, Ranked { sequence, value });
-            self.ranked.truncate(4 * EFFORT.starts);
         }
         None
     }
@@ -445,7 +360,7 @@ impl Search<'_, '_> {
     /// Returns the chain as a witness if it satisfies all contact conditions and ends at the judged velocity.
     fn look_at(&mut self, chain: &Chain) -> Option<Witness> {
         let mut total = vec![0.0; self.edges.space.n_slots()];
-        for step in &chain.steps {
+        for step in chain {
             kernel::add_scaled(&mut total, 1.0, step);
         }
         let mut end = self.case.before();
@@ -458,7 +373,7 @@ impl Search<'_, '_> {
         // A chain that was found numerically may violate a condition; then its end is not a member.
         let witness = Witness::Steps {
             cone: self.edges.cone,
-            steps: self.on_rows(&chain.steps),
+            steps: self.on_rows(chain),
         };
         let end = witness.end(self.case.problem).ok()?;
         self.nearest.see(self.case, velocity);
@@ -565,7 +480,7 @@ impl Search<'_, '_> {
                 let nearer = a.distance.total_cmp(&b.distance);
                 nearer.then(a.sample.cmp(&b.sample))
             });
-            let rest = drawn.split_off(drawn.len().min(EFFORT.tried));
+            let rest = drawn.split_off(drawn.len().min(pace.tried));
             let nearest = std::mem::replace(&mut drawn, rest);
             if let Some(witness) = self.attempt_round(&nearest) {
                 return Ok(Some(witness));
@@ -578,46 +493,9 @@ impl Search<'_, '_> {
             if self.is_settled() {
                 return Ok(None);
             }
-            drawn.truncate(8 * EFFORT.tried);
+            drawn.truncate(8 * pace.tried);
             first = end;
         }
         Ok(None)
-    }
-
-    /// Improves the best sequences of contact modes (off, sticking or sliding, for each contact in each step): changes
-    /// one mode or adds one step as long as the end comes nearer to the judged velocity. Returns the first chain that
-    /// leads there as a witness.
-    fn local(&mut self) -> Option<Witness> {
-        let choices = self.edges.choices();
-        let starts: Vec<(ModeSequence, f64)> = self
-            .ranked
-            .iter()
-            .take(EFFORT.starts)
-            .map(|ranked| (ranked.sequence.clone(), ranked.value))
-            .collect();
-        for (mut sequence, mut value) in starts {
-            'climb: loop {
-                let neighbors = sequence.neighbors(&choices);
-                for some in neighbors.chunks(EFFORT.neighbors) {
-                    if self.work >= self.budget || self.is_limited() {
-                        return None;
-                    }
-                    self.ranked.clear();
-                    let cutoff = value * (1.0 - 1e-6);
-                    if let Some(witness) = self.attempt_all(some.to_vec(), cutoff) {
-                        return Some(witness);
-                    }
-                    if let Some(better) = self.ranked.first()
-                        && better.value < value
-                    {
-                        value = better.value;
-                        sequence = better.sequence.clone();
-                        continue 'climb;
-                    }
-                }
-                break;
-            }
-        }
-        None
     }
 }
