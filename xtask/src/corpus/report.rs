@@ -100,6 +100,8 @@ pub(crate) struct Report {
     truth: BTreeMap<String, Vec<Compared>>,
     /// Lines whose answers move with the telling, with the distance.
     moved: Vec<(f64, String)>,
+    /// Lines whose answers move with the telling by more than their digits admit, with the ratio of the distance to that.
+    beyond: Vec<(f64, String)>,
     digits: Vec<Option<f64>>,
     has_digits: bool,
     warnings: BTreeMap<String, usize>,
@@ -124,6 +126,7 @@ impl Report {
             pairs: BTreeMap::new(),
             truth: BTreeMap::new(),
             moved: Vec::new(),
+            beyond: Vec::new(),
             digits: Vec::new(),
             has_digits: false,
             warnings: BTreeMap::new(),
@@ -182,17 +185,19 @@ impl Report {
             pairs.add(pair);
             if let Pair::Answered {
                 distance,
-                of_several: false,
-                ..
+                admitted,
+                of_several,
             } = pair
                 && pair.is_moved()
             {
-                let text = format!(
-                    "{law} by {distance:.1e}, {}: {}",
-                    telling.name(),
-                    asked.line
-                );
-                self.moved.push((*distance, text));
+                let name = telling.name();
+                let text = format!("{law} by {distance:.1e}, {name}: {}", asked.line);
+                if let Some(admitted) = admitted.filter(|admitted| !(distance <= admitted)) {
+                    self.beyond.push((distance / admitted, text.clone()));
+                }
+                if !of_several {
+                    self.moved.push((*distance, text));
+                }
             }
         }
         if let Some(compared) = &checked.truth {
@@ -303,10 +308,12 @@ impl Report {
         for broken in self.broken.iter().take(SHOWN) {
             println!("  broken: {broken}");
         }
-        let mut moved: Vec<&(f64, String)> = self.moved.iter().collect();
-        moved.sort_by(|a, b| b.0.total_cmp(&a.0));
-        for (_, text) in moved.into_iter().take(SHOWN) {
-            println!("  moved: {text}");
+        for (name, lines) in [("moved", &self.moved), ("beyond its digits", &self.beyond)] {
+            let mut lines: Vec<&(f64, String)> = lines.iter().collect();
+            lines.sort_by(|a, b| b.0.total_cmp(&a.0));
+            for (_, text) in lines.into_iter().take(SHOWN) {
+                println!("  {name}: {text}");
+            }
         }
         self.print_truth();
         self.print_digits();
