@@ -20,7 +20,14 @@ pub(crate) fn exception<'py>(py: Python<'py>, error: &WireError) -> PyResult<Bou
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let class = CLASS.import(py, "carom._errors", "CaromError")?;
     let argument = None::<&str>;
-    class.call1((&error.kind, &error.message, error.index, argument, error.limit))
+    class.call1((
+        &error.kind,
+        &error.message,
+        error.index,
+        argument,
+        error.limit,
+        error.digits,
+    ))
 }
 
 /// Creates the error of an invalid argument.

@@ -7,6 +7,7 @@ import importlib
 import inspect
 import os
 import pathlib
+import pickle
 import pkgutil
 import re
 import subprocess
@@ -310,6 +311,17 @@ def test_coefficients_out_of_range_are_refused_when_contacts_are_made() -> None:
             with pytest.raises(carom.CaromError) as error:
                 make(rows, **keywords)
             assert error.value.kind == kind
+
+
+def test_an_ill_conditioned_answer_is_refused_with_its_digits() -> None:
+    # Two walls that face each other but for a turn of 1e-9, beside a nearly singular mass matrix.
+    mass = [[4194304.0, 524288.0], [524288.0, 65536.00000095367]]
+    walls = carom.Contacts([[3.0, -1.0], [-3.000000000698492, 1.0], [6.00018310546875, -2.0]])
+    with pytest.raises(carom.CaromError, match="correct digits") as raised:
+        carom.Impact(mass, walls).resolve([3.0, -4.0], "plastic")
+    assert raised.value.kind == "ill-conditioned"
+    assert raised.value.digits is not None and raised.value.digits < 2.0
+    assert pickle.loads(pickle.dumps(raised.value)).digits == raised.value.digits
 
 
 def test_no_error_of_numpy_leaks() -> None:

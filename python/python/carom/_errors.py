@@ -24,6 +24,8 @@ class CaromError(ValueError):
         The argument at fault; by default the one that the message begins with.
     limit : str, optional
         Limit that ended the computation, if ``kind`` is ``"limit"``: ``"impacts"``, ``"work"``, ...
+    digits : float, optional
+        Correct digits that the answer would have, if ``kind`` is ``"ill-conditioned"``.
 
     Attributes
     ----------
@@ -36,6 +38,8 @@ class CaromError(ValueError):
     argument : str or None
         As given, or read from the message.
     limit : str or None
+        As given.
+    digits : float or None
         As given.
 
     Examples
@@ -55,12 +59,14 @@ class CaromError(ValueError):
         index: int | None = None,
         argument: str | None = None,
         limit: str | None = None,
+        digits: float | None = None,
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
         self.index = index
         self.limit = limit
+        self.digits = digits
         if argument is None:
             found = _FIRST_WORD.match(message)
             if found is not None and (":" in message or "[" in message):
@@ -70,7 +76,8 @@ class CaromError(ValueError):
         self.argument = argument
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (CaromError, (self.kind, self.message, self.index, self.argument, self.limit))
+        arguments = (self.kind, self.message, self.index, self.argument, self.limit, self.digits)
+        return (CaromError, arguments)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CaromError):
