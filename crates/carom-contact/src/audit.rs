@@ -1,6 +1,6 @@
 //! Energy and momentum balance of an outcome: one function for every law.
 
-use crate::digits;
+use crate::digits::{self, CLOSING};
 use crate::gate::{Answer, GATE_TOLERANCE, ROUNDING};
 use crate::index::RowIndex;
 use crate::numbers::Numbers;
@@ -120,6 +120,7 @@ pub fn audit(
         closing: 0.0,
     };
     let mut gain = Gain::default();
+    let mut closes = false;
     for (i, contact) in contacts.indexed() {
         let first = contacts.row(i);
         let mut work = 0.0;
@@ -140,9 +141,10 @@ pub fn audit(
             }
             work += impulse * 0.5 * (before + after);
             gain.add(impulse, [before, after], size);
-            (after, scale)
+            (after, size, scale)
         };
-        let (normal_velocity, scale) = add(first, &contact.normal);
+        let (normal_velocity, size, scale) = add(first, &contact.normal);
+        closes |= -normal_velocity > CLOSING * size;
         let mut tangential = 0.0f64;
         for (row, tangent) in contacts.tangents_at(i).zip(&contact.tangents) {
             add(row, tangent);
@@ -180,7 +182,9 @@ pub fn audit(
         impulses: impulses.as_slice(),
         constraint_impulses: constraint_impulses.as_slice(),
     };
-    audit.closing = digits::closing(problem, problem, &answer, &[]);
+    if closes {
+        audit.closing = digits::closing(problem, problem, &answer, &[]);
+    }
     audit.momentum_residual = kernel::norm(&explained) * per_norm;
     if gain.is_gain() {
         audit.energy_gain = Some(energy_ratio(problem, &whitened));

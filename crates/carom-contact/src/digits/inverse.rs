@@ -2,9 +2,10 @@
 
 use super::Flat;
 use super::span::Span;
-use crate::ContactSet;
+use super::system::System;
 use crate::numbers::Numbers;
-use carom_metric::kernel;
+use carom_metric::{KineticMetric, kernel};
+use carom_numeric::dense;
 use smallvec::{SmallVec, smallvec};
 
 /// Largest number of unknowns for which all rows of the inverse are computed; above, its norm is estimated.
@@ -13,24 +14,97 @@ const FEW_UNKNOWNS: usize = 24;
 /// Iterations of the estimate of the norm, with two solutions each.
 const ITERATIONS: usize = 2;
 
-/// Inverse of the system, up to the velocity in whitened coordinates: $W = ((I - TQ^T)L^{-1},\ TR^{-T})$, and the errors $f$ of its
+/// Inverse of the system, up to the velocity in whitened coordinates: $W = ((I - TP^T)L^{-1},\ TR^{-T})$, and the errors $f$ of its
 /// right-hand side.
-pub(super) struct Inverse<'p, 's> {
-    pub(super) contacts: &'p ContactSet<'p>,
-    pub(super) span: &'s Span,
+pub(super) struct Inverse<'s> {
+    metric: &'s KineticMetric,
+    span: &'s Span,
+    n: usize,
+    /// Rows of $P^T$: the directions of the span, then those across the sliding of contacts, times their factors.
+    directions: Flat,
     /// Transposed $T$: one row of n entries per direction.
-    pub(super) turned: Flat,
-    pub(super) momentum: &'s [f64],
-    pub(super) rows: Numbers,
+    turned: Flat,
+    /// Errors of the momenta; empty if rows hold every velocity.
+    momentum: &'s [f64],
+    /// Errors of the rows.
+    rows: Numbers,
 }
 
-impl Inverse<'_, '_> {
+impl<'s> Inverse<'s> {
+    /// Factors the system of the independent rows; `None` if it is singular.
+    pub(super) fn new(system: &'s System<'_>, span: &'s Span) -> Option<Self> {
+        let n = span.n;
+        let (held, across) = (&system.held, &system.across);
+        let mut inverse = Self {
+            metric: system.contacts.metric(),
+            span,
+            n,
+            directions: span.directions.clone(),
+            turned: Flat::new(),
+            momentum: &system.left,
+            rows: span.errors.clone(),
+        };
+        let is_stretched = held.stretches.iter().any(|factor| *factor != 1.0);
+        let is_full = span.chosen.len() == n && !is_stretched;
+        if is_full || !held.is_oblique && across.rows.is_empty() {
+            inverse.turned = span.directions.clone();
+            if is_full {
+                // Rows that hold every velocity do so with any impulses.
+                inverse.momentum = &[];
+            }
+            return Some(inverse);
+        }
+        let mut columns = Flat::new();
+        for own in &span.chosen {
+            columns.extend_from_slice(&held.columns[n * own..n * (own + 1)]);
+        }
+        columns.extend_from_slice(&across.rows);
+        for (row, stiffness) in across.rows.chunks_exact(n).zip(&across.stiffness) {
+            let factor = stiffness.min(1.0);
+            inverse.directions.extend(row.iter().map(|x| x * factor));
+        }
+        let errors = across.errors.iter().zip(&across.stiffness);
+        inverse
+            .rows
+            .extend(errors.map(|(error, stiffness)| error * stiffness.min(1.0)));
+        // Rows of the transposed matrix $P^TU_B + D$, column by column.
+        let k = inverse.rows.len();
+        let mut matrix: Flat = smallvec![0.0; k * k];
+        for (j, column) in columns.chunks_exact(n).enumerate() {
+            for (i, direction) in inverse.directions.chunks_exact(n).enumerate() {
+                matrix[i * k + j] = kernel::dot(direction, column);
+            }
+        }
+        for (j, stiffness) in across.stiffness.iter().enumerate() {
+            matrix[(span.chosen.len() + j) * (k + 1)] += (1.0 / stiffness).min(1.0);
+        }
+        let mut pivots: SmallVec<[usize; 8]> = smallvec![0; k];
+        if !dense::lu(&mut matrix, k, &mut pivots) {
+            return None;
+        }
+        inverse.turned.resize(n * k, 0.0);
+        for (own, column) in span.chosen.iter().zip(columns.chunks_exact_mut(n)) {
+            column.iter_mut().for_each(|x| *x *= held.stretches[*own]);
+        }
+        let mut x: Numbers = smallvec![0.0; k];
+        for c in 0..n {
+            for (x, column) in x.iter_mut().zip(columns.chunks_exact(n)) {
+                *x = column[c];
+            }
+            dense::lu_solve(&matrix, &pivots, &mut x);
+            for (j, x) in x.iter().enumerate() {
+                inverse.turned[j * n + c] = *x;
+            }
+        }
+        Some(inverse)
+    }
+
     /// Bounds the error of each whitened coordinate of the velocity, n entries. `of` is the part to which each coordinate
     /// belongs; of many unknowns all coordinates of a part have its largest error.
     pub(super) fn errors(&self, of: &[usize]) -> Numbers {
-        let n = self.span.n;
+        let n = self.n;
+        let mut errors: Numbers = smallvec![0.0; n];
         if n + self.rows.len() > FEW_UNKNOWNS {
-            let mut errors: Numbers = smallvec![0.0; n];
             for group in (0..n).filter(|group| of[*group] == *group) {
                 let part: SmallVec<[bool; 8]> = of.iter().map(|g| *g == group).collect();
                 let largest = self.estimated(&part);
@@ -39,59 +113,76 @@ impl Inverse<'_, '_> {
             }
             return errors;
         }
-        let mut axis: Numbers = smallvec![0.0; n];
-        (0..n)
-            .map(|k| {
-                axis.fill(0.0);
-                axis[k] = 1.0;
-                let (momentum, rows) = self.transposed(&axis);
-                let errors = self.momentum.iter().chain(self.rows.iter());
-                let terms = momentum.iter().chain(&rows).zip(errors);
-                terms.map(|(w, f)| w.abs() * f).sum()
-            })
-            .collect()
+        let (mut momentum, mut rows): (Numbers, Numbers) =
+            (smallvec![0.0; n], smallvec![0.0; self.rows.len()]);
+        for (k, error) in errors.iter_mut().enumerate() {
+            momentum.fill(0.0);
+            momentum[k] = 1.0;
+            for (row, turned) in rows.iter_mut().zip(self.turned.chunks_exact(n)) {
+                *row = turned[k];
+            }
+            self.transpose(&mut momentum, &mut rows);
+            *error = self.norm(&momentum, &rows);
+        }
+        errors
     }
 
-    /// Computes $W^Tx$: the part of the momenta, and that of the rows.
-    pub(super) fn transposed(&self, x: &[f64]) -> (Numbers, Numbers) {
-        let n = self.span.n;
-        let mut momentum: Numbers = x.into();
-        let mut rows = Numbers::with_capacity(self.rows.len());
-        let turned = self.turned.chunks_exact(n);
-        for (turned, direction) in turned.zip(self.span.directions.chunks_exact(n)) {
-            let along = kernel::dot(turned, x);
-            kernel::add_scaled(&mut momentum, -along, direction);
-            rows.push(along);
+    /// Sum of the errors, each times the magnitude of its entry.
+    fn norm(&self, momentum: &[f64], rows: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for (w, f) in momentum.iter().zip(self.momentum) {
+            sum += w.abs() * f;
         }
-        self.contacts
-            .metric()
-            .unwhiten_velocity_in_place(&mut momentum);
-        self.span.solve(&mut rows);
-        (momentum, rows)
+        for (w, f) in rows.iter().zip(&self.rows) {
+            sum += w.abs() * f;
+        }
+        sum
+    }
+
+    /// Computes $W^Tx$ in place: the part of the momenta from $x$, and that of the rows from $T^Tx$.
+    fn transpose(&self, momentum: &mut [f64], rows: &mut [f64]) {
+        if !self.momentum.is_empty() {
+            for (along, direction) in rows.iter().zip(self.directions.chunks_exact(self.n)) {
+                kernel::add_scaled(momentum, -along, direction);
+            }
+            self.metric.unwhiten_velocity_in_place(momentum);
+        }
+        self.span.solve(&mut rows[..self.span.chosen.len()]);
     }
 
     /// Estimates the largest entry of $|W|f$ in the coordinates of `part`: the 1-norm of $(W \operatorname{diag} f)^T$ (Hager 1984,
     /// Higham, *Accuracy and Stability of Numerical Algorithms*, Algorithm 15.1).
-    pub(super) fn estimated(&self, part: &[bool]) -> f64 {
-        let n = self.span.n;
+    fn estimated(&self, part: &[bool]) -> f64 {
+        let n = self.n;
         let members = part.iter().filter(|is_own| **is_own).count().max(1);
         let mut x: Numbers = { part.iter() }
             .map(|is_own| f64::from(*is_own) / members as f64)
             .collect();
         let mut largest = 0.0;
-        for _ in 0..ITERATIONS {
-            let (mut momentum, mut rows) = self.transposed(&x);
-            let mut norm = 0.0;
-            let errors = self.momentum.iter().chain(self.rows.iter());
-            for (value, error) in momentum.iter_mut().chain(&mut rows).zip(errors) {
-                norm += value.abs() * error;
+        for round in 0..=ITERATIONS {
+            let along = { self.turned.chunks_exact(n) }.map(|turned| kernel::dot(turned, &x));
+            let mut rows: Numbers = along.collect();
+            let mut momentum = x.clone();
+            self.transpose(&mut momentum, &mut rows);
+            largest = kernel::larger(largest, self.norm(&momentum, &rows));
+            if round == ITERATIONS {
+                break;
+            }
+            for (value, error) in rows.iter_mut().zip(&self.rows) {
                 *value = error.copysign(*value);
             }
-            largest = kernel::larger(largest, norm);
-            self.contacts.metric().whiten_in_place(&mut momentum);
-            self.span.solve_transposed(&mut rows);
-            for (row, direction) in rows.iter_mut().zip(self.span.directions.chunks_exact(n)) {
-                *row -= kernel::dot(direction, &momentum);
+            self.span
+                .solve_transposed(&mut rows[..self.span.chosen.len()]);
+            if self.momentum.is_empty() {
+                momentum.fill(0.0);
+            } else {
+                for (value, error) in momentum.iter_mut().zip(self.momentum) {
+                    *value = error.copysign(*value);
+                }
+                self.metric.whiten_in_place(&mut momentum);
+                for (row, direction) in rows.iter_mut().zip(self.directions.chunks_exact(n)) {
+                    *row -= kernel::dot(direction, &momentum);
+                }
             }
             for (row, turned) in rows.iter().zip(self.turned.chunks_exact(n)) {
                 kernel::add_scaled(&mut momentum, *row, turned);
@@ -99,14 +190,11 @@ impl Inverse<'_, '_> {
             let own = (0..n).filter(|k| part[*k]);
             let Some(next) = own.max_by(|a, b| momentum[*a].abs().total_cmp(&momentum[*b].abs()))
             else {
-                return largest;
+                break;
             };
             x.fill(0.0);
             x[next] = 1.0;
         }
-        let (momentum, rows) = self.transposed(&x);
-        let errors = self.momentum.iter().chain(self.rows.iter());
-        let last = momentum.iter().chain(&rows).zip(errors);
-        kernel::larger(largest, last.map(|(w, f)| w.abs() * f).sum())
+        largest
     }
 }

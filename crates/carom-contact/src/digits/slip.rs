@@ -1,8 +1,9 @@
 //! Sliding of a contact after an impact, as its velocities and friction impulses tell it.
 
-use super::{Rate, UNIT};
+use super::UNIT;
+use super::system::Rate;
 
-/// Part of the friction limit above which a friction impulse is at the limit.
+/// Part of the friction limit above which a friction impulse is at the limit: at a vertex of a friction polygon.
 pub(super) const AT_LIMIT: f64 = 1.0 - 1e-9;
 
 /// Sliding velocity below which its direction is rounding, as a fraction of the terms that it is the sum of.
@@ -10,30 +11,30 @@ const NO_DIRECTION: f64 = 64.0 * UNIT;
 
 /// Velocity and friction impulse of a contact along its tangents, in the caller's units.
 pub(super) struct Slip {
-    pub(super) velocity: [f64; 2],
+    /// Unit vector of the sliding velocity.
+    pub(super) along: [f64; 2],
     pub(super) speed: f64,
-    pub(super) rounding: f64,
-    pub(super) friction: f64,
+    rounding: f64,
+    friction: f64,
     /// Largest friction impulse.
     pub(super) most: f64,
-    pub(super) work: f64,
 }
 
 impl Slip {
-    pub(super) fn new(tangents: &[Rate], most: f64) -> Self {
+    pub(super) fn new(tangents: &[Rate<'_>], most: f64) -> Self {
         let (mut velocity, mut impulse, mut rounding) = ([0.0; 2], [0.0; 2], 0.0f64);
         for (k, rate) in tangents.iter().enumerate().take(2) {
             velocity[k] = rate.after / rate.scale;
             impulse[k] = rate.impulse * rate.scale;
-            rounding = rounding.max(rate.rounding / rate.scale);
+            rounding = rounding.max(rate.uncertainty() / rate.scale);
         }
+        let speed = libm::hypot(velocity[0], velocity[1]);
         Self {
-            velocity,
-            speed: libm::hypot(velocity[0], velocity[1]),
+            along: velocity.map(|v| v / speed),
+            speed,
             rounding,
             friction: libm::hypot(impulse[0], impulse[1]),
             most,
-            work: impulse[0] * velocity[0] + impulse[1] * velocity[1],
         }
     }
 
@@ -41,11 +42,8 @@ impl Slip {
         self.speed > NO_DIRECTION / UNIT * self.rounding
     }
 
-    /// True if the friction impulse is at its limit and opposes a velocity. `directions` is their number in friction polygons,
-    /// `None` for other cones.
-    pub(super) fn slides(&self, directions: Option<usize>) -> bool {
-        let edge = directions.map_or(1.0, |k| libm::cos(std::f64::consts::PI / k.max(3) as f64));
-        let opposes = -self.work > 0.5 * edge * self.friction * self.speed;
-        self.friction >= AT_LIMIT * edge * self.most && opposes && self.has_direction()
+    /// True if the friction impulse of a polygon is at a vertex.
+    pub(super) fn is_at_vertex(&self) -> bool {
+        self.friction >= AT_LIMIT * self.most
     }
 }

@@ -1,114 +1,160 @@
 //! Orthonormal basis of the rows that an answer holds, with an independent set of them.
 
-use super::{Flat, System};
+use super::system::Held;
+use super::{Flat, NEAR};
 use crate::numbers::Numbers;
-use carom_metric::kernel;
-use carom_numeric::decisions::RANK;
+use carom_metric::{KineticMetric, kernel};
+use carom_numeric::decisions::{RANK, Sum};
 use smallvec::{SmallVec, smallvec};
 
+/// Corrections of the coefficients of the combination of other rows that is nearest to a row.
+const CORRECTIONS: usize = 2;
+
 /// Orthonormal basis of rows, and the triangle of those that are linearly independent.
-#[derive(Clone)]
 pub(super) struct Span {
     pub(super) n: usize,
     /// Directions $Q$, n entries each.
     pub(super) directions: Flat,
     /// Columns of $R$: j + 1 entries of column j.
-    pub(super) triangle: Flat,
+    triangle: Flat,
     pub(super) chosen: SmallVec<[usize; 8]>,
+    /// Error of the velocity of each chosen row.
+    pub(super) errors: Numbers,
 }
 
 impl Span {
-    pub(super) fn new(n: usize) -> Self {
-        Self {
+    /// Finds the directions of unit rows, by Gram-Schmidt with pivoting and a second pass. Rows that depend on others are left
+    /// out.
+    pub(super) fn new(held: &Held, metric: &KineticMetric) -> Self {
+        let (n, m) = (metric.dim(), held.contact.len());
+        let mut span = Self {
             n,
             directions: Flat::new(),
             triangle: Flat::new(),
             chosen: SmallVec::new(),
-        }
-    }
-
-    /// Adds the directions of unit rows, by Gram-Schmidt with pivoting and a second pass. Rows within [`RANK`] of the span are
-    /// left out if `depends` says so.
-    pub(super) fn extend(&mut self, rows: &[f64], depends: impl Fn(&Self, usize, &[f64]) -> bool) {
-        let n = self.n;
-        let mut rest: Flat = rows.into();
-        for direction in self.directions.chunks_exact(n) {
-            remove(direction, &mut rest);
-        }
-        while self.chosen.len() < n {
-            let sizes = rest.chunks_exact(n).map(|row| kernel::dot(row, row));
-            let largest = sizes.enumerate().fold((0, 0.0), |largest, (j, size)| {
-                if size > largest.1 { (j, size) } else { largest }
-            });
-            let (own, size) = largest;
-            if size == 0.0 {
-                return;
+            errors: Numbers::new(),
+        };
+        let most = n.min(m);
+        let mut rest: Flat = held.rows.as_slice().into();
+        // Parts of each row along the directions, and squared length of the rest.
+        let mut parts: Flat = smallvec![0.0; m * most];
+        let mut sizes: Numbers = smallvec![1.0; m];
+        while span.chosen.len() < most {
+            let (mut own, mut size) = (0, 0.0);
+            for (j, other) in sizes.iter().enumerate() {
+                if *other > size {
+                    (own, size) = (j, *other);
+                }
             }
-            if size <= RANK * RANK && depends(self, own, &rest[n * own..n * (own + 1)]) {
-                rest[n * own..n * (own + 1)].fill(0.0);
+            if size == 0.0 {
+                break;
+            }
+            sizes[own] = 0.0;
+            let mut direction: Numbers = rest[n * own..n * (own + 1)].into();
+            if size <= NEAR * NEAR && !span.separates(held, metric, own, &mut direction) {
                 continue;
             }
-            let mut direction: Numbers = rows[n * own..n * (own + 1)].into();
-            let start = self.triangle.len();
-            self.triangle.resize(start + self.chosen.len(), 0.0);
-            for _ in 0..2 {
-                for (j, earlier) in self.directions.chunks_exact(n).enumerate() {
-                    let along = kernel::dot(earlier, &direction);
-                    kernel::add_scaled(&mut direction, -along, earlier);
-                    self.triangle[start + j] += along;
-                }
+            let k = span.chosen.len();
+            let start = span.triangle.len();
+            span.triangle
+                .extend_from_slice(&parts[most * own..most * own + k]);
+            for (j, earlier) in span.directions.chunks_exact(n).enumerate() {
+                let along = kernel::dot(earlier, &direction);
+                kernel::add_scaled(&mut direction, -along, earlier);
+                span.triangle[start + j] += along;
             }
             let length = kernel::norm(&direction);
             direction.iter_mut().for_each(|x| *x /= length);
-            self.triangle.push(length);
-            self.directions.extend_from_slice(&direction);
-            self.chosen.push(own);
-            remove(&direction, &mut rest);
-            rest[n * own..n * (own + 1)].fill(0.0);
+            span.triangle.push(length);
+            span.directions.extend_from_slice(&direction);
+            span.chosen.push(own);
+            for (j, row) in rest.chunks_exact_mut(n).enumerate() {
+                if sizes[j] > 0.0 {
+                    let along = kernel::dot(&direction, row);
+                    kernel::add_scaled(row, -along, &direction);
+                    parts[most * j + k] = along;
+                    sizes[j] = kernel::dot(row, row);
+                }
+            }
+        }
+        span.add_errors(held, &parts, most);
+        span
+    }
+
+    /// Adds the errors of the chosen rows. A row that depends on them, but misses their combination by more than rounding, is in
+    /// conflict with them: the exact answer leaves one of them, whose velocity is off by this gap over its coefficient. `parts` are
+    /// those of each row along the directions, in rows of length `most`.
+    fn add_errors(&mut self, held: &Held, parts: &[f64], most: usize) {
+        let k = self.chosen.len();
+        self.errors = self.chosen.iter().map(|own| held.errors[*own]).collect();
+        if k == held.contact.len() {
+            return;
+        }
+        let mut along: Numbers = self.chosen.iter().map(|own| held.misses[*own]).collect();
+        self.solve_transposed(&mut along);
+        for (row, parts) in parts.chunks_exact(most.max(1)).enumerate() {
+            let (miss, rounding) = (held.misses[row], held.roundings[row]);
+            let gap = (miss - kernel::dot(&parts[..k], &along)).abs();
+            if gap <= rounding || self.chosen.contains(&row) {
+                continue;
+            }
+            let mut parts: Numbers = parts[..k].into();
+            self.solve(&mut parts);
+            let chosen = || parts.iter().zip(&self.chosen).enumerate();
+            let allowed = chosen().map(|(_, (part, own))| part.abs() * held.roundings[*own]);
+            if gap <= rounding + allowed.sum::<f64>() {
+                continue;
+            }
+            let leaves = chosen()
+                .filter(|(_, (part, own))| part.abs() > RANK && held.contact[**own] != usize::MAX)
+                .min_by(|a, b| a.1.0.abs().total_cmp(&b.1.0.abs()));
+            if let Some((j, (part, _))) = leaves {
+                self.errors[j] = self.errors[j].max(gap / part.abs());
+            }
         }
     }
 
-    /// True if a row depends on the chosen ones: it differs from their combination in no coordinate by more than [`RANK`] of the
-    /// terms there. Otherwise it is a condition of its own, however near: two walls that face each other leave no motion between
-    /// them. Constraints may be told with rounding. `rest` is the part of the row orthogonal to the chosen ones.
-    pub(super) fn depends(&self, system: &System<'_>, row: usize, rest: &[f64]) -> bool {
+    /// Computes the part of a row orthogonal to the chosen ones, `rest`, from the rows in the caller's coordinates: whitening rounds
+    /// the difference of rows that nearly agree. Returns false if the row depends on the chosen ones: if this part is below [`RANK`],
+    /// and in the caller's coordinates the row differs from their combination in no entry by more than [`RANK`] of the terms
+    /// there. Otherwise it is a condition of its own, however near: two walls that face each other leave no motion between them.
+    /// Constraints may be told with rounding.
+    #[cold]
+    fn separates(
+        &self,
+        held: &Held,
+        metric: &KineticMetric,
+        row: usize,
+        rest: &mut Numbers,
+    ) -> bool {
+        if held.contact[row] == usize::MAX {
+            return kernel::norm(rest) > RANK;
+        }
         let n = self.n;
-        if system.contact[row] == usize::MAX {
-            return true;
-        }
-        let unit = &system.rows[n * row..n * (row + 1)];
-        let directions = self.directions.chunks_exact(n);
-        let mut parts: Numbers = directions
-            .map(|direction| kernel::dot(direction, unit))
-            .collect();
-        self.solve(&mut parts);
-        let metric = system.contacts.metric();
-        let mut terms: Numbers = smallvec![0.0; n];
-        let own = std::iter::once((&1.0, &row));
-        for (part, row) in own.chain(parts.iter().zip(&self.chosen)) {
-            let mut given: Numbers = system.rows[n * row..n * (row + 1)].into();
-            metric.unwhiten_in_place(&mut given);
-            for (terms, a) in terms.iter_mut().zip(&given) {
-                *terms += (part * a).abs();
+        let given = |row: usize| &held.given[n * row..n * (row + 1)];
+        let mut parts: Numbers = smallvec![0.0; self.chosen.len()];
+        let mut sums: Vec<Sum> = Vec::new();
+        for _ in 0..=CORRECTIONS {
+            sums = given(row)
+                .iter()
+                .map(|a| [*a].into_iter().collect())
+                .collect();
+            for (part, other) in parts.iter().zip(&self.chosen) {
+                for (sum, a) in sums.iter_mut().zip(given(*other)) {
+                    sum.add(-part * a);
+                }
             }
+            *rest = sums.iter().map(|sum| sum.value).collect();
+            metric.whiten_in_place(rest);
+            let along = self.directions.chunks_exact(n);
+            let mut more: Numbers = along.map(|q| kernel::dot(q, rest)).collect();
+            self.solve(&mut more);
+            parts
+                .iter_mut()
+                .zip(&more)
+                .for_each(|(part, more)| *part += more);
         }
-        let (mut sizes, mut axis): (Numbers, Numbers) = (smallvec![0.0; n], smallvec![0.0; n]);
-        for (k, terms) in terms.iter().enumerate() {
-            axis.fill(0.0);
-            axis[k] = *terms;
-            metric.whiten_in_place(&mut axis);
-            for (size, x) in sizes.iter_mut().zip(&axis) {
-                *size += x.abs();
-            }
-        }
-        for direction in self.directions.chunks_exact(n) {
-            for (size, x) in sizes.iter_mut().zip(direction) {
-                *size += x.abs();
-            }
-        }
-        rest.iter()
-            .zip(&sizes)
-            .all(|(x, size)| x.abs() <= RANK * size)
+        kernel::norm(rest) > RANK || !sums.iter().all(|sum| sum.is_below(RANK))
     }
 
     /// Returns the row with the smallest pivot, and the pivot.
@@ -134,25 +180,6 @@ impl Span {
             x[j] /= column[j];
             let own = x[j];
             kernel::add_scaled(&mut x[..j], -own, &column[..j]);
-        }
-    }
-
-    /// Projects a vector onto the span.
-    pub(super) fn part(&self, x: &[f64]) -> Numbers {
-        let mut part: Numbers = smallvec![0.0; self.n];
-        for direction in self.directions.chunks_exact(self.n) {
-            kernel::add_scaled(&mut part, kernel::dot(direction, x), direction);
-        }
-        part
-    }
-}
-
-/// Removes the component along a unit vector from every row.
-fn remove(direction: &[f64], rows: &mut [f64]) {
-    for row in rows.chunks_exact_mut(direction.len()) {
-        let along = kernel::dot(direction, row);
-        if along != 0.0 {
-            kernel::add_scaled(row, -along, direction);
         }
     }
 }

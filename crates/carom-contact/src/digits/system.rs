@@ -1,0 +1,526 @@
+//! Rows and columns of the system that an answer solves, and the error of its right-hand side.
+
+use super::inverse::Inverse;
+use super::slip::{AT_LIMIT, Slip};
+use super::span::Span;
+use super::{Estimate, Flat, Form, MOST, NEAR, ROUNDS, UNIT, reduction};
+use crate::gate::{Answer, Rules, Work};
+use crate::index::{ContactIndex, RowIndex};
+use crate::numbers::Numbers;
+use crate::residual_scale::{GRAZING_TOLERANCE, ROUNDING_TOLERANCE, groups};
+use crate::span::part_in_span;
+use crate::{Contact, ContactSet, ImpactProblem};
+use carom_lcp::cone::ConeMode;
+use carom_metric::{Covector, kernel};
+use smallvec::{SmallVec, smallvec};
+use std::borrow::Cow;
+
+/// A row, its velocity after an impact, and the size of the rounding error of that; in units of the row times its power of two.
+pub(super) struct Rate<'p> {
+    given: &'p [f64],
+    /// Power of two that brings the row to about unit length.
+    pub(super) scale: f64,
+    /// Whitened row of unit length.
+    unit: Cow<'p, [f64]>,
+    /// Length of the whitened row.
+    length: f64,
+    pub(super) impulse: f64,
+    pub(super) after: f64,
+    pub(super) rounding: f64,
+    /// Velocity that the reduction to the motion which contacts see has lost.
+    hidden: f64,
+}
+
+impl Rate<'_> {
+    /// Error of the velocity after the impact.
+    pub(super) fn uncertainty(&self) -> f64 {
+        self.rounding + self.hidden
+    }
+}
+
+/// Rows that an answer holds at a value: whitened, of unit length, n entries each.
+#[derive(Default)]
+pub(super) struct Held {
+    pub(super) rows: Flat,
+    /// Whitened impulses on the rows, of unit length.
+    pub(super) columns: Flat,
+    /// The rows in the caller's coordinates.
+    pub(super) given: Flat,
+    /// Factor of each column in the velocity after an expansion that repeats the impulses; 1 without one.
+    pub(super) stretches: Numbers,
+    /// Velocity by which each row misses its value, its rounding, and its error.
+    pub(super) misses: Numbers,
+    pub(super) roundings: Numbers,
+    pub(super) errors: Numbers,
+    /// Contact of each row, `usize::MAX` for constraints.
+    pub(super) contact: SmallVec<[usize; 8]>,
+    /// True if some columns are not the rows.
+    pub(super) is_oblique: bool,
+}
+
+impl Held {
+    /// Sets the factor of the columns of the rows added last.
+    fn stretch(&mut self, factor: f64) {
+        self.stretches.resize(self.contact.len(), factor);
+    }
+
+    /// Gives the columns of constraints the largest factor of all columns: constraints hold in both phases.
+    fn stretch_constraints(&mut self) {
+        self.stretch(1.0);
+        let most = self
+            .stretches
+            .iter()
+            .fold(1.0, |most, x| f64::max(most, *x));
+        self.is_oblique |= most > 1.0;
+        for (factor, contact) in self.stretches.iter_mut().zip(&self.contact) {
+            if *contact == usize::MAX {
+                *factor = most;
+            }
+        }
+    }
+}
+
+/// Directions across the sliding of contacts with round cones in space: whitened, of unit length, n entries each.
+#[derive(Default)]
+pub(super) struct Across {
+    pub(super) rows: Flat,
+    /// Rounding of the velocity along each.
+    pub(super) errors: Numbers,
+    /// Impulse that a unit velocity makes.
+    pub(super) stiffness: Numbers,
+}
+
+/// Rows and columns of the system that the answer solves, and the error of its right-hand side.
+pub(super) struct System<'p> {
+    pub(super) contacts: &'p ContactSet<'p>,
+    problem: &'p ImpactProblem<'p>,
+    /// Problem that the law solved: the same, or that of the motion that the contacts see.
+    posed: &'p ImpactProblem<'p>,
+    before: Numbers,
+    after: Numbers,
+    change: Numbers,
+    /// Momentum that the impulses do not explain, the size of its terms, and their number; n entries each.
+    pub(super) left: Numbers,
+    size: Numbers,
+    count: Numbers,
+    pub(super) held: Held,
+    pub(super) across: Across,
+    /// Impulses of a compression on the caller's rows, and the whitened momentum after it; empty without one.
+    compression: (&'p [f64], Numbers),
+    /// True for the coordinates of rows that push, or approach by more than grazing: the impact acts on them.
+    acts: SmallVec<[bool; 8]>,
+    /// Normals of open contacts, with the velocities at which they separate.
+    open: SmallVec<[(ContactIndex, Rate<'p>, f64); 4]>,
+}
+
+impl<'p> System<'p> {
+    /// Starts the system of an answer to the first problem; the second is that which the law solved.
+    pub(super) fn new(
+        [problem, posed]: [&'p ImpactProblem<'p>; 2],
+        answer: &Answer<'_>,
+        change: &[f64],
+    ) -> Self {
+        let scale = problem.scale();
+        let scaled = |v: &[f64]| -> Numbers { v.iter().map(|x| x * scale).collect() };
+        let n = change.len();
+        Self {
+            contacts: problem.contacts(),
+            problem,
+            posed,
+            before: scaled(problem.velocity_minus().0.as_slice()),
+            after: scaled(answer.velocity_plus),
+            change: scaled(change),
+            left: smallvec![0.0; n],
+            size: smallvec![0.0; n],
+            count: smallvec![2.0; n],
+            held: Held::default(),
+            across: Across::default(),
+            compression: (&[], Numbers::new()),
+            acts: smallvec![false; n],
+            open: SmallVec::new(),
+        }
+    }
+
+    /// Adds the impulse on a row to the balance of momentum, and returns the row with its velocity after the impact. `row` is its
+    /// number among the rows of contacts.
+    fn add(
+        &mut self,
+        covector: &'p Covector,
+        row: Option<RowIndex>,
+        scale: f64,
+        impulse: f64,
+    ) -> Rate<'p> {
+        let given = covector.0.as_slice();
+        let impulse = impulse * (self.problem.scale() / scale);
+        let (mut after, mut terms, mut count) = (0.0, 0.0, 2.0);
+        let velocities = self.before.iter().zip(&self.after);
+        for (a, (minus, plus)) in given.iter().zip(velocities) {
+            let (minus, plus) = (a * scale * minus, a * scale * plus);
+            after += plus;
+            terms += minus.abs() + plus.abs();
+            count += f64::from(*a != 0.0);
+        }
+        if impulse != 0.0 {
+            let sums = self.left.iter_mut().zip(&mut self.size);
+            for (a, ((left, size), count)) in given.iter().zip(sums.zip(&mut self.count)) {
+                let product = a * scale * impulse;
+                *left -= product;
+                *size += product.abs();
+                *count += f64::from(*a != 0.0);
+            }
+        }
+        let is_free = self.contacts.constraint_forms().is_empty();
+        let (unit, length) = match row.filter(|_| is_free) {
+            Some(row) => {
+                let unit = self.contacts.unit_row(row);
+                (Cow::Borrowed(unit), self.contacts.row_norm(row) * scale)
+            }
+            None => {
+                let mut unit: Vec<f64> = given.iter().map(|a| a * scale).collect();
+                self.contacts.metric().whiten_in_place(&mut unit);
+                let length = kernel::norm(&unit);
+                unit.iter_mut().for_each(|x| *x /= length);
+                (Cow::Owned(unit), length)
+            }
+        };
+        Rate {
+            given,
+            scale,
+            unit,
+            length,
+            impulse,
+            after,
+            rounding: count * UNIT * terms,
+            hidden: 0.0,
+        }
+    }
+
+    /// Adds a constraint with its multiplier.
+    pub(super) fn add_constraint(&mut self, form: &'p Covector, multiplier: f64) {
+        let size = kernel::max_abs(form.0.as_slice());
+        // A zero form is no constraint.
+        if size > 0.0 {
+            let rate = self.add(form, None, kernel::power_of_two_scale(size), multiplier);
+            self.hold(&rate, None, rate.after, usize::MAX);
+            self.held.stretch(1.0);
+        }
+    }
+
+    /// Adds the impulses of a compression on the caller's rows. Rows that it stops are held by the answer, too.
+    pub(super) fn add_compression(&mut self, impulses: &'p [f64]) {
+        let mut momentum: Numbers = self.problem.momentum().into();
+        for (row, impulse) in self.contacts.all_rows().zip(impulses) {
+            let on_unit = impulse * self.contacts.row_norm(row) * self.problem.scale();
+            kernel::add_scaled(&mut momentum, on_unit, self.contacts.unit_row(row));
+        }
+        self.compression = (impulses, momentum);
+    }
+
+    /// Adds the velocities that a contact keeps through a compression that should stop it: of its normal, and of its tangents if
+    /// they stick.
+    fn add_missed(
+        &self,
+        i: ContactIndex,
+        normal: &mut Rate<'p>,
+        tangents: &mut [Rate<'p>],
+        most: f64,
+    ) {
+        let (impulses, momentum) = &self.compression;
+        let mut rows = self.contacts.rows_at(i);
+        let impulse = |row: RowIndex| impulses.get(row.index()).copied().unwrap_or(0.0);
+        let missed = |row: RowIndex| {
+            let velocity = kernel::dot(self.contacts.unit_row(row), momentum).abs();
+            velocity * self.contacts.row_norm(row)
+        };
+        let Some(first) = rows.next().filter(|row| impulse(*row) > 0.0) else {
+            return;
+        };
+        normal.hidden += missed(first) * normal.scale;
+        let sizes = rows.clone().map(impulse);
+        let is_stopped = sizes.fold(0.0, libm::hypot) < AT_LIMIT * most * impulse(first);
+        for (row, tangent) in rows.zip(tangents).filter(|_| is_stopped) {
+            tangent.hidden += missed(row) * tangent.scale;
+        }
+    }
+
+    /// Adds a contact: its impulses, and the rows that the answer holds at a value.
+    pub(super) fn add_contact(
+        &mut self,
+        i: ContactIndex,
+        contact: &'p Contact,
+        impulses: &[f64],
+        rules: &Rules<'_>,
+        (form, mode): (Form, Option<ConeMode>),
+    ) {
+        let contacts = self.contacts;
+        let to_posed = self.problem.scale() / self.posed.scale();
+        let reduced = reduction(self.posed, i) * to_posed;
+        let mut rates: SmallVec<[Rate<'p>; 3]> = SmallVec::new();
+        for (row, covector) in contacts.rows_at(i).zip(contact.rows()) {
+            let scale = contacts.row_scale(row);
+            let mut rate = self.add(covector, Some(row), scale, impulses[row.index()]);
+            rate.hidden = reduced * contacts.row_norm(row) * scale;
+            rates.push(rate);
+        }
+        let mut normal = rates.remove(0);
+        let wall = rules.wall_rates.get(contacts.place(i).index()).copied();
+        let rebound = match rules.work {
+            Work::Rebound(rebounds) => rebounds.get(i.index()).copied(),
+            _ => None,
+        };
+        let unit = contacts.normal_norm(i) * normal.scale * to_posed;
+        let least = (rebound.unwrap_or(0.0) - wall.unwrap_or(0.0)) * unit;
+        let pushes = normal.impulse != 0.0 && mode != Some(ConeMode::Open);
+        if !pushes && normal.after >= least {
+            self.open.push((i, normal, least));
+            return;
+        }
+        let miss = match form {
+            Form::Total => f64::min(normal.after - least, 0.0),
+            _ => normal.after - least,
+        };
+        if pushes || -miss > GRAZING_TOLERANCE / UNIT * normal.uncertainty() {
+            for (acts, a) in self.acts.iter_mut().zip(&*normal.unit) {
+                *acts |= *a != 0.0;
+            }
+        }
+        let friction = if rules.friction {
+            contact.friction
+        } else {
+            0.0
+        };
+        let most = friction * normal.impulse.max(0.0) * normal.scale;
+        // The expansion repeats the impulses of a contact that rebounds.
+        let rebounds = form == Form::Total && pushes && normal.after - least > normal.uncertainty();
+        let stretch = if rebounds {
+            1.0 + contact.restitution
+        } else {
+            1.0
+        };
+        let is_rough = pushes && form != Form::Frictionless && !(rules.friction && most == 0.0);
+        let slip = Slip::new(&rates, most);
+        let is_sliding = is_rough && mode != Some(ConeMode::Stick) && slip.has_direction();
+        self.add_missed(i, &mut normal, &mut rates, friction);
+        if !is_sliding {
+            self.hold(&normal, None, miss, i.index());
+            for rate in rates.iter().filter(|_| is_rough) {
+                self.hold(rate, None, rate.after, i.index());
+            }
+            self.held.stretch(stretch);
+            return;
+        }
+        let mut column: Numbers = normal.unit.iter().map(|a| a * normal.length).collect();
+        for rate in &rates {
+            // On the caller's rows the friction impulse is this multiple of the normal impulse.
+            let part = rate.impulse / normal.impulse * rate.length;
+            kernel::add_scaled(&mut column, part, &rate.unit);
+        }
+        self.hold(&normal, Some(&column), miss, i.index());
+        self.held.stretch(stretch);
+        if rates.len() == 2 && form != Form::Total {
+            self.add_across(i, &rates, &slip, form);
+        }
+    }
+
+    /// Adds the direction across the sliding velocity of a contact in space. With a round cone friction turns with the velocity;
+    /// with a polygon the velocity has the direction of an edge as long as the impulse lies between two vertices.
+    fn add_across(&mut self, i: ContactIndex, rates: &[Rate<'p>], slip: &Slip, form: Form) {
+        if form == Form::Polygon && slip.is_at_vertex() {
+            return;
+        }
+        let across = [-slip.along[1], slip.along[0]];
+        let n = self.change.len();
+        let (mut row, mut given): (Numbers, Numbers) = (smallvec![0.0; n], smallvec![0.0; n]);
+        let mut rounding = 0.0;
+        for (k, rate) in rates.iter().enumerate() {
+            let part = across[k] / rate.scale;
+            kernel::add_scaled(&mut row, part * rate.length, &rate.unit);
+            kernel::add_scaled(&mut given, across[k], rate.given);
+            rounding += part.abs() * rate.uncertainty();
+            if form == Form::Round {
+                // The momentum balance is that of the friction impulse which opposes the velocity.
+                let missing = -slip.most * slip.along[k] / rate.scale - rate.impulse;
+                kernel::add_scaled(&mut self.left, -missing * rate.scale, rate.given);
+            }
+        }
+        let length = kernel::norm(&row);
+        if length == 0.0 {
+            return;
+        }
+        row.iter_mut().for_each(|x| *x /= length);
+        if form == Form::Round {
+            self.across.rows.extend_from_slice(&row);
+            self.across.errors.push(rounding / length);
+            let stiffness = slip.most / slip.speed * length * length;
+            self.across.stiffness.push(stiffness);
+            return;
+        }
+        let rate = Rate {
+            given: &given,
+            scale: 1.0,
+            unit: Cow::Borrowed(&row),
+            length,
+            impulse: 0.0,
+            after: 0.0,
+            rounding,
+            hidden: 0.0,
+        };
+        self.hold(&rate, None, 0.0, i.index());
+    }
+
+    /// Adds a row that is held at a value which it misses by `miss`, and the column of its impulse if it is another.
+    fn hold(&mut self, rate: &Rate<'_>, column: Option<&[f64]>, miss: f64, contact: usize) {
+        let held = &mut self.held;
+        if rate.length == 0.0 {
+            return;
+        }
+        held.rows.extend_from_slice(&rate.unit);
+        match column {
+            Some(column) => {
+                let length = kernel::norm(column);
+                held.is_oblique = true;
+                held.columns.extend(column.iter().map(|a| a / length));
+            }
+            None => held.columns.extend_from_slice(&rate.unit),
+        }
+        let to_unit = rate.scale / rate.length;
+        held.given.extend(rate.given.iter().map(|a| a * to_unit));
+        held.misses.push(miss / rate.length);
+        held.roundings.push(rate.rounding / rate.length);
+        let error = miss.abs() + rate.rounding + rate.hidden;
+        held.errors.push(error / rate.length);
+        held.contact.push(contact);
+    }
+
+    /// Bounds the error of the velocity, and compares it with the motion that the contacts see. An open contact that may close
+    /// within the error is held, too, since the exact answer may push there.
+    pub(super) fn estimate(mut self) -> Estimate {
+        self.add_momentum();
+        let of = self.parts();
+        let mut nearest = None;
+        for round in 0..ROUNDS {
+            self.held.stretch_constraints();
+            let span = Span::new(&self.held, self.contacts.metric());
+            nearest = { span.nearest() }
+                .map(|(row, distance)| (self.held.contact[row], distance))
+                .filter(|(contact, near)| *contact != usize::MAX && *near < NEAR);
+            let Some(inverse) = Inverse::new(&self, &span) else {
+                break;
+            };
+            let errors = inverse.errors(&of);
+            if round + 1 < ROUNDS && self.hold_reached(&errors) {
+                continue;
+            }
+            let largest = self.largest_ratio(&of, &errors);
+            // Written so that NaN is no digit.
+            let digits = if largest <= 1.0 {
+                -libm::log10(largest)
+            } else {
+                0.0
+            };
+            let digits = (10.0 * digits.clamp(0.0, MOST)).floor() / 10.0;
+            return Estimate { digits, nearest };
+        }
+        Estimate {
+            digits: 0.0,
+            nearest,
+        }
+    }
+
+    /// Holds the open contacts that close within the given errors of the whitened coordinates. Returns true if there are any.
+    fn hold_reached(&mut self, errors: &[f64]) -> bool {
+        let held = self.held.contact.len();
+        let mut open = std::mem::take(&mut self.open);
+        open.retain(|(i, normal, least)| {
+            let entries = normal.unit.iter().zip(errors);
+            let reach: f64 = entries.map(|(a, e)| a.abs() * e).sum();
+            let slack = normal.after - *least;
+            let is_open = slack > reach * normal.length + normal.uncertainty();
+            if !is_open {
+                self.hold(normal, None, slack, i.index());
+            }
+            is_open
+        });
+        self.open = open;
+        self.held.contact.len() > held
+    }
+
+    /// Adds the momentum change $M\Delta$ to the balance, and turns the balance to the error of each momentum.
+    fn add_momentum(&mut self) {
+        let n = self.change.len();
+        let mass = self.contacts.metric().mass_matrix().as_slice();
+        let sums = self.left.iter_mut().zip(&self.size).zip(&self.count);
+        for (row, ((left, size), count)) in mass.chunks_exact(n).zip(sums) {
+            let (mut sum, mut size, mut count) = (*left, *size, *count);
+            for (m, x) in row.iter().zip(&self.change) {
+                let product = m * x;
+                sum += product;
+                size += product.abs();
+                count += f64::from(product != 0.0);
+            }
+            *left = sum.abs() + count * UNIT * size;
+        }
+    }
+
+    /// Returns for each coordinate the part of the system that shares bodies with it, by its first coordinate.
+    fn parts(&self) -> SmallVec<[usize; 8]> {
+        let n = self.change.len();
+        let contacts = self.contacts;
+        // A contact connects all that its rows touch.
+        let mut touched: Flat = smallvec![0.0; n * contacts.len()];
+        for (i, touched) in contacts.indices().zip(touched.chunks_exact_mut(n)) {
+            for row in contacts.rows_at(i) {
+                let entries = touched.iter_mut().zip(contacts.unit_row(row));
+                entries.for_each(|(touched, a)| *touched += a.abs());
+            }
+            if !touched.contains(&0.0) {
+                return smallvec![0; n];
+            }
+        }
+        let links = touched
+            .chunks_exact(n)
+            .chain(self.held.rows.chunks_exact(n));
+        groups(n, links).0.into()
+    }
+
+    /// Returns the largest ratio of the error to the motion that contacts see, over the parts that share no body. `errors` are
+    /// those of the whitened coordinates.
+    fn largest_ratio(&self, of: &[usize], errors: &[f64]) -> f64 {
+        let n = self.change.len();
+        let metric = self.contacts.metric();
+        let given = self.problem.momentum();
+        let mut plus: Numbers = smallvec![0.0; n];
+        metric.whiten_velocity_into(&self.after, &mut plus);
+        let mut seen = None;
+        let mut largest = 0.0;
+        for group in (0..n).filter(|group| of[*group] == *group) {
+            let own = || (0..n).filter(|k| of[*k] == group);
+            if !own().any(|k| self.acts[k]) {
+                continue;
+            }
+            let inside = |v: &[f64]| own().map(|k| v[k] * v[k]).sum::<f64>();
+            let error = inside(errors);
+            // An answer as near as doubles can tell the velocities has lost nothing.
+            let told =
+                ROUNDING_TOLERANCE * ROUNDING_TOLERANCE * f64::max(inside(given), inside(&plus));
+            if error <= told {
+                continue;
+            }
+            let [before, after] = seen.get_or_insert_with(|| [given, &plus].map(|p| self.seen(p)));
+            let motion = match inside(before) {
+                0.0 => inside(after),
+                before => before,
+            };
+            largest = kernel::larger(largest, (error / motion).sqrt());
+        }
+        largest
+    }
+
+    /// Part of a whitened momentum in the span of the rows of contacts and constraints.
+    fn seen(&self, momentum: &[f64]) -> Numbers {
+        let contacts = self.contacts;
+        let rows = contacts.all_rows().map(|row| contacts.unit_row(row));
+        let n = self.change.len();
+        part_in_span(rows.chain(self.held.rows.chunks_exact(n)), momentum)
+    }
+}
