@@ -14,30 +14,6 @@ use std::f64::consts::TAU;
 /// Number of directions of the polygon inscribed in a round cone; it is used to search for sticking contacts.
 const INSCRIBED: usize = 16;
 
-/// Precision with which the judged velocity gives the contacts that are closed, and those that stick.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Precision {
-    /// No contact velocity is zero only within the tolerance.
-    Exact,
-    /// A contact is closed, or sticks, only within the tolerance: the velocity was rounded, or the contact opens or slides
-    /// slowly.
-    Coarse,
-    /// A contact approaches within the tolerance: the velocity was rounded, and no chain ends there exactly.
-    Approaching,
-}
-
-impl Precision {
-    /// Returns the number of batches of samples in which a chain that ends exactly is sought although one that ends
-    /// within the tolerance is known; `None` for all batches.
-    pub(super) fn batches(self) -> Option<u64> {
-        match self {
-            Self::Exact => None,
-            Self::Coarse => Some(1),
-            Self::Approaching => Some(0),
-        }
-    }
-}
-
 /// Edges of all friction cones in contact space, from which the impulses of a chain are combined.
 ///
 /// Impulses and velocities are given in slots: one slot per contact row, with unit normals and with tangents divided by
@@ -123,33 +99,20 @@ impl Edges {
         Ok(edges)
     }
 
-    /// Determines how precisely the judged velocity gives the contacts that are closed at the end, and those that stick.
+    /// True if a contact is closed at the judged velocity, or sticks in a round cone, only within the tolerance: the velocity
+    /// was rounded, or the contact opens or slides slowly. In polygons the linear programs find slow sliding exactly.
     /// `closed` is the tolerance of the judgement: contact velocities whose size, divided by the norm of the motion, is at
     /// most this large count as zero.
-    pub(super) fn precision(&self, closed: f64) -> Precision {
+    pub(super) fn is_coarse(&self, closed: f64) -> bool {
         let (exact, loose) = (EQUAL * self.norm, closed * self.norm);
-        let mut precision = Precision::Exact;
-        for (contact, row) in self.target.chunks_exact(self.space.width()).enumerate() {
-            let normal = row.first().copied().unwrap_or_default();
-            if normal.abs() > loose {
-                continue;
-            }
-            let [x, y] = self.sliding(contact, &self.target);
-            let speed = kernel::norm(&[x, y]);
-            let is_rounded = |speed: f64| speed > exact && speed <= loose;
-            // In polygons the linear programs find slow sliding exactly.
-            let is_round = self.cone == WitnessCone::Round;
-            let sticks = is_round && self.space.friction[contact] > 0.0 && is_rounded(speed);
-            // The check of a witness allows `EQUAL` of the sum of the absolute terms, which may be several times the norm.
-            let rounding = 10.0 * EQUAL * self.norm;
-            if normal < -rounding {
-                return Precision::Approaching;
-            }
-            if is_rounded(normal.abs()) || sticks {
-                precision = Precision::Coarse;
-            }
-        }
-        precision
+        let is_rounded = |speed: f64| speed > exact && speed <= loose;
+        let is_round = self.cone == WitnessCone::Round;
+        let mut normals = self.target.iter().step_by(self.space.width()).enumerate();
+        normals.any(|(contact, normal)| {
+            let slides = || kernel::norm(&self.sliding(contact, &self.target));
+            let may_stick = is_round && self.space.friction[contact] > 0.0;
+            normal.abs() <= loose && (is_rounded(normal.abs()) || may_stick && is_rounded(slides()))
+        })
     }
 
     /// Returns a copy with a changed judged velocity: normal velocities whose size is at most `closed` times the norm of

@@ -31,9 +31,14 @@ pub(super) enum Rule {
 /// Linear program: the smallest distance $t \ge 0$ for which some $x \ge 0$ satisfies every row.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Program {
+    /// Number of unknowns without the distance.
     n: usize,
+    /// Coefficients of all rows, `n` for the unknowns and one for the distance in each.
     coefficients: Vec<f64>,
-    rules: Vec<(Rule, f64)>,
+    /// Constant of each row.
+    constants: Vec<f64>,
+    /// True for rows of equalities.
+    is_equality: Vec<bool>,
 }
 
 /// Vertex with the smallest distance.
@@ -75,22 +80,42 @@ impl Program {
     pub(super) fn new(n: usize) -> Self {
         Self {
             n,
-            coefficients: Vec::new(),
-            rules: Vec::new(),
+            ..Self::default()
         }
     }
 
     /// Adds a condition on $a\cdot x$, with the unknowns $x$, to the linear program. `rule` tells if $a\cdot x$ must
     /// equal `b`, be at least `b`, or be near it; the function `a` fills in the coefficients.
     pub(super) fn push(&mut self, rule: Rule, b: f64, a: impl FnOnce(&mut [f64])) {
-        let start = self.coefficients.len();
-        self.coefficients.resize(start + self.n, 0.0);
-        a(&mut self.coefficients[start..]);
-        self.rules.push((rule, b));
+        let mut row = vec![0.0; self.n + 1];
+        a(&mut row[..self.n]);
+        if rule == Rule::Near {
+            // One row for each side of the distance.
+            row[self.n] = 1.0;
+            self.coefficients.extend_from_slice(&row);
+            self.constants.push(b);
+            self.is_equality.push(false);
+            row[..self.n].iter_mut().for_each(|a| *a = -*a);
+        }
+        self.coefficients.append(&mut row);
+        self.constants.push(if rule == Rule::Near { -b } else { b });
+        self.is_equality.push(rule == Rule::Equal);
     }
 
     fn row(&self, i: usize) -> &[f64] {
-        &self.coefficients[i * self.n..(i + 1) * self.n]
+        &self.coefficients[i * (self.n + 1)..(i + 1) * (self.n + 1)]
+    }
+
+    /// Computes the slack of a row, $a \cdot x - b$, at the unknowns and the distance `x` in twice the precision.
+    fn slack(&self, i: usize, x: &[f64]) -> f64 {
+        let (mut high, mut low) = (-self.constants[i], 0.0);
+        for (a, x) in self.row(i).iter().zip(x) {
+            let (product, product_error) = two_product(*a, *x);
+            let (sum, sum_error) = two_sum(high, product);
+            high = sum;
+            low += product_error + sum_error;
+        }
+        high + low
     }
 
     /// Minimizes the distance of the linear program by the dual simplex method. This method can start from zero unknowns
@@ -121,14 +146,11 @@ impl Program {
             if tight.len() != unknowns.len() {
                 return None;
             }
-            let lines = Line::all(self);
             let size = tight.len();
-            let matrix = DMatrix::from_fn(size, size, |r, c| {
-                lines[tight[r]].coefficient(self, unknowns[c])
-            });
+            let matrix = DMatrix::from_fn(size, size, |r, c| self.row(tight[r])[unknowns[c]]);
             let lu = matrix.lu();
             for _ in 0..=CORRECTIONS {
-                let residual = DVector::from_fn(size, |r, _| -lines[tight[r]].residual(self, &x));
+                let residual = DVector::from_fn(size, |r, _| -self.slack(tight[r], &x));
                 let step = lu.solve(&residual)?;
                 for (j, d) in unknowns.iter().zip(step.iter()) {
                     x[*j] += d;
@@ -139,92 +161,19 @@ impl Program {
             return None;
         }
         x.iter_mut().for_each(|x| *x = x.max(0.0));
-        let value = x.pop()?;
-        let is_met = self.rules.iter().enumerate().all(|(i, (rule, b))| {
-            let residual = dot_residual(self.row(i), &x, *b);
-            match rule {
-                Rule::Equal => residual.abs() <= ACCEPTED,
-                Rule::AtLeast => residual >= -ACCEPTED,
-                Rule::Near => residual.abs() <= value + ACCEPTED,
-            }
+        let is_met = self.is_equality.iter().enumerate().all(|(i, is_equality)| {
+            let slack = self.slack(i, &x);
+            slack >= -ACCEPTED && !(*is_equality && slack > ACCEPTED)
         });
+        let value = x.pop()?;
         is_met.then_some(Vertex { x, value })
     }
-}
-
-/// Row of the tableau in terms of the program: a condition, or one side of a distance.
-struct Line {
-    row: usize,
-    sign: f64,
-    distance: f64,
-}
-
-impl Line {
-    fn all(program: &Program) -> Vec<Self> {
-        let mut lines = Vec::new();
-        for (row, (rule, _)) in program.rules.iter().enumerate() {
-            let mut push = |sign: f64, distance: f64| {
-                lines.push(Self {
-                    row,
-                    sign,
-                    distance,
-                });
-            };
-            match rule {
-                Rule::Equal | Rule::AtLeast => push(1.0, 0.0),
-                Rule::Near => {
-                    push(1.0, 1.0);
-                    push(-1.0, 1.0);
-                }
-            }
-        }
-        lines
-    }
-
-    fn coefficient(&self, program: &Program, unknown: usize) -> f64 {
-        match program.row(self.row).get(unknown) {
-            Some(a) => self.sign * a,
-            None => self.distance,
-        }
-    }
-
-    /// Computes the slack of a row of the simplex tableau, $\pm(a \cdot x - b) + t$. Here $x$ are the unknowns; $a$
-    /// and $b$ are the coefficients and the constant of the condition. $t$ is the last entry of $x$, the distance, and
-    /// occurs only in rows of distances.
-    fn residual(&self, program: &Program, x: &[f64]) -> f64 {
-        let (_, b) = program.rules[self.row];
-        let t = x.get(program.n).copied().unwrap_or(0.0);
-        self.sign * dot_residual(program.row(self.row), x, b) + self.distance * t
-    }
-}
-
-/// Computes $a \cdot x - b$ for two vectors $a$, $x$ and a number $b$ in twice the precision.
-fn dot_residual(a: &[f64], x: &[f64], b: f64) -> f64 {
-    let (mut high, mut low) = (-b, 0.0);
-    for (a, x) in a.iter().zip(x) {
-        let (product, product_error) = two_product(*a, *x);
-        let (sum, sum_error) = two_sum(high, product);
-        high = sum;
-        low += product_error + sum_error;
-    }
-    high + low
 }
 
 impl Tableau {
     fn new(program: &Program) -> Self {
         let n = program.n;
-        let lines = Line::all(program);
         let stride = n + 1;
-        let mut entries = Vec::with_capacity(lines.len() * stride);
-        let mut constants = Vec::with_capacity(lines.len());
-        let mut is_equality = Vec::with_capacity(lines.len());
-        for line in &lines {
-            let (rule, b) = program.rules[line.row];
-            entries.extend(program.row(line.row).iter().map(|a| line.sign * a));
-            entries.push(line.distance);
-            constants.push(-line.sign * b);
-            is_equality.push(rule == Rule::Equal);
-        }
         // Different costs avoid ties between columns: fractional parts of multiples of the golden ratio.
         let cost = |j: usize| SMALL_COST * (1.0 + (j as f64 * GOLDEN).fract());
         let mut costs: Vec<f64> = (0..n).map(cost).collect();
@@ -232,12 +181,12 @@ impl Tableau {
         Self {
             stride,
             width: stride,
-            entries,
-            constants,
+            entries: program.coefficients.clone(),
+            constants: program.constants.iter().map(|b| -b).collect(),
             costs,
-            basic: (0..lines.len()).map(Name::Slack).collect(),
+            basic: (0..program.constants.len()).map(Name::Slack).collect(),
             nonbasic: (0..stride).map(Name::Unknown).collect(),
-            is_equality,
+            is_equality: program.is_equality.clone(),
             work: 0,
         }
     }
@@ -461,14 +410,9 @@ mod tests {
     /// The least distance over all points where four of the conditions are tight.
     fn by_vertices(program: &Program) -> Option<f64> {
         let n = program.n + 1;
-        let lines = Line::all(program);
-        let mut planes: Vec<(Vec<f64>, f64)> = lines
-            .iter()
-            .map(|line| {
-                let a = (0..n).map(|j| line.coefficient(program, j)).collect();
-                (a, line.sign * program.rules[line.row].1)
-            })
-            .collect();
+        let rows = program.constants.iter().enumerate();
+        let mut planes: Vec<(Vec<f64>, f64)> =
+            rows.map(|(i, b)| (program.row(i).to_vec(), *b)).collect();
         planes.extend((0..n).map(|j| ((0..n).map(|k| f64::from(k == j)).collect(), 0.0)));
         let mut best: Option<f64> = None;
         let m = planes.len();

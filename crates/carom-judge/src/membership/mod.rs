@@ -23,7 +23,6 @@ mod linearization;
 mod modes;
 mod newton;
 mod ordered;
-mod orders;
 mod outside;
 mod round_chain;
 mod sampled;

@@ -1,9 +1,8 @@
 //! The search for a chain of steps that leads to a velocity.
 
-use super::chain::{Chain, Edges, Precision};
-use super::modes::ModeSequence;
+use super::chain::{Chain, Edges};
+use super::modes::{ModeSequence, StepMode};
 use super::ordered::Ordered;
-use super::orders::{MAX_LISTED, in_turn};
 use super::round_chain::RoundChain;
 use super::sampled::{Sampled, one_sample, samplers};
 use super::witness::{Witness, WitnessCone};
@@ -11,11 +10,14 @@ use super::{Known, Membership, Nearest, Origin, SetVerdict};
 use crate::Case;
 use crate::tasks::map;
 use crate::tolerances::EQUAL;
-use carom_contact::{ImpactError, ImpactProblem};
-use carom_impact::internal::Draw;
+use carom_contact::{ContactIndex, ImpactError, ImpactProblem};
+use carom_impact::internal::{Draw, SingleImpacts, StepWorkspace};
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 use std::collections::{HashMap, HashSet};
+
+/// Largest number of steps of a chain that is listed as a witness.
+const MAX_LISTED: usize = 256;
 
 /// Effort of the search for a mode sequence. A larger one finds members that a smaller one leaves `unknown`.
 struct Effort {
@@ -83,17 +85,15 @@ struct Search<'c, 'p> {
     /// Edges with a modified target: contacts that are closed within the tolerance are closed exactly. `None` if no
     /// contact changes. The given velocity may have been rounded coarsely.
     snapped: Option<&'c Edges>,
-    /// Precision of the judged velocity: a velocity that was rounded is no member exactly.
-    precision: Precision,
+    /// True if the judged velocity may have been rounded: then it is no member exactly.
+    is_coarse: bool,
     nearest: Nearest,
     /// Sequences that were tried.
     seen: HashSet<ModeSequence>,
     /// Nearest chain that ends within the tolerance, with its distance: a witness for a velocity that is given coarsely.
     near: Option<(f64, Witness)>,
-    /// Number of batches of samples that ended while such a chain was known.
-    batches_near: u64,
     /// Modes that the last step of a chain to the velocity may have.
-    last: Vec<Vec<super::modes::StepMode>>,
+    last: Vec<Vec<StepMode>>,
     pace: &'static Pace,
     work: u64,
     budget: u64,
@@ -154,6 +154,21 @@ fn rerun(case: &Case<'_>, known: &[Known]) -> Option<Witness> {
     })
 }
 
+/// Solves one inelastic impact of a single contact after the other, in the given order of contacts. Returns the impulses
+/// on all contact rows and the velocity after each impact.
+fn in_turn(case: &Case<'_>, order: &[usize]) -> Result<Vec<(DVector<f64>, Tangent)>, ImpactError> {
+    let singles = SingleImpacts::new(case.problem, case.options.friction_cone)?;
+    let mut workspace = StepWorkspace::default();
+    let mut momentum = case.before();
+    let impacts = order.iter().take(MAX_LISTED).map(|contact| {
+        let contact = ContactIndex::new(*contact);
+        let (impulses, change) = singles.strike(contact, momentum.as_slice(), &mut workspace)?;
+        kernel::add_scaled(momentum.as_mut_slice(), 1.0, &change);
+        Ok((impulses, case.velocity(&momentum)))
+    });
+    impacts.collect()
+}
+
 /// True if a witness, a chain of impulse steps or a law, satisfies all contact conditions and ends at the judged
 /// velocity.
 fn is_good(case: &Case<'_>, witness: &Witness) -> bool {
@@ -188,11 +203,10 @@ fn search_ordered(
         case,
         edges: &edges,
         snapped: snapped.as_ref(),
-        precision: edges.precision(case.options.tolerance),
+        is_coarse: edges.is_coarse(case.options.tolerance),
         nearest,
         seen: HashSet::new(),
         near: None,
-        batches_near: 0,
         last,
         work: 0,
         pace,
@@ -223,10 +237,9 @@ impl Search<'_, '_> {
     }
 
     /// True if the search may end with a chain that ends within the tolerance of the judged velocity. If the velocity was
-    /// rounded, a chain that ends there exactly may not exist; it is sought in few batches of samples.
+    /// rounded, a chain that ends there exactly may not exist.
     fn is_settled(&self) -> bool {
-        let batches = self.precision.batches();
-        self.near.is_some() && batches.is_some_and(|batches| self.batches_near >= batches)
+        self.is_coarse && self.near.is_some()
     }
 
     /// Tries chains of one impulse step, with all contact modes that the judged velocity allows. Such chains are the
@@ -489,7 +502,6 @@ impl Search<'_, '_> {
             if let Some(witness) = self.attempt_with_ends(sequences.collect()) {
                 return Ok(Some(witness));
             }
-            self.batches_near += u64::from(self.near.is_some());
             if self.is_settled() {
                 return Ok(None);
             }
