@@ -22,14 +22,9 @@ const RADIUS: f64 = 0.1;
 const SPACING: f64 = 0.24;
 
 fn world(bodies: Vec<BodySpec>, planes: Vec<PlaneSpec>, time_step: f64, e: f64) -> World {
-    let spec = elastic(bodies, planes)
-        .with_gravity(Vector3::new(0.0, 0.0, -9.80665))
-        .with_time_step(time_step)
-        .with_surface(Surface {
-            friction: 0.5,
-            restitution: e,
-            collide: true,
-        });
+    let mut spec = elastic(bodies, planes).with_time_step(time_step);
+    spec.gravity = Vector3::new(0.0, 0.0, -9.80665);
+    (spec.surface.friction, spec.surface.restitution) = (0.5, e);
     World::new(&spec).unwrap()
 }
 

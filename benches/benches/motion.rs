@@ -75,16 +75,12 @@ fn cuboid(half: [f64; 3]) -> Shape {
 fn on_floor(velocity: f64) -> (World, f64) {
     let mut block = body("box", cuboid([0.1, 0.15, 0.2]), Vector3::new(0.0, 0.0, 0.2)).unwrap();
     block.velocity.x = velocity;
-    let spec = elastic(
+    let mut spec = elastic(
         vec![block],
         vec![plane("floor", Vector3::z(), 0.0).unwrap()],
-    )
-    .with_gravity(Vector3::new(0.0, 0.0, -9.80665))
-    .with_surface(Surface {
-        friction: 0.1,
-        restitution: 0.0,
-        collide: true,
-    });
+    );
+    spec.gravity = Vector3::new(0.0, 0.0, -9.80665);
+    (spec.surface.friction, spec.surface.restitution) = (0.1, 0.0);
     (World::new(&spec).unwrap(), 2000.0)
 }
 

@@ -61,13 +61,9 @@ impl Robot {
     }
 
     fn spec(self, touch: TouchSpec) -> JointedSpec {
-        JointedSpec::new(
-            MultibodySpec::new(self.bodies, self.joints, Vector3::new(0.0, 0.0, -GRAVITY)),
-            self.placed,
-            1e-3,
-        )
-        .with_flight(FlightRule::Lgvi)
-        .with_touch(touch)
+        let gravity = Vector3::new(0.0, 0.0, -GRAVITY);
+        let multibody = MultibodySpec::new(self.bodies, self.joints, gravity, false);
+        JointedSpec::new(multibody, self.placed, FlightRule::Lgvi, 1e-3, touch)
     }
 }
 
@@ -138,12 +134,8 @@ pub fn quadruped(height: f64) -> JointedSpec {
     let planes = HalfSpace::new(Vector3::z(), 0.0)
         .ok()
         .map(|half_space| PlaneSpec::new("floor", half_space));
-    robot.spec(
-        TouchSpec::default()
-            .with_pairs(feet.iter().map(|foot| ([*foot, floor], surface)).collect())
-            .with_shapes(shapes)
-            .with_planes(planes.into_iter().collect()),
-    )
+    let pairs = feet.iter().map(|foot| ([*foot, floor], surface)).collect();
+    robot.spec(TouchSpec::new(shapes, planes.into_iter().collect(), pairs))
 }
 
 /// A chain of `n` links on hinges about y and x in turn, which hangs from the ground to the side.

@@ -68,7 +68,7 @@ impl CoordinateSpec {
         self
     }
 
-    /// Sets the lower and the upper limit of the coordinate (rad or m); infinite if there is none.
+    /// Sets the lower and the upper limit of the coordinate (rad or m); infinite if the coordinate is free.
     pub fn with_limits(mut self, lower: f64, upper: f64) -> Self {
         (self.lower, self.upper) = (lower, upper);
         self

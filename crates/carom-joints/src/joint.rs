@@ -100,27 +100,9 @@ impl JointSpec {
         self
     }
 
-    /// Sets a point on each axis of a `biaxial` or `triaxial` joint (m), in the joint's frames.
-    pub fn with_anchors(mut self, anchors: Vec<Vector3<f64>>) -> Self {
-        self.anchors = anchors;
-        self
-    }
-
-    /// Sets the distance (m) that a `distance` joint keeps; `None` for other types.
-    pub fn with_length(mut self, length: impl Into<Option<f64>>) -> Self {
-        self.length = length.into();
-        self
-    }
-
     /// Sets limits, springs, friction and actuators of the coordinates, one entry per coordinate of the type.
     pub fn with_coordinates(mut self, coordinates: Vec<CoordinateSpec>) -> Self {
         self.coordinates = coordinates;
-        self
-    }
-
-    /// Sets the parameters of a spherical joint.
-    pub fn with_ball(mut self, ball: BallSpec) -> Self {
-        self.ball = ball;
         self
     }
 }

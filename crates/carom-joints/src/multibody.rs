@@ -32,25 +32,20 @@ pub struct MultibodySpec {
 }
 
 impl MultibodySpec {
-    /// Specifies a system whose free flight follows the variational integrator: names of the bodies with mass and inertia
-    /// (`None` for a body that never moves), joints, and the acceleration of gravity (m/s²).
+    /// Specifies a system: names of the bodies with mass and inertia (`None` for a body that never moves), joints, and the
+    /// acceleration of gravity (m/s²). `exact` selects the exact solution of free flight instead of the variational integrator.
     pub fn new(
         bodies: Vec<(String, Option<RigidBody>)>,
         joints: Vec<JointSpec>,
         gravity: Vector3<f64>,
+        exact: bool,
     ) -> Self {
         Self {
             bodies,
             joints,
             gravity,
-            exact: false,
+            exact,
         }
-    }
-
-    /// Selects the exact solution (`true`) or the variational integrator for the free flight of bodies between impulses.
-    pub fn with_exact(mut self, exact: bool) -> Self {
-        self.exact = exact;
-        self
     }
 }
 
@@ -83,7 +78,7 @@ pub(crate) struct Part {
 /// #     .with_coordinates(vec![CoordinateSpec::default().with_position(1.0)]);
 /// # let body = RigidBody::new(&MassProperties::new(2.0, Matrix3::identity() * 0.1)?);
 /// # let bodies = vec![("rod".to_owned(), Some(body))];
-/// # let spec = MultibodySpec::new(bodies, vec![hinge], Vector3::new(0.0, 0.0, -10.0));
+/// # let spec = MultibodySpec::new(bodies, vec![hinge], Vector3::new(0.0, 0.0, -10.0), false);
 /// # let placed = Placed {
 /// #     configuration: None,
 /// #     velocity: Vector3::zeros(),

@@ -205,7 +205,7 @@ impl Step {
 /// #     .with_coordinates(vec![CoordinateSpec::default().with_position(1.0)]);
 /// # let body = RigidBody::new(&MassProperties::new(2.0, Matrix3::identity() * 0.1)?);
 /// # let bodies = vec![("rod".to_owned(), Some(body))];
-/// # let spec = MultibodySpec::new(bodies, vec![hinge], Vector3::new(0.0, 0.0, -10.0));
+/// # let spec = MultibodySpec::new(bodies, vec![hinge], Vector3::new(0.0, 0.0, -10.0), false);
 /// # let placed = Placed {
 /// #     configuration: None,
 /// #     velocity: Vector3::zeros(),

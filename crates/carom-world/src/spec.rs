@@ -149,8 +149,8 @@ impl std::fmt::Debug for Laws<'_> {
 /// # };
 ///
 /// let balls = vec![ball("left", 0.0, 2.0)?, ball("right", 1.0, 0.0)?];
-/// let spec = spec(balls, vec![], 0.0)
-///     .with_pairs(vec![([0, 1], Surface { friction: 0.0, restitution: 0.5, collide: true })]);
+/// let mut spec = spec(balls, vec![], 0.0);
+/// spec.pairs = vec![([0, 1], Surface { friction: 0.0, restitution: 0.5, collide: true })];
 /// let end = World::new(&spec)?.run(&laws, &Limits::duration(1.0), &[], &mut |_| ());
 /// // v (1 - e)/2 and v (1 + e)/2.
 /// assert!((end.states[0].linear_momentum.x - 0.5).abs() < 1e-12);
@@ -197,34 +197,9 @@ impl WorldSpec {
         }
     }
 
-    /// Sets the acceleration of gravity (m/s²).
-    pub fn with_gravity(mut self, gravity: Vector3<f64>) -> Self {
-        self.gravity = gravity;
-        self
-    }
-
-    /// Sets the integration scheme of the free motion between impacts.
-    pub fn with_flight(mut self, flight: FlightRule) -> Self {
-        self.flight = flight;
-        self
-    }
-
     /// Sets the time step of the grid (s).
     pub fn with_time_step(mut self, time_step: f64) -> Self {
         self.time_step = time_step;
-        self
-    }
-
-    /// Sets friction and restitution of the pairs that are not listed by themselves.
-    pub fn with_surface(mut self, surface: Surface) -> Self {
-        self.surface = surface;
-        self
-    }
-
-    /// Sets friction and restitution of single pairs, given by their indices. These count the bodies in their order, then the
-    /// planes.
-    pub fn with_pairs(mut self, pairs: Vec<([usize; 2], Surface)>) -> Self {
-        self.pairs = pairs;
         self
     }
 }

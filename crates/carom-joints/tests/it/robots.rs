@@ -1,7 +1,6 @@
 //! Bodies and joints for tests.
 
 use carom_geometry::MassProperties;
-use carom_joints::coordinates::CoordinateSpec;
 use carom_joints::kinds::{Axes, KINDS, Kind};
 use carom_joints::lie::{Se3, So3};
 use carom_joints::nalgebra::{Matrix3, Vector3};
@@ -37,9 +36,9 @@ pub fn rigid(mass: f64, moments: [f64; 3]) -> RigidBody {
 
 pub fn joint(name: &str, kind: &str, parent: Option<usize>, child: usize) -> JointSpec {
     let kind = Kind::named(kind).unwrap();
-    JointSpec::new(name, kind, parent, child)
-        .with_length((kind.name == "distance").then_some(0.4))
-        .with_coordinates(vec![CoordinateSpec::default(); kind.coordinates.len()])
+    let mut spec = JointSpec::new(name, kind, parent, child);
+    spec.length = (kind.name == "distance").then_some(0.4);
+    spec
 }
 
 pub fn spec(bodies: Vec<RigidBody>, joints: Vec<JointSpec>) -> MultibodySpec {
@@ -48,6 +47,7 @@ pub fn spec(bodies: Vec<RigidBody>, joints: Vec<JointSpec>) -> MultibodySpec {
         bodies.into_iter().enumerate().map(named).collect(),
         joints,
         Vector3::new(0.0, 0.0, -9.80665),
+        false,
     )
 }
 
@@ -132,7 +132,8 @@ pub fn menagerie(exact: bool) -> (Multibody, Posture) {
         placed.push(unplaced());
         if *kind == "distance" {
             // A body at the rod's end, at rest against what carries it.
-            let carried = spec(bodies[..=i].to_vec(), joints.clone()).with_exact(exact);
+            let mut carried = spec(bodies[..=i].to_vec(), joints.clone());
+            carried.exact = exact;
             let multibody = Multibody::new(&carried).unwrap();
             let (posture, _) = multibody.assemble(&placed[..=i]).unwrap();
             let parent = posture.states[i / 2];
@@ -155,7 +156,9 @@ pub fn menagerie(exact: bool) -> (Multibody, Posture) {
         }
         joints.push(one);
     }
-    let multibody = Multibody::new(&spec(bodies, joints).with_exact(exact)).unwrap();
+    let mut spec = spec(bodies, joints);
+    spec.exact = exact;
+    let multibody = Multibody::new(&spec).unwrap();
     let (posture, _) = multibody.assemble(&placed).unwrap();
     (multibody, posture)
 }

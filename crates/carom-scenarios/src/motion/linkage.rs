@@ -181,28 +181,17 @@ impl Linkage {
     ) -> Result<Course, ScenarioError> {
         let bodies = self.spec.bodies.iter();
         let surface = self.spec.surface;
-        let world = JointedWorld::new(
-            &JointedSpec::new(
-                MultibodySpec::new(
-                    bodies
-                        .clone()
-                        .map(|body| (body.name.clone(), body.mass.as_ref().map(RigidBody::new)))
-                        .collect(),
-                    self.joints.clone(),
-                    self.spec.gravity,
-                )
-                .with_exact(true),
-                self.placed.clone(),
-                self.spec.time_step,
-            )
-            .with_flight(self.spec.flight)
-            .with_touch(
-                TouchSpec::default()
-                    .with_shapes(bodies.map(|body| Some(body.shape.clone())).collect())
-                    .with_planes(self.spec.planes.clone())
-                    .with_pairs(self.touching.iter().map(|pair| (*pair, surface)).collect()),
-            ),
-        )?;
+        let rigid = |body: &BodySpec| (body.name.clone(), body.mass.as_ref().map(RigidBody::new));
+        let rigid = bodies.clone().map(rigid).collect();
+        let multibody = MultibodySpec::new(rigid, self.joints.clone(), self.spec.gravity, true);
+        let touch = TouchSpec::new(
+            bodies.map(|body| Some(body.shape.clone())).collect(),
+            self.spec.planes.clone(),
+            self.touching.iter().map(|pair| (*pair, surface)).collect(),
+        );
+        let (flight, time_step) = (self.spec.flight, self.spec.time_step);
+        let spec = JointedSpec::new(multibody, self.placed.clone(), flight, time_step, touch);
+        let world = JointedWorld::new(&spec)?;
         let frames = frames.max(1);
         let samples: Vec<f64> = (0..frames)
             .map(|k| duration * k as f64 / frames as f64)

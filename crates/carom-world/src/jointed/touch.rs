@@ -31,28 +31,19 @@ pub struct TouchSpec {
 }
 
 impl TouchSpec {
-    /// Sets the shape of each body in body axes, with the origin at the center of mass; `None` for a body that touches nothing.
-    pub fn with_shapes(mut self, shapes: Vec<Option<Shape>>) -> Self {
-        self.shapes = shapes;
-        self
-    }
-
-    /// Sets the fixed planes that bodies can touch.
-    pub fn with_planes(mut self, planes: Vec<PlaneSpec>) -> Self {
-        self.planes = planes;
-        self
-    }
-
-    /// Sets the pairs that may touch. Indices count the bodies in their order, then the planes.
-    pub fn with_pairs(mut self, pairs: Vec<([usize; 2], Surface)>) -> Self {
-        self.pairs = pairs;
-        self
-    }
-
-    /// Sets the pairs of indices, the smaller index first, that may overlap at the start.
-    pub fn with_may_overlap(mut self, may_overlap: BTreeSet<[usize; 2]>) -> Self {
-        self.may_overlap = may_overlap;
-        self
+    /// Specifies contact by the shape of each body in body axes (`None` for a body that touches nothing), the fixed planes, and the
+    /// pairs that may touch, none of which overlaps at the start.
+    pub fn new(
+        shapes: Vec<Option<Shape>>,
+        planes: Vec<PlaneSpec>,
+        pairs: Vec<([usize; 2], Surface)>,
+    ) -> Self {
+        Self {
+            shapes,
+            planes,
+            pairs,
+            may_overlap: BTreeSet::new(),
+        }
     }
 }
 

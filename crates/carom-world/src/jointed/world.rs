@@ -27,28 +27,22 @@ pub struct JointedSpec {
 }
 
 impl JointedSpec {
-    /// Specifies a simulation with exact free flight and without contact: bodies, joints and gravity, the initial configuration
-    /// and velocity of each body, and the time step of the grid (s).
-    pub fn new(multibody: MultibodySpec, placed: Vec<Placed>, time_step: f64) -> Self {
+    /// Specifies a simulation: bodies, joints and gravity, the initial configuration and velocity of each body, the integration
+    /// scheme, the time step of the grid (s), and what may touch.
+    pub fn new(
+        multibody: MultibodySpec,
+        placed: Vec<Placed>,
+        flight: FlightRule,
+        time_step: f64,
+        touch: TouchSpec,
+    ) -> Self {
         Self {
             multibody,
             placed,
-            flight: FlightRule::Exact,
+            flight,
             time_step,
-            touch: TouchSpec::default(),
+            touch,
         }
-    }
-
-    /// Sets the integration scheme.
-    pub fn with_flight(mut self, flight: FlightRule) -> Self {
-        self.flight = flight;
-        self
-    }
-
-    /// Sets the shapes, planes and pairs that may touch.
-    pub fn with_touch(mut self, touch: TouchSpec) -> Self {
-        self.touch = touch;
-        self
     }
 }
 
@@ -70,7 +64,7 @@ impl JointedSpec {
 /// # use carom_variational::RigidBody;
 /// # use nalgebra::{Matrix3, Vector3};
 /// use carom_motion::hybrid::Limits;
-/// use carom_world::jointed::{JointedSpec, JointedWorld};
+/// use carom_world::jointed::{JointedSpec, JointedWorld, TouchSpec};
 /// use carom_world::{FlightRule, Laws, OnZeno, SingleLaw};
 /// let slide = JointSpec::new("slide", Kind::named("prismatic").expect("a type of joint"), None, 0)
 ///     .with_axes(vec![Vector3::x()])
@@ -82,8 +76,9 @@ impl JointedSpec {
 ///     velocity: Vector3::zeros(),
 ///     angular_velocity: Vector3::zeros(),
 /// };
-/// let multibody = MultibodySpec::new(bodies, vec![slide], Vector3::zeros());
-/// let spec = JointedSpec::new(multibody, vec![placed], 1e-3).with_flight(FlightRule::Lgvi);
+/// let multibody = MultibodySpec::new(bodies, vec![slide], Vector3::zeros(), false);
+/// let nothing = TouchSpec::default();
+/// let spec = JointedSpec::new(multibody, vec![placed], FlightRule::Lgvi, 1e-3, nothing);
 /// let world = JointedWorld::new(&spec)?;
 /// let laws = Laws {
 ///     single: SingleLaw::TwoBody(ImpactOptions::default()),

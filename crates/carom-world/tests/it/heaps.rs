@@ -446,9 +446,9 @@ fn fast_boxes_do_not_stop_a_run() {
             spun.configuration.rotation = So3::exp(&(turned(k) * 2.0));
             spun
         };
-        let spec = spec(vec![a_box(0, 1.0), a_box(1, -1.0)], Vec::new(), 0.2, 0.3)
-            .with_time_step(2e-3)
-            .with_gravity(Vector3::zeros());
+        let boxes = vec![a_box(0, 1.0), a_box(1, -1.0)];
+        let mut spec = spec(boxes, Vec::new(), 0.2, 0.3).with_time_step(2e-3);
+        spec.gravity = Vector3::zeros();
         let world = World::new(&spec).unwrap();
         let stepping = Stepping::default();
         let end = world.run_in_steps(&stepping, &limits(0.1), &[], &Serial, &mut |_| ());

@@ -4,7 +4,7 @@ use carom_geometry::MassProperties;
 use carom_impact::frictional::MoreauNewton;
 use carom_impact::two_body::ImpactOptions;
 use carom_motion::hybrid::{Ending, Limits};
-use carom_world::jointed::{JointEvent, JointedEnd, JointedSpec, JointedWorld};
+use carom_world::jointed::{JointEvent, JointedEnd, JointedSpec, JointedWorld, TouchSpec};
 use carom_world::joints::coordinates::{Actuator, CoordinateSpec, Rule, Table};
 use carom_world::joints::kinds::Kind;
 use carom_world::joints::variational::RigidBody;
@@ -31,19 +31,11 @@ fn world(bodies: Vec<RigidBody>, joints: Vec<JointSpec>, gravity: Vector3<f64>) 
     };
     let placed = vec![placed; bodies.len()];
     let named = |(i, body): (usize, RigidBody)| (format!("body{i}"), Some(body));
-    JointedWorld::new(
-        &JointedSpec::new(
-            MultibodySpec::new(
-                bodies.into_iter().enumerate().map(named).collect(),
-                joints,
-                gravity,
-            ),
-            placed,
-            1e-3,
-        )
-        .with_flight(FlightRule::Lgvi),
-    )
-    .unwrap()
+    let bodies = bodies.into_iter().enumerate().map(named).collect();
+    let multibody = MultibodySpec::new(bodies, joints, gravity, false);
+    let nothing = TouchSpec::default();
+    let spec = JointedSpec::new(multibody, placed, FlightRule::Lgvi, 1e-3, nothing);
+    JointedWorld::new(&spec).unwrap()
 }
 
 fn run(world: &JointedWorld, duration: f64, observe: &mut dyn FnMut(JointEvent<'_>)) -> JointedEnd {

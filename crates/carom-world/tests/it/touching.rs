@@ -13,7 +13,7 @@ use carom_world::joints::frames::Frame;
 use carom_world::joints::kinds::Kind;
 use carom_world::joints::variational::RigidBody;
 use carom_world::joints::{JointSpec, MultibodySpec, Placed};
-use carom_world::{Laws, OnZeno, PlaneSpec, SingleLaw, Surface};
+use carom_world::{FlightRule, Laws, OnZeno, PlaneSpec, SingleLaw, Surface};
 use nalgebra::Vector3;
 
 const GRAVITY: f64 = 9.81;
@@ -92,24 +92,12 @@ impl Bodies {
                 }
             }
         }
-        JointedWorld::new(
-            &JointedSpec::new(
-                MultibodySpec::new(self.bodies, self.joints, Vector3::new(0.0, 0.0, -GRAVITY))
-                    .with_exact(true),
-                self.placed,
-                time_step,
-            )
-            .with_touch(
-                TouchSpec::default()
-                    .with_shapes(self.shapes)
-                    .with_planes(vec![PlaneSpec::new(
-                        "floor",
-                        HalfSpace::new(Vector3::z(), 0.0).unwrap(),
-                    )])
-                    .with_pairs(pairs),
-            ),
-        )
-        .unwrap()
+        let floor = PlaneSpec::new("floor", HalfSpace::new(Vector3::z(), 0.0).unwrap());
+        let touch = TouchSpec::new(self.shapes, vec![floor], pairs);
+        let gravity = Vector3::new(0.0, 0.0, -GRAVITY);
+        let multibody = MultibodySpec::new(self.bodies, self.joints, gravity, true);
+        let spec = JointedSpec::new(multibody, self.placed, FlightRule::Exact, time_step, touch);
+        JointedWorld::new(&spec).unwrap()
     }
 }
 

@@ -158,20 +158,15 @@ impl Config {
             return Err(ScenarioError::value(&key, fault));
         }
         let pairs = self.pairs(&names, surface)?;
-        let spec = WorldSpec::new(
-            bodies,
-            planes,
-            Vector3::from(self.gravity),
-            self.time_step,
-            surface,
-        )
-        .with_flight(match self.flight {
+        let gravity = Vector3::from(self.gravity);
+        let mut spec = WorldSpec::new(bodies, planes, gravity, self.time_step, surface);
+        spec.flight = match self.flight {
             FlightConfig::Exact => FlightRule::Exact,
             FlightConfig::Lgvi => FlightRule::Lgvi,
             FlightConfig::Lgvi4 => FlightRule::Lgvi4,
             FlightConfig::Lgvi6 => FlightRule::Lgvi6,
-        })
-        .with_pairs(pairs);
+        };
+        spec.pairs = pairs;
         let several = self.check_laws(&spec)?;
         let restitutes = |s: &Surface| s.collide && s.restitution < 1.0;
         let lossy = restitutes(&surface) || spec.pairs.iter().any(|(_, s)| restitutes(s));

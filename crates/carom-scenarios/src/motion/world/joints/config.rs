@@ -159,16 +159,15 @@ impl JointConfig {
         let names = self.coordinate_names(kind, &fault)?;
         let coordinates = self.coordinates(kind, &fault)?;
         let ball = self.ball(kind, &fault)?;
-        let spec = JointSpec::new(self.name.clone(), kind, parent, child)
+        let mut spec = JointSpec::new(self.name.clone(), kind, parent, child)
             .with_frames(
                 self.parent_frame.build(&format!("{key}.parent_frame"))?,
                 self.child_frame.build(&format!("{key}.child_frame"))?,
             )
             .with_axes(self.given_axes(kind, &fault)?)
-            .with_anchors(self.given_anchors(kind, &fault)?)
-            .with_length(self.length)
-            .with_coordinates(coordinates)
-            .with_ball(ball);
+            .with_coordinates(coordinates);
+        spec.anchors = self.given_anchors(kind, &fault)?;
+        (spec.length, spec.ball) = (self.length, ball);
         Ok(Built { spec, names })
     }
 

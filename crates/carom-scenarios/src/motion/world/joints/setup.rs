@@ -95,26 +95,13 @@ impl Jointed {
                 coordinates.push(name);
             }
         }
-        let touch = TouchSpec::default()
-            .with_pairs(touching_pairs(
-                config,
-                &shapes,
-                planes.len(),
-                &specs,
-                &mobile,
-                &setup,
-            ))
-            .with_may_overlap(may_overlap(config, &setup))
-            .with_shapes(shapes)
-            .with_planes(setup.spec.planes.clone());
-        let spec = JointedSpec::new(
-            MultibodySpec::new(parts, specs, setup.gravity)
-                .with_exact(setup.spec.flight == carom_world::FlightRule::Exact),
-            placed,
-            setup.spec.time_step,
-        )
-        .with_flight(setup.spec.flight)
-        .with_touch(touch);
+        let pairs = touching_pairs(config, &shapes, planes.len(), &specs, &mobile, &setup);
+        let mut touch = TouchSpec::new(shapes, setup.spec.planes.clone(), pairs);
+        touch.may_overlap = may_overlap(config, &setup);
+        let (flight, time_step) = (setup.spec.flight, setup.spec.time_step);
+        let is_exact = flight == carom_world::FlightRule::Exact;
+        let multibody = MultibodySpec::new(parts, specs, setup.gravity, is_exact);
+        let spec = JointedSpec::new(multibody, placed, flight, time_step, touch);
         let world = JointedWorld::new(&spec).map_err(|error| named(&error, joints, bodies))?;
         Ok(Self {
             setup,
