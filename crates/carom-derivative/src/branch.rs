@@ -15,14 +15,9 @@ use nalgebra::{DMatrix, DVector};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Units of work of a decision, in addition to its derivatives.
-const DECISION_WORK: usize = 1000;
-
-/// Largest number of tied decisions that are recorded. More than six are never taken both ways.
-const MAX_RECORDED: usize = 16;
-
-/// Distances of two decisions count as equal if they differ by less than this many roundings of the data.
-const BLUR: f64 = 16.0;
+/// Multiple of the rounding of the data up to which distances of two decisions count as equal, and of the distance of ties beyond
+/// which a velocity is beside them.
+pub(super) const BLUR: f64 = 16.0;
 
 /// Derivative of a velocity of a unit row with respect to the velocity before the impact, below which the velocity has decayed: at
 /// the end of a long chain of strikes both vanish in the limit. A tie at the end of a chain has a derivative of about one. Where laws
@@ -197,7 +192,7 @@ impl Walk {
         let is_same = |other: &&mut Tied| (&other.row - &row).norm() <= NEGLIGIBLE;
         if let Some(known) = self.tied.iter_mut().find(is_same) {
             known.decision.is_round |= decision.is_round;
-        } else if self.tied.len() < MAX_RECORDED {
+        } else {
             self.tied.push(Tied {
                 row,
                 distance,
@@ -266,7 +261,7 @@ impl Walk {
         } = Workspace::new(frame.dim());
         let is_first = self.stages.is_empty();
         for test in tests {
-            self.work += (DECISION_WORK + 2 * frame.dim() * frame.dim()) as u64;
+            self.work += 2 * (frame.dim() * frame.dim()) as u64;
             test.write(frame.problem.contacts(), form.as_mut_slice());
             let value = form.dot(&self.velocity);
             self.jacobian.tr_mul_to(&form, &mut gradient);
@@ -319,7 +314,7 @@ impl Walk {
             }
             let mut workspace = Workspace::new(n);
             for form in decisive_forms.iter() {
-                self.work += (DECISION_WORK + 2 * n * n) as u64;
+                self.work += 2 * (n * n) as u64;
                 let value = form.evaluate(
                     frame,
                     &stage,

@@ -1,4 +1,4 @@
-//! Modes of contacts with friction in a stage, determined from impulses and velocities.
+//! Contacts with friction in a stage, in the modes that the law tells or that fit impulses and velocities.
 //!
 //! The complementarity variables of friction are degenerate in every sticking mode although the velocity after the impact
 //! is smooth. So they are not used.
@@ -13,18 +13,21 @@ use super::stage::Stage;
 use crate::tolerances::GRAZING;
 use crate::tolerances::NEGLIGIBLE;
 use carom_contact::{ContactIndex, ImpactError, RowIndex};
+use carom_lcp::cone::ConeMode;
 use carom_lcp::friction_directions;
 use nalgebra::{DMatrix, DVector};
 use std::sync::Arc;
 
 /// Velocities and impulses of a stage of contacts with friction.
 #[derive(Clone, Debug)]
-pub(super) struct Event {
+pub(super) struct Event<'m> {
     pub(super) before: DVector<f64>,
     pub(super) after: DVector<f64>,
     pub(super) impulse: DVector<f64>,
     /// Caps of the normal impulses, in the coordinates of the frame; empty: no caps.
     pub(super) caps: Vec<f64>,
+    /// Modes that the law tells, one per contact of the problem; empty for steps and single impacts, of which laws tell none.
+    pub(super) modes: &'m [ConeMode],
 }
 
 /// Contacts with friction that act simultaneously.
@@ -129,7 +132,7 @@ impl<'f> Contacts<'f> {
         out
     }
 
-    pub(super) fn readings(&self, event: &Event) -> Vec<Reading<'_>> {
+    pub(super) fn readings(&self, event: &Event<'_>) -> Vec<Reading<'_>> {
         let frame = self.frame;
         let set = frame.problem.contacts();
         let has_friction = self.groups_with_friction();
@@ -169,6 +172,7 @@ impl<'f> Contacts<'f> {
                 keeps_side: has_friction.get(frame.scales().group(normal)) == Some(&true),
                 is_unchanged: (after - before).abs() <= at_rest,
                 cap: event.caps.get(i.index()).copied(),
+                told: event.modes.get(i.index()).copied(),
                 directions: &self.directions[k],
                 push: event.impulse[normal.index()],
                 gap: after + rebound.value() * before,
@@ -186,7 +190,7 @@ impl<'f> Contacts<'f> {
     ///
     /// Dependent contacts may exchange impulses to make a decision if the velocity is unique. Otherwise the impulses of the law
     /// itself decide.
-    pub(super) fn follow(&self, events: &[Event], tolerance: f64) -> Option<Walk> {
+    pub(super) fn follow(&self, events: &[Event<'_>], tolerance: f64) -> Option<Walk> {
         let mut walk = Walk::new(self.frame);
         let mut is_unique = None;
         for event in events {
@@ -211,7 +215,7 @@ impl<'f> Contacts<'f> {
     }
 
     /// Returns the stage of a single impact of these contacts, and the linear forms of the decisions for its modes.
-    pub(super) fn step(&self, event: &Event) -> (Arc<Stage>, Vec<Form>) {
+    pub(super) fn step(&self, event: &Event<'_>) -> (Arc<Stage>, Vec<Form>) {
         let readings = self.readings(event);
         let grips: Vec<Grip> = readings.iter().map(|reading| self.own(reading)).collect();
         self.stage(event, &readings, &grips)
@@ -264,7 +268,7 @@ impl<'f> Contacts<'f> {
     /// Returns the stage of all contacts in the modes `grips`, and the linear forms that must not be negative.
     fn stage(
         &self,
-        event: &Event,
+        event: &Event<'_>,
         readings: &[Reading<'_>],
         grips: &[Grip],
     ) -> (Arc<Stage>, Vec<Form>) {

@@ -34,7 +34,7 @@ struct AtOnce {
 }
 
 impl AtOnce {
-    /// Finds the branch of an outcome: the contact modes are determined from its impulses and velocities.
+    /// Finds the branch of an outcome, in the contact modes that the law tells.
     fn branch<'p>(
         self,
         problem: &'p ImpactProblem<'p>,
@@ -50,6 +50,7 @@ impl AtOnce {
             after,
             impulse,
             caps: Vec::new(),
+            modes: outcome.diagnostics.modes(),
         };
         let contacts = Contacts::all(&frame, self.cones, self.rebounds)?;
         let walk = contacts.follow(&[event], self.tolerance);
@@ -163,6 +164,7 @@ fn plastic_branch(
         before: frame.before.clone(),
         impulse: frame.of_impulses(&given),
         caps: Vec::new(),
+        modes: &[],
     };
     // Without friction the velocity is unique.
     let contacts = Contacts::all(frame, Cones::Frictionless, false)?;
@@ -302,6 +304,7 @@ impl DifferentiableLaw for SetValued {
                     caps: caps
                         .map(|(i, cap)| frame.of_impulse(contacts.row(i), *cap))
                         .collect(),
+                    modes: &[],
                 });
                 before = after;
             }
@@ -312,6 +315,7 @@ impl DifferentiableLaw for SetValued {
                 before,
                 impulse: DVector::zeros(frame.n_rows()),
                 caps: Vec::new(),
+                modes: &[],
             });
         }
         let cones = self.friction_cone.into();

@@ -14,9 +14,8 @@
 
 use super::frame::Frame;
 use super::reading::Cones;
-use crate::tolerances::ROUNDED;
 use carom_contact::{ContactIndex, RowIndex};
-use carom_numeric::decisions::RANK;
+use carom_numeric::decisions::{RANK, Sum};
 use nalgebra::DVector;
 use smallvec::{SmallVec, smallvec};
 
@@ -92,7 +91,7 @@ impl Products {
             }
             _ => return None,
         };
-        let reach = 2.0 * bound + ROUNDED * size;
+        let reach = 2.0 * bound + Sum::ROUNDING * size;
         if !(determinant.abs() > reach) {
             return None;
         }
@@ -115,7 +114,7 @@ impl Products {
             .flatten()
             .fold(0.0, |a: f64, x| a.max(x.abs()));
         let gain = 1.0 + 4.0 * size * largest_part / (determinant.abs() - reach);
-        self.rounding = (self.rounding + ROUNDED * size) * gain * gain;
+        self.rounding = (self.rounding + Sum::ROUNDING * size) * gain * gain;
         Some(determinant > 0.0)
     }
 
@@ -255,7 +254,7 @@ fn is_one(
     let products = Products {
         count: rows.len(),
         entries: all.collect(),
-        rounding: ROUNDED,
+        rounding: Sum::ROUNDING,
     };
     have_one_orientation(&contacts, products, has_caps)
 }

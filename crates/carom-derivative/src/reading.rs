@@ -1,4 +1,7 @@
-//! Impulses and velocities of one contact in a stage, and the modes that fit them.
+//! Mode of one contact in a stage, as the law tells it, with its equations and decisions.
+//!
+//! Laws whose contacts act at once tell the modes: open, stick or slide. For single steps and impacts of other laws they are those
+//! that fit impulses and velocities. The direction of sliding, and the caps that are reached, are read from the numbers.
 
 use super::TieKind;
 use super::decision::Decision;
@@ -7,8 +10,9 @@ use super::frame::Frame;
 use super::mode::{Equation, Load, Mode, Range, Rebound, Terms, of_row};
 use crate::tolerances::GRAZING;
 use crate::tolerances::NEGLIGIBLE;
-use crate::tolerances::ROUNDED;
 use carom_contact::{ContactIndex, FrictionCone, RowIndex};
+use carom_lcp::cone::ConeMode;
+use carom_numeric::decisions::Sum;
 use smallvec::smallvec;
 use std::f64::consts::PI;
 
@@ -72,6 +76,8 @@ pub(super) struct Reading<'f> {
     /// True if the impulses of the stage do not change the normal velocity.
     pub(super) is_unchanged: bool,
     pub(super) cap: Option<f64>,
+    /// Mode that the law tells; `None` for a step or a single impact.
+    pub(super) told: Option<ConeMode>,
     /// Directions of the polygon; empty for round cones.
     pub(super) directions: &'f [[f64; 2]],
     /// Normal impulse, and normal velocity minus the value that restitution asks for.
@@ -191,8 +197,7 @@ impl Reading<'_> {
         dot(side, rest) / dot(side, side)
     }
 
-    /// Returns the mode of this contact (open, closed, or normal impulse at its upper bound) that fits its impulses
-    /// and velocities best.
+    /// Returns the mode of this contact: open, closed, or normal impulse at its upper bound.
     pub(super) fn own(&self) -> Grip {
         if let Some(cap) = self.cap {
             // A contact that others close may have any impulse up to the cap, also if its own is at the cap.
@@ -202,7 +207,11 @@ impl Reading<'_> {
                 return Grip::Saturated(self.own_tangential());
             }
         }
-        if self.push > self.gap && !self.is_below(self.push, ROUNDED) {
+        let is_closed = match self.told {
+            Some(mode) => mode != ConeMode::Open,
+            None => self.push > self.gap && !self.is_below(self.push, Sum::ROUNDING),
+        };
+        if is_closed {
             Grip::Closed(self.own_tangential())
         } else {
             Grip::Open
@@ -214,7 +223,12 @@ impl Reading<'_> {
             return Tangential::Free;
         }
         let speed = norm(self.slip);
-        if speed <= self.slack() || self.is_nothing(speed) {
+        let sticks = match self.told {
+            Some(ConeMode::Stick) => true,
+            Some(ConeMode::Slide) => speed == 0.0,
+            _ => speed <= self.slack() || self.is_nothing(speed),
+        };
+        if sticks {
             return Tangential::Stick;
         }
         if self.directions.is_empty() {

@@ -5,11 +5,9 @@ use crate::tolerances::NEGLIGIBLE;
 use carom_contact::RowIndex;
 use carom_contact::internal::{ROUNDING, part_in_span};
 use carom_metric::kernel;
+use carom_numeric::decisions::Sum;
 use nalgebra::{DMatrix, DVector};
 use smallvec::SmallVec;
-
-/// Cosine of two rows below which they count as orthogonal: the rounding of a product of unit rows.
-const ORTHOGONAL: f64 = 1e-13;
 
 /// Group of rows that is not connected to other rows by any chain of nonzero products.
 #[derive(Clone, Debug)]
@@ -194,7 +192,7 @@ fn connected(rows: &DMatrix<f64>, owners: &[usize]) -> SmallVec<[usize; 8]> {
                 let is_connected = || {
                     let product = kernel::dot(row(k), row(other));
                     owners[k] == owners[other]
-                        || product.abs() > ORTHOGONAL * lengths[k] * lengths[other]
+                        || product.abs() > Sum::ROUNDING * lengths[k] * lengths[other]
                 };
                 if of[other] == usize::MAX && is_connected() {
                     of[other] = n_groups;

@@ -153,6 +153,7 @@ impl InTurn<'_> {
             before: walk.velocity.clone(),
             impulse: self.frame.of_impulses(&given),
             caps: Vec::new(),
+            modes: &[],
         };
         Ok(self.alone[contact.index()].step(&event))
     }

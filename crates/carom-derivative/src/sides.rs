@@ -5,7 +5,7 @@
 //! answer hold up to the decisions that bound them: a further hyperplane that cuts the cell splits it, and the law is evaluated on
 //! both sides again. The directions are computed from the hyperplanes alone, so that they do not depend on coordinates.
 
-use super::branch::{Tied, Walk};
+use super::branch::{BLUR, Tied, Walk};
 use super::frame::Frame;
 use super::interior::interior;
 use super::{DifferentiableLaw, Map};
@@ -17,38 +17,22 @@ use carom_metric::Tangent;
 use nalgebra::DVector;
 use std::collections::VecDeque;
 
-/// Distance at which the law is evaluated, as a fraction of the motion that contacts can change: beyond tied decisions, but
-/// below the curvature of round cones.
-const STEP: f64 = 1e-6;
+/// Distance at which the law is evaluated, and sliding velocity at which decisions of a contact that sticks from the start are
+/// evaluated, as a fraction of the motion that contacts can change: beyond tied decisions, but below the curvature of round cones.
+pub(crate) const STEP: f64 = 1e-6;
 
-/// Largest distance, as a fraction of the distance of the next decision.
-const BEFORE_NEXT: f64 = 1e-3;
-
-/// Smallest distance, as a multiple of the distance of tied decisions and of approach that the law takes for rounding.
-const BEYOND_TIES: f64 = 16.0;
-
-/// Distance, in steps, up to which a decision of an answer may belong to a hyperplane through the velocity before the impact.
-const REACH: f64 = 4.0;
-
-/// Distance of such a hyperplane from the velocity before the impact, in steps.
-const THROUGH: f64 = 1e-3;
-
-/// Difference of an extrapolated outcome from the outcome at the velocity itself, in steps, that counts as zero.
+/// Error of an extrapolation over a step, in steps, that counts as zero: the difference of an extrapolated outcome from that at the
+/// velocity itself, and the distance of a hyperplane through this velocity. A step is at most this fraction of the distance of the next
+/// decision.
 const MATCH: f64 = 1e-2;
 
 /// Difference up to which Jacobians count as equal on sides where they change with the velocity or with the end of a long chain of
-/// strikes, relative to the largest entry or to one.
+/// strikes, relative to the largest entry or to one. Rows of ties have this rounding, too: a cell counts as empty if the hull of its
+/// unit rows is as near to the origin.
 const TURNED: f64 = 1e-4;
 
 /// Largest number of ties that are taken both ways.
 const MAX_TIES: usize = 6;
-
-/// Largest amount of work; one unit is about one multiply-add.
-const MAX_WORK: u64 = 1_000_000_000;
-
-/// Distance of the hull of the unit rows of a cell from the origin, up to which the cell counts as empty: the rows of ties have the
-/// rounding of a long branch.
-const SLIVER: f64 = 3e-5;
 
 /// Velocities around a tie at which a law is evaluated.
 pub(super) struct Around<'a> {
@@ -101,7 +85,7 @@ fn split(
     };
     let parts = [with(row.clone()), with(-row)];
     for part in &parts {
-        if interior(part, SLIVER)?.is_none() {
+        if interior(part, TURNED)?.is_none() {
             cells.push_back(cell);
             return Ok(false);
         }
@@ -134,9 +118,9 @@ impl<'a> Around<'a> {
                 .unwrap_or(tolerance * whole)
         };
         let step = of(STEP)
-            .min(BEFORE_NEXT * own.margin)
-            .max(BEYOND_TIES * of(tolerance))
-            .max(BEYOND_TIES * frame.grazing_in(&groups));
+            .min(MATCH * own.margin)
+            .max(BLUR * of(tolerance))
+            .max(BLUR * frame.grazing_in(&groups));
         Self {
             law,
             frame,
@@ -144,7 +128,7 @@ impl<'a> Around<'a> {
             is_member,
             after: frame.of_velocity(&outcome.velocity_plus.0),
             step,
-            tolerance: REACH * step / scales.least(&groups, 1.0).unwrap_or(0.0).max(step),
+            tolerance: 2.0 * step / scales.least(&groups, 1.0).unwrap_or(0.0).max(step),
         }
     }
 
@@ -171,7 +155,7 @@ impl<'a> Around<'a> {
         }
         let (mut asked, mut margin) = (0, own.margin);
         while let Some(cell) = open.pop_front() {
-            if asked >= 1 << MAX_TIES || found.work > MAX_WORK {
+            if asked >= 1 << MAX_TIES {
                 found.is_complete = false;
                 break;
             }
@@ -259,7 +243,7 @@ impl<'a> Around<'a> {
     fn passes(&self, tie: &Tied, walk: &Walk, direction: &DVector<f64>) -> bool {
         let is_own = !matches!(walk.map, Map::Limit);
         let at = tie.distance - self.step * tie.row.dot(direction);
-        is_own || at.abs() <= THROUGH * self.step
+        is_own || at.abs() <= MATCH * self.step
     }
 
     /// Splits `cell` by the first decision of the answer `walk` that passes through the velocity before the impact and cuts it.

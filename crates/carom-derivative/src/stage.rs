@@ -8,12 +8,10 @@ use crate::tolerances::NEGLIGIBLE;
 use carom_contact::internal::dot_and_size;
 use carom_contact::{ContactIndex, RowIndex};
 use carom_metric::kernel;
+use carom_numeric::decisions::Sum;
 use nalgebra::{DMatrix, DVector, DVectorView};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
-
-/// Rounding error of the residual of an equation, relative to the sum of the magnitudes of all products in it.
-const ROUNDED: f64 = 64.0 * f64::EPSILON;
 
 /// A stage of an impact that has happened in a known mode, prepared for derivatives along any direction.
 ///
@@ -506,7 +504,7 @@ impl Stage {
         let regular = p - self.mode.n_redundant;
         let rows = self.matrix().chunks_exact(p).zip(&asked).take(regular);
         let allowed = rows.map(|(row, asked)| {
-            NEGLIGIBLE * asked + ROUNDED * (asked + dot_and_size(row, &sums).1)
+            NEGLIGIBLE * asked + Sum::ROUNDING * (asked + dot_and_size(row, &sums).1)
         });
         let allowed: Column = allowed.collect();
         let mut missed: Column = smallvec![0.0; p];
@@ -530,7 +528,7 @@ impl Stage {
     fn rounding_of(&self, missed: &[f64]) -> f64 {
         let inverse = self.inverse().chunks_exact(missed.len().max(1));
         let sizes = inverse.map(|row| dot_and_size(row, missed).1).enumerate();
-        ROUNDED
+        Sum::ROUNDING
             * sizes.fold(0.0, |sum, (i, size)| {
                 sum + size * kernel::norm(self.pushed(i))
             })

@@ -13,7 +13,3 @@ pub(crate) const VANISHING: f64 = 1e-10;
 /// that a solved step leaves. Laws treat smaller velocities as rounding, too, whatever they depend on: contacts that hinder
 /// each other come to rest over ever smaller velocities.
 pub(crate) const GRAZING: f64 = 1e-11;
-
-/// Rounding of a product of two unit rows, of one elimination relative to the largest entry, and of an impulse relative to the
-/// velocity. Generous for rows of up to a hundred entries.
-pub(crate) const ROUNDED: f64 = 1e-14;

@@ -4,6 +4,7 @@ use super::Sliding;
 use crate::branch::{Tied, Walk};
 use crate::decision::Decision as Decided;
 use crate::frame::Frame;
+use crate::sides::STEP;
 use crate::tolerances::VANISHING;
 use crate::{Answers, Branch, Map, TieKind};
 use carom_contact::{Contact, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, RowIndex};
@@ -13,10 +14,6 @@ use carom_two_body::{
     vary_impact,
 };
 use nalgebra::{DVector, Matrix3, Vector2, Vector3};
-
-/// Sliding velocity, relative to the motion that the contact sees, at which decisions of a contact that sticks from the
-/// start are evaluated: far beyond ties, and small enough to approximate the limit.
-const ASIDE: f64 = 1e-7;
 
 /// Value and slope of a decision as a function of the contact velocity.
 struct Decision {
@@ -261,7 +258,7 @@ impl<'p, 'o> OneContact<'p, 'o> {
         let mut found = decisions(varied, &self.w, &self.velocity, law);
         if start.holds {
             found.truncate(1);
-            let slip = ASIDE * self.seen(1.0) * self.w[(0, 0)].max(0.0).sqrt();
+            let slip = STEP * self.seen(1.0) * self.w[(0, 0)].max(0.0).sqrt();
             for slip in [slip, -slip].into_iter().filter(|_| self.is_planar()) {
                 let aside = Vector3::new(slip, 0.0, self.velocity.z);
                 if let Some(varied) = self.vary(&aside)? {
