@@ -17,6 +17,7 @@ use crate::predict::Case;
 use crate::robust::quantile;
 use crate::simplex::{Domain, Point, Search, maximize};
 use crate::surrogate::Surrogate;
+use crate::tolerances::AT_END;
 use carom_impact::frictional::CounterRng;
 use nalgebra::{Matrix6x3, Vector3, Vector6};
 use rayon::prelude::*;
@@ -27,8 +28,6 @@ const NODES: [usize; 4] = [1, 33, 17, 9];
 /// Fall of the log likelihood at the edge of the grid, with the other parameters fixed: seven standard errors
 /// of independent impacts.
 const REACH: f64 = 25.0;
-/// First step of the search for that edge, as a fraction of the range of the parameter.
-const FIRST_STEP: f64 = 1e-6;
 /// Search for a resampled optimum on the grid.
 const RESAMPLED: Search = Search {
     size: 0.1,
@@ -54,7 +53,7 @@ fn reach(model: &Model<'_>, cases: &[Case], optimum: &Point) -> Domain {
             (&mut domain.low, range.low[k]),
             (&mut domain.high, range.high[k]),
         ] {
-            let mut share = FIRST_STEP;
+            let mut share = AT_END;
             bound[k] = loop {
                 let step = share * (range.high[k] - range.low[k]);
                 let mut point = *optimum;

@@ -3,7 +3,6 @@
 use crate::FitError;
 use crate::law::Parameter;
 use crate::setup::{Body, DetectOptions, PlaneSetup, Setup};
-use crate::tolerances::ZERO;
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
 use std::ops::Range;
@@ -144,7 +143,7 @@ impl Setup {
         let body = file.body.build(&at)?;
         let normal = Vector3::from(*file.plane.normal.get_ref());
         let length = normal.norm();
-        if !(length > ZERO && length.is_finite()) {
+        if !(length > 0.0 && length.is_finite()) {
             let why = "has no direction";
             return Err(at(file.plane.normal.span(), "plane.normal", why));
         }

@@ -3,10 +3,8 @@
 use crate::Poses;
 use crate::noise::{NoiseModel, second_difference};
 use crate::setup::DetectOptions;
+use crate::units::STANDARD_GRAVITY;
 use std::ops::Range;
-
-/// Standard gravity (m/s²); the smallest acceleration that is flagged is given relative to it.
-const STANDARD_GRAVITY: f64 = 9.81;
 
 /// Episode: a run of flagged samples, with at most one unflagged sample between two flagged ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,13 +2,11 @@
 
 use crate::gravity::{flights, pooled};
 use crate::noise::{NoiseModel, second_difference, tangents};
+use crate::poses::FEWEST_POSES;
 use crate::robust::{Cloud, mad_sigma, median};
 use crate::setup::{Plane, Setup};
 use crate::{FitError, Poses};
 use nalgebra::{Matrix3, Vector3};
-
-/// Smallest number of second differences for an estimate of the noise.
-const FEWEST_TRIPLES: usize = 12;
 
 /// Estimates the noise of the tracker, gravity and the contact plane from tracked poses. Noise and gravity result from the
 /// poses in flight. The offset of the plane along its known normal results from the last pose of each toss, in which the body
@@ -47,7 +45,7 @@ pub fn estimate_noise(poses: &[Poses], setup: &Setup) -> Result<NoiseModel, FitE
         }
     }
     let found = second_differences.len();
-    if found < FEWEST_TRIPLES {
+    if found < FEWEST_POSES {
         return Err(FitError::NoFlight { found });
     }
     let none = || FitError::NoFlight { found };

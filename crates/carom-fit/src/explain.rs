@@ -2,7 +2,8 @@
 
 use crate::law::Parameters;
 use crate::predict::{Case, orthonormal};
-use crate::tolerances::{SETTLED, ZERO_COLUMN};
+use crate::tolerances::SETTLED;
+use carom_numeric::decisions::RANK;
 use nalgebra::Vector6;
 
 /// An unexplained part above this is more than impulses at the touching vertices can explain.
@@ -77,7 +78,7 @@ fn nearest_in_cone(columns: &[Vector6<f64>], target: Vector6<f64>) -> f64 {
         let mut moved = 0.0_f64;
         for (weight, column) in weights.iter_mut().zip(columns) {
             let square = column.norm_squared();
-            if square <= ZERO_COLUMN {
+            if square <= RANK * RANK {
                 continue;
             }
             let next = (*weight + column.dot(&residual) / square).max(0.0);

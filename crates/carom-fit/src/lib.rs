@@ -60,7 +60,6 @@ mod sentences;
 mod setup;
 mod simplex;
 mod surrogate;
-pub mod synthetic;
 mod tolerances;
 mod units;
 

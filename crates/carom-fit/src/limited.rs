@@ -9,9 +9,6 @@ use std::rc::Rc;
 /// 200, which leaves room for thousands of ignored columns.
 pub(crate) const MAX_ROW_BYTES: usize = 1 << 20;
 
-/// Number of bytes that the table reader may request beyond the current row: more than the size of its buffer.
-const READ_AHEAD: usize = 64 << 10;
-
 /// Largest number of bytes in a table of poses, uncompressed: five million poses of a hundred bytes. In memory
 /// poses take up to four times the size of their text.
 pub(crate) const MAX_TABLE_BYTES: u64 = 512 << 20;
@@ -53,7 +50,7 @@ impl<R: Read> Read for Limited<R> {
         let row = self.row.0.get().saturating_add(n);
         self.row.0.set(row);
         self.total = self.total.saturating_add(n as u64);
-        if row > MAX_ROW_BYTES + READ_AHEAD {
+        if row > 2 * MAX_ROW_BYTES {
             return Err(too_large("row", MAX_ROW_BYTES as u64));
         }
         if self.total > MAX_TABLE_BYTES {

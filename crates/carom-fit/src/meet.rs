@@ -6,14 +6,13 @@ use crate::setup::Body;
 use crate::tolerances::LEAST_NOISE;
 use crate::tolerances::SETTLED;
 use carom_lie::So3;
+use carom_numeric::decisions::RANK;
 use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
 use std::ops::Range;
 
-/// Number of unknowns: position, attitude, velocity and angular velocity before and after, and time of the
+/// Number of unknowns: position (from index 0), attitude, velocity and angular velocity before and after, and time of the
 /// impact.
 const UNKNOWNS: usize = 19;
-/// Index of the first unknown of the position.
-const POSITION: usize = 0;
 /// Index of the first unknown of the attitude.
 const ATTITUDE: usize = 3;
 /// Indices of the first unknowns of the motions before and after.
@@ -37,9 +36,6 @@ const STEPS: Steps = Steps {
     first: 4,
     most: 60,
 };
-
-/// Smallest squared pivot of a scaled normal matrix for the unknowns to count as determined.
-const RANK_TOLERANCE: f64 = 1e-13;
 
 type Normal = SMatrix<f64, UNKNOWNS, UNKNOWNS>;
 type Vector = SVector<f64, UNKNOWNS>;
@@ -186,7 +182,7 @@ impl Flights<'_> {
                 for axis in 0..3 {
                     let weight = weights[0];
                     let row = [
-                        (POSITION + axis, weight),
+                        (axis, weight),
                         (place + axis, weight * s),
                         (TIME, -weight * rate[axis]),
                     ];
@@ -230,7 +226,7 @@ impl Flights<'_> {
                 let moved = weight * weight * 0.5 * s * s;
                 let rate = at.sides[side].velocity + self.noise.gravity * s;
                 for axis in 0..3 {
-                    derivative[(POSITION + axis, axis)] += moved;
+                    derivative[(axis, axis)] += moved;
                     derivative[(MOTION[side] + axis, axis)] += moved * s;
                     derivative[(TIME, axis)] -= moved * rate[axis];
                 }
@@ -295,7 +291,7 @@ impl Flights<'_> {
         };
         Unknowns {
             time: (at.time + step[TIME]).clamp(earliest, latest),
-            position: at.position + part(POSITION),
+            position: at.position + part(0),
             rotation: at.rotation.compose(&So3::exp(&part(ATTITUDE))),
             sides: [side(0), side(1)],
         }
@@ -428,7 +424,7 @@ fn inverse(sums: &Sums) -> Option<Normal> {
         let (unit, scale) = scaled(sums, is_timed);
         let factor = unit.cholesky()?;
         let diagonal = factor.l().diagonal();
-        if diagonal.min() * diagonal.min() <= RANK_TOLERANCE {
+        if diagonal.min() * diagonal.min() <= RANK {
             return None;
         }
         let inverse = factor.inverse();

@@ -17,7 +17,7 @@ const UNIT_TOLERANCE: f64 = 1e-3;
 const RATE_FACTOR: f64 = 1.5;
 
 /// Smallest number of poses for an estimate.
-const FEWEST_POSES: usize = 12;
+pub(crate) const FEWEST_POSES: usize = 12;
 
 /// Tracked poses (position and attitude) of the body during one toss, in time order.
 #[derive(Clone, Debug)]

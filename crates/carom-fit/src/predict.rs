@@ -5,13 +5,13 @@ use crate::impact::Impact;
 use crate::law::{FitLaw, Parameters};
 use crate::noise::tangents;
 use crate::setup::{Plane, Setup};
-use crate::tolerances::DEPENDENT_DIRECTION;
 use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem};
 use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Sampler, Sequential, SetValued};
 use carom_impact::internal::Draw;
 use carom_impact::two_body::ImpactOptions;
 use carom_impact::{Plastic, Routh};
 use carom_metric::{Covector, KineticMetric, Tangent};
+use carom_numeric::decisions::RANK;
 use nalgebra::{DMatrix, Matrix3, Matrix6, SMatrix, SVector, Vector3, Vector6};
 
 /// Touching vertex, as rows that map velocity and angular velocity (world axes) to contact velocities.
@@ -324,7 +324,7 @@ pub(crate) fn orthonormal(
                 rest -= axis * axis.dot(&rest);
             }
         }
-        if rest.norm() > DEPENDENT_DIRECTION * white.norm() {
+        if rest.norm() > RANK * white.norm() {
             basis.push(rest.normalize());
         }
     }

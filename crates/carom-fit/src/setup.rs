@@ -1,9 +1,9 @@
 //! Setup of an experiment: body, plane, gravity, and thresholds for the detection of impacts.
 
-use crate::tolerances::ZERO;
 use crate::{FitError, Poses};
 use carom_geometry::MassProperties;
 use carom_lie::So3;
+use carom_numeric::decisions::Sum;
 use carom_variational::{ExactFlight, Flight, RigidBody, State};
 use nalgebra::{Matrix3, Vector3};
 
@@ -96,7 +96,7 @@ impl Body {
 
     /// Returns the attitude of the freely flying body a signed time (s) after the attitude `from`. `angular` is its
     /// angular velocity at `from` in body axes (rad/s). `None` if the motion cannot be computed that far.
-    pub(crate) fn turned(&self, from: &So3, angular: &Vector3<f64>, time: f64) -> Option<So3> {
+    pub fn turned(&self, from: &So3, angular: &Vector3<f64>, time: f64) -> Option<So3> {
         if self.is_isotropic() {
             return Some(from.compose(&So3::exp(&(angular * time))));
         }
@@ -132,7 +132,7 @@ impl Body {
     /// velocity is constant in flight.
     pub(crate) fn is_isotropic(&self) -> bool {
         let moments = self.rigid.moments();
-        moments.z - moments.x <= ZERO * moments.z
+        moments.z - moments.x <= Sum::ROUNDING * moments.z
     }
 }
 

@@ -3,32 +3,18 @@
 
 // ---- Iterations ----
 
-/// A column of unit contact directions with a squared length below this explains nothing.
-pub(crate) const ZERO_COLUMN: f64 = 1e-24;
-
-/// Least-squares iterations end when a sweep over the nonnegative weights changes them by at most this, relative to the target,
-/// or a Gauss-Newton step reduces the sum of squares by at most this (relative).
+/// Relative change at which iterations end: of the nonnegative weights in a sweep (relative to the target), of the sum of squares in
+/// a Gauss-Newton step, of the square of the scale of the misfits, and of a robust mean.
 pub(crate) const SETTLED: f64 = 1e-14;
 
-/// The iteration for the scale of the misfits ends when its square changes by at most this (relative).
-pub(crate) const SETTLED_SCALE: f64 = 1e-12;
-
-/// The iteration for a robust mean ends when a step is at most this (relative).
-pub(crate) const SETTLED_CENTER: f64 = 1e-13;
+/// Largest number of steps of an iteration. A handful is usual; more are needed if almost all misfits are zero.
+pub(crate) const MAX_STEPS: usize = 10_000;
 
 // ---- Decisions ----
 
-/// A parameter lies at an end of its range if its distance from the end, relative to the range, is at most
-/// this.
+/// A parameter lies at an end of its range if its distance from the end, relative to the range, is at most this. A search for an end
+/// begins with this step.
 pub(crate) const AT_END: f64 = 1e-6;
-
-/// A whitened direction is dependent on others if the part outside their span, relative to its length, is at
-/// most this.
-pub(crate) const DEPENDENT_DIRECTION: f64 = 1e-10;
-
-/// Lengths of a normal, and relative differences of principal moments, up to which the normal has no direction and the body is
-/// isotropic.
-pub(crate) const ZERO: f64 = 1e-12;
 
 /// Smallest noise that is used for weights (m, rad); it keeps them finite.
 pub(crate) const LEAST_NOISE: f64 = 1e-13;

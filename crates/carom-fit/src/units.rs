@@ -4,7 +4,7 @@ use crate::robust::quantile;
 use crate::{Poses, Setup};
 
 /// Standard gravity (m/s²), for setups in which gravity is not given.
-const STANDARD_GRAVITY: f64 = 9.80665;
+pub(crate) const STANDARD_GRAVITY: f64 = 9.80665;
 /// Quantile of the accelerations that is taken as gravity: a body that rests for half of the time still flies
 /// for more than a quarter of it.
 const FLIGHT_SHARE: f64 = 0.75;

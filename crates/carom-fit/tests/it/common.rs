@@ -1,7 +1,7 @@
 //! Setups and poses that several tests start from.
 
+use crate::synthetic::{Recipe, tosses};
 use carom_fit::nalgebra::Vector3;
-use carom_fit::synthetic::{Recipe, tosses};
 use carom_fit::{
     Cases, FitLaw, FitOptions, LawFit, Parameter, Parameters, Poses, Setup, estimate_noise,
     find_impacts, read_poses,

@@ -6,4 +6,5 @@ mod common;
 mod invariance;
 mod measured;
 mod reading;
+mod synthetic;
 mod truth;

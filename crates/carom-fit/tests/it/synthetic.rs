@@ -1,10 +1,8 @@
 //! Synthetic tosses with known truth: exact flights, one impact by a law, white noise.
 
-use crate::impact::{Impact, Kind};
-use crate::law::{FitLaw, Parameters};
-use crate::predict::predict;
-use crate::setup::{Plane, Setup};
-use crate::{FitError, Poses};
+use carom_fit::{
+    FitError, FitLaw, Impact, Kind, Parameters, Plane, Poses, Setup, predict, tangents,
+};
 use carom_impact::frictional::CounterRng;
 use carom_lie::So3;
 use nalgebra::{SMatrix, Vector3};
@@ -114,7 +112,7 @@ fn start(
     plane: &Plane,
     number: u64,
 ) -> Result<Impact, FitError> {
-    let [first, second] = crate::tangents(&plane.normal);
+    let [first, second] = tangents(&plane.normal);
     for _ in 0..ATTEMPTS {
         let (w, axis) = (random.gaussian().x, random.gaussian());
         let norm = (w * w + axis.norm_squared()).sqrt();
@@ -126,7 +124,9 @@ fn start(
         let angular = random.gaussian() * 5.0;
         let heights: Vec<f64> = setup
             .body
-            .heights(&plane.normal, &Vector3::zeros(), &rotation)
+            .vertices
+            .iter()
+            .map(|vertex| rotation.rotate_back(&plane.normal).dot(vertex))
             .collect();
         let lowest = heights.iter().copied().fold(f64::INFINITY, f64::min);
         let near = lowest + BANDS * setup.options.band;

@@ -1,8 +1,8 @@
 //! Tosses whose law and parameters are known.
 
 use crate::common::{cases, cube_above, parameters, plain_fit, poses, recipe};
+use crate::synthetic::{Recipe, tosses};
 use carom_fit::nalgebra::{Matrix3, Vector3};
-use carom_fit::synthetic::{Recipe, tosses};
 use carom_fit::{Body, FitLaw, Kind, estimate_noise, find_impacts};
 
 /// Without noise states and parameters are exact.
