@@ -19,7 +19,7 @@ pub(crate) struct Args {
 const ASIDE: [&str; 4] = ["carom", "carom-cli", "carom-report", "carom-scenarios"];
 
 /// Constants of the library. The number may fall, and never rises.
-const CONSTANTS_CEILING: usize = 808;
+const CONSTANTS_CEILING: usize = 750;
 
 /// Comparisons with bare numbers in the library. The number may fall, and never rises.
 const BARE_CEILING: usize = 8;

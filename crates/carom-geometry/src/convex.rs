@@ -2,7 +2,7 @@
 
 use crate::mass_properties::Moments;
 use crate::tolerances::{
-    CENTERED_DECREMENT, EQUAL, FULL_STEP_DECREMENT, LEVEL_ROUNDING, POLISH_REACH, ZERO,
+    CENTERED_DECREMENT, EQUAL, FULL_STEP_DECREMENT, MAX_ITERATIONS, POLISH_REACH, ROUNDING,
 };
 use crate::{Cuboid, Ellipsoid, Polyhedron};
 use carom_numeric::quadrature::Adaptive;
@@ -16,9 +16,6 @@ const SECTORS: usize = 48;
 /// A constraint is active if its slack at the end of the barrier path is below this; the barrier leaves far
 /// less.
 const MET: f64 = 1e-6;
-
-/// Largest number of Newton steps for one barrier.
-const MAX_NEWTON: usize = 60;
 
 /// Constraint on points, with a level below 1 inside and above 1 outside.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -237,13 +234,13 @@ impl Convex {
             for (multiplier, change) in multipliers.iter_mut().zip(step.iter().skip(3)) {
                 *multiplier += change;
             }
-            if step.fixed_rows::<3>(0).amax() <= ZERO {
+            if step.fixed_rows::<3>(0).amax() <= ROUNDING {
                 break;
             }
         }
         let pushes = multipliers.iter().take(met.count()).all(|m| *m >= 0.0);
         let is_sound = pushes
-            && self.level(&point) <= 1.0 + LEVEL_ROUNDING
+            && self.level(&point) <= 1.0 + EQUAL
             && (point - start).amax() <= POLISH_REACH * size;
         is_sound.then_some(point)
     }
@@ -425,7 +422,7 @@ fn barrier_center(
     direction: &Vector3<f64>,
     level: f64,
 ) -> Vector3<f64> {
-    for _ in 0..MAX_NEWTON {
+    for _ in 0..MAX_ITERATIONS {
         let mut gradient = *direction;
         let mut hessian = Matrix3::zeros();
         for constraint in constraints {

@@ -1,7 +1,7 @@
 //! Closed triangle meshes.
 
-use crate::tolerances::ZERO_VOLUME;
 use crate::{GeometryError, hull};
+use carom_numeric::decisions::Sum;
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
 #[cfg(feature = "meshes")]
@@ -65,7 +65,7 @@ impl TriangleMesh {
         let volume = mesh.volume();
         // A volume that is only rounding error has no sign.
         let size = mesh.extent();
-        if volume > ZERO_VOLUME * size * size * size {
+        if volume > Sum::ROUNDING * size * size * size {
             Ok(mesh)
         } else {
             Err(GeometryError::InvertedMesh { volume })

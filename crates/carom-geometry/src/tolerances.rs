@@ -3,13 +3,6 @@
 
 // ---- Newton steps and barriers of convex bodies ----
 
-/// Sizes below this count as zero: a Newton step or a distance, relative to the size of the body, a principal moment, relative to
-/// the largest, the angle (rad) between two faces. A few units in the last place.
-pub(crate) const ZERO: f64 = 1e-15;
-
-/// Amount by which the level of a point on the surface may exceed 1 because of rounding.
-pub(crate) const LEVEL_ROUNDING: f64 = 1e-13;
-
 /// Largest distance, relative to the size of the body, by which the refinement may move a point; a longer way
 /// leads to another feature.
 pub(crate) const POLISH_REACH: f64 = 1e-3;
@@ -26,18 +19,20 @@ pub(crate) const FULL_STEP_DECREMENT: f64 = 0.25;
 /// error.
 pub(crate) const CENTERED_DECREMENT: f64 = 1e-7;
 
+/// Largest number of iterations of one search: Newton steps of a barrier, support evaluations of a closest point. Some tens are usual.
+pub(crate) const MAX_ITERATIONS: usize = 128;
+
 // ---- Input that rounding spoils ----
 
-/// Rounding error of a unit vector, of a turn of the normal (rad) and of a support value relative to the size of the simplex: a
+/// Rounding error of a unit vector, of a Newton step or a distance relative to the size of the body, of a principal moment relative to
+/// the largest, of the angle (rad) between two faces, of a turn of the normal (rad) and of a support value relative to the size of the simplex: a
 /// normal whose length differs from 1 by at most this is used unchanged, and a search that gains no more has converged.
 pub(crate) const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// A mesh volume below this fraction of the cube of its extent is only rounding error and has no sign.
-pub(crate) const ZERO_VOLUME: f64 = 1e-14;
-
 // ---- Closest points of two bodies ----
 
-/// Turn of the normal (rad) after which the next turn, its square, is below rounding error.
+/// Turn of the normal (rad) after which the next turn, its square, is below rounding error; so is then the component of a difference
+/// perpendicular to the right normal, as a fraction of the size.
 pub(crate) const LAST_TURN: f64 = 1e-11;
 
 // ---- Patches of touching points ----

@@ -8,9 +8,6 @@ use crate::tolerances::LIGHT_TERMS;
 /// An answer is heavy if it exceeds this multiple of the vector $q$, both in the balanced problem.
 const HEAVY: f64 = 1e4;
 
-/// Up to this dimension memory for a full matrix of entries is reserved at once.
-const ROOM: usize = 512;
-
 /// Number of alternating averages over rows and columns, before the largest entries are scaled to about one.
 const SWEEPS: usize = 6;
 
@@ -56,10 +53,6 @@ impl Balance {
         }
         for vector in [&mut self.row, &mut self.column] {
             vector.reserve(n.saturating_sub(vector.len()));
-        }
-        if n <= ROOM {
-            self.entries
-                .reserve((n * n).saturating_sub(self.entries.len()));
         }
         self.ends.reserve(n.saturating_sub(self.ends.len()));
         self.parent

@@ -4,6 +4,7 @@ use crate::LcpRef;
 use crate::backward::{SOLVED_ERROR, backward_error};
 use crate::scalar::{exponent, larger, reduce, scale_by_power, smaller};
 use crate::size::max_abs;
+use carom_numeric::kernel::SAFE_SQUARE;
 
 /// Range of $\omega$ within which products neither overflow nor vanish. Outside it all numbers are scaled.
 const SAFE: std::ops::Range<f64> = 1e-270..1e270;
@@ -51,16 +52,13 @@ pub(crate) struct Assessment {
     pub holds_by_rows: bool,
 }
 
-/// If the sum of the terms of a row is below this, its entries are inspected: products may have underflowed.
-const VISIBLE: f64 = 1e-250;
-
 /// Returns a bound of the relative rounding error of a plain sum of `n` products and a constant. The bound is
 /// relative to the sum of the magnitudes of the terms.
 pub(crate) fn sum_rounding(n: usize) -> f64 {
     (2 * n + 4) as f64 * (f64::EPSILON / 2.0)
 }
 
-/// True if products cannot have underflowed: every row whose sum of magnitudes (`terms`) is below [`VISIBLE`] has
+/// True if products cannot have underflowed: every row whose sum of magnitudes (`terms`) is below [`SAFE_SQUARE`] has
 /// only terms that are exactly zero.
 #[cold]
 fn tiny_rows_are_empty(problem: LcpRef<'_>, z: &[f64], terms: &[f64]) -> bool {
@@ -70,7 +68,7 @@ fn tiny_rows_are_empty(problem: LcpRef<'_>, z: &[f64], terms: &[f64]) -> bool {
             let mut entries = active.map(|(j, _)| problem.column(j).get(i));
             entries.all(|m| m == Some(&0.0)) && problem.vector().get(i) == Some(&0.0)
         };
-        *t >= VISIBLE || is_empty()
+        *t >= SAFE_SQUARE || is_empty()
     })
 }
 
@@ -310,7 +308,7 @@ impl Worst<1> {
         let mut certificate = self.certificate();
         certificate.backward_error += sum_rounding(z.len());
         let is_small = certificate.backward_error <= SOLVED_ERROR;
-        let is_visible = || self.least[0] >= VISIBLE || tiny_rows_are_empty(problem, z, terms);
+        let is_visible = || self.least[0] >= SAFE_SQUARE || tiny_rows_are_empty(problem, z, terms);
         Assessment {
             certificate,
             holds_by_rows: is_small && is_visible(),

@@ -2,14 +2,12 @@
 
 use crate::LcpError;
 use crate::problem::check_finite;
+use carom_numeric::decisions::RANK;
 use nalgebra::DMatrix;
 
 /// Largest dimension of a matrix for which the class tests examine all principal submatrices, for example to decide if
 /// the matrix is a P matrix. Larger matrices get the answer [`Verdict::TooLarge`].
 pub const MAX_CLASS_DIM: usize = 14;
-
-/// A sign is not decided if the value is below this fraction of the magnitude of its terms.
-const MARGIN: f64 = 1e-12;
 
 /// Answer of a floating-point test if a matrix has a property, such as positive definiteness. Each entry of
 /// [`MatrixClass`] is such an answer.
@@ -28,9 +26,9 @@ pub enum Verdict {
 
 impl Verdict {
     fn of_positive(value: f64, size: f64) -> Self {
-        if value > MARGIN * size {
+        if value > RANK * size {
             Self::Yes
-        } else if value < -MARGIN * size {
+        } else if value < -RANK * size {
             Self::No
         } else {
             Self::Borderline

@@ -9,16 +9,13 @@ use crate::lemke::{basic_solution, signed_solution};
 use crate::small_enclosure::enclose_small;
 use crate::work::{DEFAULT_MAX_WORK, Limit, Work};
 use crate::{LcpError, LcpRef, LcpSolution, LcpStatus, LemkeWorkspace, Proof};
-use carom_numeric::decisions::RANK;
+use carom_numeric::decisions::{RANK, Sum};
 use nalgebra::{DMatrix, DVector};
 use std::collections::HashMap;
 
 /// Largest dimension of a linear complementarity problem whose complementary bases are all tried. A problem of this
 /// dimension has 65 536 bases ($2^{16}$).
 pub const MAX_ENUMERATE_DIM: usize = 16;
-
-/// Entries below this fraction of the largest may be rounding errors.
-const NOISE: f64 = 1e-14;
 
 /// Two solutions are equal if their entries differ by less than this, relative to each entry.
 const SAME: f64 = 1e-9;
@@ -365,9 +362,9 @@ impl Visitor<'_> {
         let largest = z.amax();
         for j in 0..z.len() {
             let entry = z[j];
-            if entry > 0.0 && entry <= NOISE * largest {
+            if entry > 0.0 && entry <= Sum::ROUNDING * largest {
                 z[j] = 0.0;
-                if backward_error(self.problem, z.as_slice()) > NOISE {
+                if backward_error(self.problem, z.as_slice()) > Sum::ROUNDING {
                     z[j] = entry;
                 }
             }

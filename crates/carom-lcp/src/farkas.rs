@@ -6,7 +6,7 @@
 
 use crate::LcpRef;
 use crate::exact::ProductSum;
-use crate::tolerances::{LARGEST_PRODUCT, SMALLEST, VANISHING_WEIGHT};
+use crate::tolerances::{SMALLEST, VANISHING_WEIGHT};
 use carom_numeric::sums::ExactSum;
 
 /// True if `direction` (n entries), scaled to a largest entry of one, proves that no $z \ge 0$ satisfies
@@ -57,7 +57,7 @@ fn sign_by_expansion(a: &[f64], u: &[f64]) -> Option<i32> {
     let (mut sum, mut size) = (0.0, 0.0);
     for (a, u) in products() {
         let p = a * u;
-        if !(SMALLEST..LARGEST_PRODUCT).contains(&p.abs()) || a.abs() > LARGEST_PRODUCT {
+        if !(SMALLEST..SMALLEST.recip()).contains(&p.abs()) || a.abs() > SMALLEST.recip() {
             return None;
         }
         sum += p;

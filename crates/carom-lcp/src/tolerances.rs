@@ -13,6 +13,3 @@ pub(crate) const VANISHING_WEIGHT: f64 = 1e-6;
 
 /// Size below which a product may lose the lower half of its exact value, and a scaled entry may have been rounded.
 pub(crate) const SMALLEST: f64 = 1e-280;
-
-/// Product above which an exact expansion of a sum could overflow.
-pub(crate) const LARGEST_PRODUCT: f64 = 1e280;

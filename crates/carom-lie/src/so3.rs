@@ -1,7 +1,7 @@
 //! Rotations in space: the group SO(3).
 
 use crate::coefficients::{cotangent_defect, sinc, sine_defect, versine};
-use crate::tolerances::{FULL_TURN, LAST_STEP, QUADRATIC_SCALE, SMALL_ANGLE};
+use crate::tolerances::{FULL_TURN, QUADRATIC_SCALE, SMALL_ANGLE};
 use crate::{LieError, LieGroup, hat};
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::TAU;
@@ -244,7 +244,7 @@ impl So3 {
             let next = (x * scale + cofactors / scale) * 0.5;
             let step = (next - x).norm();
             x = next;
-            if step <= LAST_STEP {
+            if step <= SMALL_ANGLE {
                 return Ok(Self::from_orthogonal(&x));
             }
         }

@@ -13,6 +13,3 @@ pub(crate) const FULL_TURN: f64 = 1e-12;
 
 /// Deviation of the balancing factor from 1 below which Newton's iteration converges quadratically without the factor.
 pub(crate) const QUADRATIC_SCALE: f64 = 0.1;
-
-/// Size of a Newton step after which the iteration ends: the next step, its square, would be smaller than rounding.
-pub(crate) const LAST_STEP: f64 = 1e-8;

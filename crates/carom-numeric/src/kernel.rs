@@ -1,7 +1,7 @@
 //! Operations on slices: norms, inner products, scaling.
 
-/// A sum of squares between this and its inverse is not affected by overflow or underflow.
-const SAFE_SQUARE: f64 = 1e-250;
+/// A sum of squares or products between this and its inverse is not affected by overflow or underflow.
+pub const SAFE_SQUARE: f64 = 1e-250;
 
 /// True if every entry of a vector is finite, that is neither NaN nor infinite.
 #[inline]

@@ -2,9 +2,6 @@
 
 use std::sync::OnceLock;
 
-/// The Newton iteration for a node on $[-1, 1]$ ends with a step of at most this size, which is rounding error.
-const NODE_ROUNDING: f64 = 1e-16;
-
 /// Computes the N nodes and weights of the Gauss-Legendre rule on \[-1, 1\]. Each pair is a node and its
 /// weight, from the largest node to the smallest. The nodes are found by Newton's method on the Legendre
 /// polynomial. The rule is exact for polynomials of degree 2N - 1.
@@ -31,7 +28,7 @@ pub fn gauss_legendre<const N: usize>() -> [(f64, f64); N] {
             slope = n * (x * p - previous) / (x * x - 1.0);
             let step = p / slope;
             x -= step;
-            if step.abs() <= NODE_ROUNDING {
+            if step.abs() <= 0.5 * f64::EPSILON {
                 break;
             }
         }

@@ -8,17 +8,13 @@ use crate::plan::Plan;
 use crate::table::json_row;
 use carom_numeric::expression::{Scalar, Type};
 use carom_report::input::read_line;
-use carom_wire::{WireError, nearest_name};
+use carom_wire::{MAX_LINE_BYTES, WireError, nearest_name};
 use serde_json::{Map, Value, json};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 const JOURNAL: &str = "asked.jsonl";
-
-/// Largest number of bytes of one answer in a journal: a column takes a number or a text of a few hundred
-/// letters.
-const MAX_ANSWER_BYTES: u64 = 64 << 20;
 
 /// Evaluator of a sweep's plan for an optimizer, which asks for one point at a time: a value for each axis of the plan. All
 /// answers are also written to a journal in a folder.
@@ -162,7 +158,7 @@ impl<'p> Asked<'p> {
     /// messages.
     fn replay(&mut self, line: usize, point: &[Scalar]) -> Result<Option<Told>, SweepError> {
         let mut bytes = Vec::new();
-        let read = read_line(&mut self.replayed, MAX_ANSWER_BYTES, &mut bytes);
+        let read = read_line(&mut self.replayed, MAX_LINE_BYTES as u64, &mut bytes);
         if read.map_err(SweepError::file("read", &self.path))? == 0 {
             return Ok(None);
         }
@@ -227,7 +223,7 @@ fn whole_lines(journal: &mut File) -> std::io::Result<u64> {
     let mut reader = BufReader::new(&mut *journal);
     let (mut whole, mut line) = (0u64, Vec::new());
     loop {
-        let n = read_line(&mut reader, MAX_ANSWER_BYTES, &mut line)? as u64;
+        let n = read_line(&mut reader, MAX_LINE_BYTES as u64, &mut line)? as u64;
         if n == 0 || line.last() != Some(&b'\n') {
             return Ok(whole);
         }

@@ -12,9 +12,6 @@ use serde_json::Value;
 /// keys.
 const PROBLEMS: u64 = 5;
 
-/// Largest number of scenario runs: they may take long, and their records have equal keys.
-const RUNS: u64 = 1;
-
 /// Largest number of paths of an answer that are compared with an unknown path; beyond it, most paths are
 /// entries of number tables.
 const MAX_PATHS: usize = 10_000;
@@ -82,7 +79,8 @@ impl Plan {
         let mut evaluator = Evaluator::new(self)?;
         let tried = self.n_cells().min(match self.kind {
             CellKind::Problem { .. } => PROBLEMS,
-            CellKind::Scenario(_) => RUNS,
+            // Runs may take long, and their records have equal keys.
+            CellKind::Scenario(_) => 1,
         });
         for i in 0..tried {
             // There are at most 2^40 cells, so that the product does not overflow.

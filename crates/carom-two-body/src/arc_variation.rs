@@ -11,9 +11,6 @@ pub(crate) const LANES: usize = 8;
 /// One number for each of these parameters.
 pub(crate) type Lanes = [f64; LANES];
 
-/// Lane of $\mu$.
-pub(crate) const FRICTION_LANE: usize = 7;
-
 /// Lanes of the sliding velocity.
 pub(crate) const SLIDING_LANES: [usize; 2] = [5, 6];
 
@@ -85,7 +82,7 @@ impl ArcVariation {
         let mut changes = [[0.0; RATES]; LANES];
         for (k, own) in [w.b11, w.b12, w.b22].into_iter().enumerate() {
             changes[k][k] = mu * per_rate;
-            changes[FRICTION_LANE][k] = own * per_rate;
+            changes[LANES - 1][k] = own * per_rate;
         }
         changes[3][3] = per_rate;
         changes[4][4] = per_rate;

@@ -5,15 +5,9 @@ use super::inertia::ContactInertia;
 use super::options::ImpactOptions;
 use super::series::{Mode, Series};
 use crate::TwoBodyError;
+use crate::tolerances::{LAST_NEWTON_STEP, MAX_STEPS};
 use carom_numeric::roots;
 use nalgebra::Vector3;
-
-/// Largest number of integration steps; a step is a fraction of the period of the fastest oscillation of the springs.
-const MAX_STEPS: usize = 100_000;
-
-/// Fraction of the largest normal force below which the rest of the force is replaced by an impulse in the present
-/// direction: the impulse is quadratic in the force, so that its error is rounding.
-const SPENT: f64 = 1e-9;
 
 /// Number of parts of a step in each of which an event is searched.
 const PARTS: u32 = 16;
@@ -227,7 +221,10 @@ impl Springs {
 
     fn follow(&mut self) -> Result<(), TwoBodyError> {
         for _ in 0..MAX_STEPS {
-            if self.is_restoring() && self.velocity.z > 0.0 && self.force <= SPENT * self.peak {
+            if self.is_restoring()
+                && self.velocity.z > 0.0
+                && self.force <= LAST_NEWTON_STEP * self.peak
+            {
                 self.spend();
                 return Ok(());
             }

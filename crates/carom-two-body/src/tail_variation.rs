@@ -1,6 +1,6 @@
 //! Derivatives of the last part of sliding before rest.
 
-use super::arc_variation::{FRICTION_LANE, LANES, Lanes, SLIDING_LANES};
+use super::arc_variation::{LANES, Lanes, SLIDING_LANES};
 use super::flow::Flow;
 use super::inertia::ContactInertia;
 use super::state::State;
@@ -172,7 +172,7 @@ impl Tail {
         let mut out = [[0.0; COMPONENTS]; LANES];
         for (lane, (one, own)) in ones.iter().zip([w.b11, w.b12, w.b22]).enumerate() {
             out[lane] = one.map(|x| turned * x);
-            for (sum, x) in out[FRICTION_LANE].iter_mut().zip(one) {
+            for (sum, x) in out[LANES - 1].iter_mut().zip(one) {
                 *sum += per_rate * own * x;
             }
         }

@@ -19,7 +19,7 @@
 //! An event $F = 0$ changes all later quantities $y$ by $\Delta y = \delta y - y' \delta F/F'$.
 
 use super::arc::Arc;
-use super::arc_variation::{ArcVariation, Deltas, FRICTION_LANE, LANES, SLIDING_LANES};
+use super::arc_variation::{ArcVariation, Deltas, LANES, SLIDING_LANES};
 use super::events::Event;
 use super::flow::Flow;
 use super::impact::{check, respond, velocity_scale};
@@ -32,7 +32,7 @@ use super::state::State;
 use super::tail::Tail;
 use super::{ContactImpact, ContactResponse};
 use crate::TwoBodyError;
-use crate::tolerances::ROUNDED;
+use crate::tolerances::ROUNDING;
 use nalgebra::{Matrix3, SMatrix, Vector3};
 
 /// Number of parameters by which the impulse of a two-body impact is differentiated: six entries of the inverse
@@ -40,13 +40,8 @@ use nalgebra::{Matrix3, SMatrix, Vector3};
 /// three components of the contact velocity, the friction coefficient $\mu$ and the restitution $e$.
 pub const PARAMETERS: usize = 11;
 
-/// Number of parameters without $e$, on which sliding does not depend.
+/// Number of parameters without $e$, on which sliding does not depend: the last is $\mu$. It is the index of $e$.
 const FLOWS: usize = PARAMETERS - 1;
-
-/// Index of the friction coefficient among the parameters.
-const MU: usize = 9;
-/// Index of the restitution among the parameters.
-const E: usize = 10;
 
 /// Result of a two-body impact, with the derivatives of its impulse by the inverse inertia, the contact velocity, friction and
 /// restitution. [`vary_impact`] computes it.
@@ -97,7 +92,7 @@ fn lane(k: usize) -> Option<usize> {
     match k {
         0..=4 => Some(k),
         6 | 7 => Some(k - 1),
-        9 => Some(FRICTION_LANE),
+        9 => Some(LANES - 1),
         _ => None,
     }
 }
@@ -324,7 +319,7 @@ impl<'a> Varied<'a> {
         self.tangential = line.tangential;
         self.normal_rate = line.normal_rate;
         self.radial = line.sliding_rate[0] * direction[0] + line.sliding_rate[1] * direction[1];
-        let is_slow = from.rho <= ROUNDED * self.speed;
+        let is_slow = from.rho <= ROUNDING * self.speed;
         if line.kind == LineKind::Ray {
             self.has_slid = true;
             self.is_straight |= !is_slow;
@@ -355,9 +350,9 @@ impl<'a> Varied<'a> {
             let (drag, work) = first_friction(from.sliding, d, by);
             let moved = times(self.b(), drag);
             for (sliding, moved) in next.sliding.iter_mut().zip(moved) {
-                sliding[FRICTION_LANE] -= moved;
+                sliding[LANES - 1] -= moved;
             }
-            self.work[MU] -= work;
+            self.work[FLOWS - 1] -= work;
         }
         self.now = next;
     }
@@ -443,7 +438,7 @@ impl<'a> Varied<'a> {
             for (k, work) in self.work.into_iter().enumerate() {
                 self.loss[k] += share * (self.kept.1[k] - work);
             }
-            self.loss[E] += -2.0 * self.restitution * (self.kept.0 - state.work);
+            self.loss[FLOWS] += -2.0 * self.restitution * (self.kept.0 - state.work);
         }
         if first {
             let mut at = self.normal_impulses();
@@ -471,12 +466,14 @@ impl<'a> Varied<'a> {
                 RestitutionLaw::Energetic if e == 0.0 => {
                     // Limit of the released energy divided by its rate.
                     fixed - velocity / self.normal_rate
-                        + one(E) * (2.0 * stored / self.normal_rate).sqrt()
+                        + one(FLOWS) * (2.0 * stored / self.normal_rate).sqrt()
                 }
                 RestitutionLaw::Energetic => fixed - (work + self.loss[k]) / state.normal_velocity,
-                RestitutionLaw::Poisson => (1.0 + e) * at_compression_end + at_compression * one(E),
+                RestitutionLaw::Poisson => {
+                    (1.0 + e) * at_compression_end + at_compression * one(FLOWS)
+                }
                 RestitutionLaw::Newton => {
-                    let missed = velocity + e * one(8) + closing * one(E);
+                    let missed = velocity + e * one(8) + closing * one(FLOWS);
                     fixed - missed / self.normal_rate
                 }
             };

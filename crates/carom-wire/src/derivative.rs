@@ -1,7 +1,7 @@
 //! Key `derivative` of a problem, and key `jacobian` of an answer.
 
 use crate::error::{WireError, typed};
-use crate::limits::check_length;
+use crate::limits::{MAX_DIMENSION, check_length};
 use crate::matrix::rows;
 use crate::outcome::by_contact;
 use carom_contact::{ImpactOutcome, ImpactProblem};
@@ -21,9 +21,6 @@ const TOLERANCE: f64 = 1e-9;
 
 /// Largest number of velocities of a problem to differentiate.
 const MAX_VELOCITIES: usize = 2000;
-
-/// Largest number of directions in one problem.
-const MAX_DIRECTIONS: usize = 10_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -99,7 +96,7 @@ impl Wanted {
             "derivative.directions",
             input.directions.len(),
             "directions",
-            MAX_DIRECTIONS,
+            MAX_DIMENSION,
         )?;
         let tolerance = input.tolerance.unwrap_or(TOLERANCE);
         if !(tolerance > 0.0 && tolerance <= MAX_TOLERANCE) {

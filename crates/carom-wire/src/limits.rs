@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 /// Largest number of bytes in one line of input, which holds one problem as JSON.
 pub const MAX_LINE_BYTES: usize = 64 << 20;
 
+/// Largest number of generalized velocities of an impact problem: that of unknowns of a linear complementarity problem.
+pub use carom_lcp::MAX_DIM as MAX_DIMENSION;
+
 /// Largest depth of nested brackets in one line of JSON input.
 pub const MAX_NESTING: usize = 128;
-
-/// Largest number of generalized velocities of an impact problem, or of unknowns of a linear complementarity problem.
-pub const MAX_DIMENSION: usize = 10_000;
 
 /// Largest number of contacts of one impact problem.
 pub const MAX_CONTACTS: usize = 4096;

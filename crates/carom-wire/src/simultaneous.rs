@@ -72,9 +72,6 @@ fn mode_name(mode: EndMode) -> &'static str {
     }
 }
 
-/// Divisor of the work budget: bounds may use the work left by the samples, at least `max_work` / 2.
-const BOUNDS_PART: u64 = 2;
-
 /// Request for a set of outcomes: its outcomes, bounds and derivatives.
 pub(crate) struct SetAsked<'w> {
     pub(crate) outcomes: Option<Value>,
@@ -129,7 +126,7 @@ pub(crate) fn set_valued(
     if let Some(asked) = &bounded {
         let known = (outcomes != Some(OutcomesInput::One)).then_some(all.as_slice());
         let left = law.max_work.saturating_sub(summary.work);
-        let left = left.max(law.max_work / BOUNDS_PART);
+        let left = left.max(law.max_work / 2);
         let bounds = bounds(&sampler, asked, known, summary.samples, left)?;
         fields.insert("bounds".to_owned(), bounds);
     }

@@ -219,9 +219,6 @@ fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> (Candidate, Simp
     (best, simplex)
 }
 
-/// Largest component of a difference perpendicular to the right normal, as a fraction of the size.
-const ACROSS: f64 = 1e-11;
-
 /// Finds two points, one of each body, that lie opposite each other on a line along a unit normal. If there are such points, the
 /// bodies are closest along this normal. Returns pairs of vertices whose convex hull contains the two points, or `None` if there
 /// are no such points. Only the vertices nearest to the other body are used.
@@ -251,11 +248,11 @@ fn opposite_points(a: &Placed<'_>, b: &Placed<'_>, normal: &Vector3<f64>) -> Opt
             return Some(simplex);
         };
         let length = left.norm();
-        if length <= ACROSS * size {
+        if length <= LAST_TURN * size {
             return Some(simplex);
         }
         let next = lowest_along(&left)?;
-        if next.difference.dot(&left) > length * ACROSS * size {
+        if next.difference.dot(&left) > length * LAST_TURN * size {
             return None;
         }
         simplex.push(next);

@@ -1,12 +1,9 @@
 //! Closest point to the origin of the difference of two convex bodies, by Gilbert, Johnson & Keerthi (1988).
 
 use super::part::Placed;
-use crate::tolerances::{ROUNDING, ZERO};
+use crate::tolerances::{MAX_ITERATIONS, ROUNDING};
 use nalgebra::Vector3;
 use smallvec::SmallVec;
-
-/// Largest number of support evaluations of one call.
-const MAX_ITERATIONS: usize = 128;
 
 /// Vertex of the difference of two bodies, with its two points in the frames of the bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,7 +53,7 @@ pub(super) fn separate(a: &Placed<'_>, b: &Placed<'_>, simplex: &mut Simplex) ->
         let scale = simplex
             .iter()
             .fold(0.0, |s: f64, v| s.max(v.difference.norm()));
-        if length <= ZERO * scale {
+        if length <= ROUNDING * scale {
             return false;
         }
         let unit = direction / length;

@@ -2,10 +2,8 @@
 
 use super::{Bound, Equations};
 use crate::DesignError;
+use carom_numeric::decisions::RANK;
 use nalgebra::{DMatrix, DVector};
-
-/// Length of the part of a normalized row that is independent of the rows before it, below which the rows count as singular.
-const RANK_TOLERANCE: f64 = 1e-10;
 
 /// Stopping criteria of a search for a root of design equations: tolerances, and the largest number of steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -276,7 +274,7 @@ impl<'a, E: Equations> Search<'a, E> {
         }
         let (q, r) = columns.qr().unpack();
         for equation in 0..r.nrows() {
-            if r[(equation, equation)].abs() < RANK_TOLERANCE {
+            if r[(equation, equation)].abs() < RANK {
                 return Err(DesignError::SingularConstraint { equation });
             }
         }

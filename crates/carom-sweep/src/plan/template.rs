@@ -4,11 +4,8 @@ use crate::plan::axis::float;
 use crate::source::{Fault, Node, joined};
 use carom_numeric::expression::{Expression, Names, Scalar, Type};
 use carom_scenarios::tree::{Kind, Place, Value as Part};
-use carom_wire::WireError;
+use carom_wire::{MAX_NESTING, WireError};
 use serde_json::Value;
-
-/// Largest nesting depth of tables and lists.
-const MAX_NESTING: usize = 100;
 
 /// JSON value with positions that are filled by expressions.
 #[derive(Clone, Debug)]

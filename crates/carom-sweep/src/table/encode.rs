@@ -14,9 +14,6 @@ use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use std::io::Write;
 use std::sync::Arc;
 
-/// Compression level; the default of the library.
-const ZSTD_LEVEL: i32 = 3;
-
 /// Writer of a Parquet file, row group by row group.
 pub(crate) struct ParquetSink<W: Write + Send> {
     writer: SerializedFileWriter<W>,
@@ -76,7 +73,7 @@ fn properties(
     let mut properties = WriterProperties::builder()
         .set_created_by("carom".to_owned())
         .set_key_value_metadata(Some(stamp.collect()))
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
         .set_dictionary_enabled(false);
