@@ -139,7 +139,7 @@ impl Candidate {
     ///
     /// # Errors
     ///
-    /// Those of [`outcome`](Self::outcome).
+    /// The errors of [`outcome`](Self::outcome).
     pub fn checked(
         self,
         problem: &ImpactProblem<'_>,

@@ -19,10 +19,10 @@
 //! impulses that cancel make $S$ larger than any velocity, and then every answer would pass. A solver returns such
 //! impulses where a law has no answer. So velocities are also compared with the *reference velocity* of a row,
 //! $\max\bigl(\sum_k|a_k|(|v_k^-| + |v_k^+|),\ \lVert a\rVert p\bigr)$, where $p$ is the norm of the momenta before and
-//! after of all that contacts connect with the row. Rule 6 repeats rule 3, and the check of the velocities that a law prescribes, with the limit $10^{-4}$ of the reference
-//! velocity, or $10^{-8}$ of it if the impulses are more than $10^8$ times as large. An answer that misses more than $10^{-8}$ is
-//! corrected. Impulses whose own rounding error is more than $10^{-4}$ of the reference velocity are rejected: rule 2 would pass
-//! for any velocity.
+//! after of all that contacts connect with the row. Rule 6 repeats rule 3, and the check of the velocities that a law prescribes,
+//! with the limit $10^{-4}$ of the reference velocity, or $10^{-8}$ of it if the impulses are more than $10^8$ times as large. An
+//! answer that misses more than $10^{-8}$ is corrected. Impulses whose own rounding error is more than $10^{-4}$ of the reference
+//! velocity are rejected: rule 2 would pass for any velocity.
 //!
 //! Velocities are rounded numbers. In a gentle impact the last digit of $v^+$ can exceed
 //! $10^{-9}$ of the change; rules 2 and 5 therefore allow two units of that digit.
@@ -77,10 +77,10 @@ pub struct Rules<'r> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Work<'r> {
-    /// Impulses must not add energy: rule 5.
+    /// Impulses must not add energy beyond rounding.
     Lost,
-    /// Energy may grow as Newton's restitution allows, but not beyond the prescribed rebounds: rule 5 with
-    /// $\sum_r\lambda_r b_r^+ - \sum_i\lambda_i r_i$ at the velocities after the impact. The slice holds the rebounds $r_i$,
+    /// Energy may grow as Newton's restitution allows, but not beyond the prescribed rebounds:
+    /// $\sum_r\lambda_r b_r^+ - \sum_i\lambda_i r_i \le 0$ at the velocities after the impact. The slice holds the rebounds $r_i$,
     /// scaled and for unit normals, one per contact.
     Rebound(&'r [f64]),
     /// Energy may grow without a bound.
