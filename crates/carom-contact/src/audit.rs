@@ -12,7 +12,7 @@ use smallvec::smallvec;
 
 /// Energy and momentum balance of one impact, which every outcome contains. Residuals are relative to $\lVert p^-\rVert$,
 /// the kinetic norm of the momentum before the impact, so they are comparable between problems; 0 is perfect.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Audit {
     /// Kinetic energy before the impact, J.
     pub energy_minus_j: f64,
@@ -110,14 +110,7 @@ pub fn audit(
         energy_minus_j: problem.energy_minus_j(),
         energy_plus_j,
         contact_work_j: Vec::with_capacity(contacts.len()),
-        momentum_residual: 0.0,
-        penetration_residual: 0.0,
-        adhesion_residual: 0.0,
-        friction_residual: 0.0,
-        constraint_residual: 0.0,
-        energy_gain: None,
-        digits: None,
-        closing: 0.0,
+        ..Audit::default()
     };
     let mut gain = Gain::default();
     let mut closes = false;
