@@ -43,7 +43,7 @@ pub fn all_simultaneous(problem: &ImpactProblem<'_>) -> Result<Vec<ModeSolution>
     enumerate(problem, None)
 }
 
-/// Finds every outcome of one step of [`ImpactStepper`](super::ImpactStepper) for planar contacts. `caps` are upper limits on
+/// Finds every outcome of one step of the set-valued law for planar contacts. `caps` are upper limits on
 /// the normal impulses (N·s, one per contact).
 ///
 /// # Errors

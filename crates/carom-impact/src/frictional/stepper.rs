@@ -420,8 +420,8 @@ impl StepProblem {
 /// Units of work of an attempt in addition to its pivots.
 const ATTEMPT_WORK: u64 = 1000;
 
-/// Work buffers for the steps of [`ImpactStepper`](super::ImpactStepper), reused from step to step, with the covering vector
-/// of Lemke's method, which decides among several solutions.
+/// Work buffers for impulse steps, reused from step to step, with the covering vector of Lemke's method, which decides among
+/// several solutions.
 #[derive(Clone, Debug)]
 pub struct StepWorkspace {
     pub(super) lemke: Lemke,
