@@ -7,6 +7,7 @@ use crate::numbers::Numbers;
 use carom_metric::{KineticMetric, kernel};
 use carom_numeric::dense;
 use smallvec::{SmallVec, smallvec};
+use std::borrow::Cow;
 
 /// Largest number of unknowns for which all rows of the inverse are computed; above, its norm is estimated.
 const FEW_UNKNOWNS: usize = 24;
@@ -21,9 +22,9 @@ pub(super) struct Inverse<'s> {
     span: &'s Span,
     n: usize,
     /// Rows of $P^T$: the directions of the span, then those across the sliding of contacts, times their factors.
-    directions: Flat,
+    directions: Cow<'s, [f64]>,
     /// Transposed $T$: one row of n entries per direction.
-    turned: Flat,
+    turned: Cow<'s, [f64]>,
     /// Errors of the momenta; empty if rows hold every velocity.
     momentum: &'s [f64],
     /// Errors of the rows.
@@ -34,44 +35,46 @@ impl<'s> Inverse<'s> {
     /// Factors the system of the independent rows; `None` if it is singular.
     pub(super) fn new(system: &'s System<'_>, span: &'s Span) -> Option<Self> {
         let n = span.n;
-        let (held, across) = (&system.held, &system.across);
+        let across = &system.across;
         let mut inverse = Self {
             metric: system.contacts.metric(),
             span,
             n,
-            directions: span.directions.clone(),
-            turned: Flat::new(),
+            directions: Cow::Borrowed(&span.directions),
+            turned: Cow::Borrowed(&span.directions),
             momentum: &system.left,
             rows: span.errors.clone(),
         };
-        let is_stretched = held.stretches.iter().any(|factor| *factor != 1.0);
-        let is_full = span.chosen.len() == n && !is_stretched;
-        if is_full || !held.is_oblique && across.rows.is_empty() {
-            inverse.turned = span.directions.clone();
-            if is_full {
-                // Rows that hold every velocity do so with any impulses.
-                inverse.momentum = &[];
-            }
+        let chosen = || span.chosen.iter().map(|own| &system.held[*own]);
+        let is_stretched = chosen().any(|row| row.stretch != 1.0);
+        if span.chosen.len() == n && !is_stretched {
+            // Rows that hold every velocity do so with any impulses.
+            inverse.momentum = &[];
+            return Some(inverse);
+        }
+        if !is_stretched && system.columns.is_empty() && across.rows.is_empty() {
             return Some(inverse);
         }
         let mut columns = Flat::new();
-        for own in &span.chosen {
-            columns.extend_from_slice(&held.columns[n * own..n * (own + 1)]);
+        for (row, own) in chosen().zip(&span.chosen) {
+            columns.extend_from_slice(match row.column {
+                Some(first) => &system.columns[first..first + n],
+                None => &system.rows[n * own..n * (own + 1)],
+            });
         }
         columns.extend_from_slice(&across.rows);
-        for (row, stiffness) in across.rows.chunks_exact(n).zip(&across.stiffness) {
+        let mut directions = span.directions.to_vec();
+        let rows = across.rows.chunks_exact(n).zip(&across.errors);
+        for ((row, error), stiffness) in rows.zip(&across.stiffness) {
             let factor = stiffness.min(1.0);
-            inverse.directions.extend(row.iter().map(|x| x * factor));
+            directions.extend(row.iter().map(|x| x * factor));
+            inverse.rows.push(error * factor);
         }
-        let errors = across.errors.iter().zip(&across.stiffness);
-        inverse
-            .rows
-            .extend(errors.map(|(error, stiffness)| error * stiffness.min(1.0)));
         // Rows of the transposed matrix $P^TU_B + D$, column by column.
         let k = inverse.rows.len();
         let mut matrix: Flat = smallvec![0.0; k * k];
         for (j, column) in columns.chunks_exact(n).enumerate() {
-            for (i, direction) in inverse.directions.chunks_exact(n).enumerate() {
+            for (i, direction) in directions.chunks_exact(n).enumerate() {
                 matrix[i * k + j] = kernel::dot(direction, column);
             }
         }
@@ -82,9 +85,9 @@ impl<'s> Inverse<'s> {
         if !dense::lu(&mut matrix, k, &mut pivots) {
             return None;
         }
-        inverse.turned.resize(n * k, 0.0);
-        for (own, column) in span.chosen.iter().zip(columns.chunks_exact_mut(n)) {
-            column.iter_mut().for_each(|x| *x *= held.stretches[*own]);
+        let mut turned = vec![0.0; n * k];
+        for (row, column) in chosen().zip(columns.chunks_exact_mut(n)) {
+            column.iter_mut().for_each(|x| *x *= row.stretch);
         }
         let mut x: Numbers = smallvec![0.0; k];
         for c in 0..n {
@@ -93,9 +96,10 @@ impl<'s> Inverse<'s> {
             }
             dense::lu_solve(&matrix, &pivots, &mut x);
             for (j, x) in x.iter().enumerate() {
-                inverse.turned[j * n + c] = *x;
+                turned[j * n + c] = *x;
             }
         }
+        (inverse.directions, inverse.turned) = (directions.into(), turned.into());
         Some(inverse)
     }
 

@@ -1,14 +1,17 @@
 //! Orthonormal basis of the rows that an answer holds, with an independent set of them.
 
-use super::system::Held;
+use super::system::System;
 use super::{Flat, NEAR};
 use crate::numbers::Numbers;
-use carom_metric::{KineticMetric, kernel};
+use carom_metric::kernel;
 use carom_numeric::decisions::{RANK, Sum};
 use smallvec::{SmallVec, smallvec};
 
 /// Corrections of the coefficients of the combination of other rows that is nearest to a row.
 const CORRECTIONS: usize = 2;
+
+/// Part of a squared length that a difference of squares may leave without losing it to rounding.
+const SHARP: f64 = 0.01;
 
 /// Orthonormal basis of rows, and the triangle of those that are linearly independent.
 pub(super) struct Span {
@@ -25,8 +28,8 @@ pub(super) struct Span {
 impl Span {
     /// Finds the directions of unit rows, by Gram-Schmidt with pivoting and a second pass. Rows that depend on others are left
     /// out.
-    pub(super) fn new(held: &Held, metric: &KineticMetric) -> Self {
-        let (n, m) = (metric.dim(), held.contact.len());
+    pub(super) fn new(system: &System<'_>) -> Self {
+        let (n, m) = (system.left.len(), system.held.len());
         let mut span = Self {
             n,
             directions: Flat::new(),
@@ -35,7 +38,7 @@ impl Span {
             errors: Numbers::new(),
         };
         let most = n.min(m);
-        let mut rest: Flat = held.rows.as_slice().into();
+        let mut rest: Flat = system.rows.as_slice().into();
         // Parts of each row along the directions, and squared length of the rest.
         let mut parts: Flat = smallvec![0.0; m * most];
         let mut sizes: Numbers = smallvec![1.0; m];
@@ -51,7 +54,7 @@ impl Span {
             }
             sizes[own] = 0.0;
             let mut direction: Numbers = rest[n * own..n * (own + 1)].into();
-            if size <= NEAR * NEAR && !span.separates(held, metric, own, &mut direction) {
+            if size <= NEAR * NEAR && !span.separates(system, own, &mut direction) {
                 continue;
             }
             let k = span.chosen.len();
@@ -68,48 +71,57 @@ impl Span {
             span.triangle.push(length);
             span.directions.extend_from_slice(&direction);
             span.chosen.push(own);
+            let is_last = k + 1 == most;
             for (j, row) in rest.chunks_exact_mut(n).enumerate() {
                 if sizes[j] > 0.0 {
                     let along = kernel::dot(&direction, row);
-                    kernel::add_scaled(row, -along, &direction);
                     parts[most * j + k] = along;
-                    sizes[j] = kernel::dot(row, row);
+                    if !is_last {
+                        kernel::add_scaled(row, -along, &direction);
+                        let left = sizes[j] - along * along;
+                        // A small difference is rounding.
+                        let is_sharp = left > SHARP * sizes[j];
+                        sizes[j] = if is_sharp {
+                            left
+                        } else {
+                            kernel::dot(row, row)
+                        };
+                    }
                 }
             }
         }
-        span.add_errors(held, &parts, most);
+        span.add_errors(system, &parts, most);
         span
     }
 
     /// Adds the errors of the chosen rows. A row that depends on them, but misses their combination by more than rounding, is in
     /// conflict with them: the exact answer leaves one of them, whose velocity is off by this gap over its coefficient. `parts` are
     /// those of each row along the directions, in rows of length `most`.
-    fn add_errors(&mut self, held: &Held, parts: &[f64], most: usize) {
-        let k = self.chosen.len();
-        self.errors = self.chosen.iter().map(|own| held.errors[*own]).collect();
-        if k == held.contact.len() {
+    fn add_errors(&mut self, system: &System<'_>, parts: &[f64], most: usize) {
+        let (k, held) = (self.chosen.len(), &system.held);
+        self.errors = self.chosen.iter().map(|own| held[*own].error).collect();
+        if k == held.len() {
             return;
         }
-        let mut along: Numbers = self.chosen.iter().map(|own| held.misses[*own]).collect();
+        let mut along: Numbers = self.chosen.iter().map(|own| held[*own].miss).collect();
         self.solve_transposed(&mut along);
-        for (row, parts) in parts.chunks_exact(most.max(1)).enumerate() {
-            let (miss, rounding) = (held.misses[row], held.roundings[row]);
-            let gap = (miss - kernel::dot(&parts[..k], &along)).abs();
-            if gap <= rounding || self.chosen.contains(&row) {
+        for (j, (row, parts)) in held.iter().zip(parts.chunks_exact(most.max(1))).enumerate() {
+            let gap = (row.miss - kernel::dot(&parts[..k], &along)).abs();
+            if gap <= row.rounding || self.chosen.contains(&j) {
                 continue;
             }
             let mut parts: Numbers = parts[..k].into();
             self.solve(&mut parts);
-            let chosen = || parts.iter().zip(&self.chosen).enumerate();
-            let allowed = chosen().map(|(_, (part, own))| part.abs() * held.roundings[*own]);
-            if gap <= rounding + allowed.sum::<f64>() {
+            let others = || parts.iter().map(|part| part.abs()).zip(&self.chosen);
+            let rounding = others().map(|(part, own)| part * held[*own].rounding);
+            if gap <= row.rounding + rounding.sum::<f64>() {
                 continue;
             }
-            let leaves = chosen()
-                .filter(|(_, (part, own))| part.abs() > RANK && held.contact[**own] != usize::MAX)
-                .min_by(|a, b| a.1.0.abs().total_cmp(&b.1.0.abs()));
-            if let Some((j, (part, _))) = leaves {
-                self.errors[j] = self.errors[j].max(gap / part.abs());
+            let leaves = { others().enumerate() }
+                .filter(|(_, (part, own))| *part > RANK && held[**own].contact != usize::MAX)
+                .min_by(|a, b| a.1.0.total_cmp(&b.1.0));
+            if let Some((other, (part, _))) = leaves {
+                self.errors[other] = self.errors[other].max(gap / part);
             }
         }
     }
@@ -120,24 +132,27 @@ impl Span {
     /// there. Otherwise it is a condition of its own, however near: two walls that face each other leave no motion between them.
     /// Constraints may be told with rounding.
     #[cold]
-    fn separates(
-        &self,
-        held: &Held,
-        metric: &KineticMetric,
-        row: usize,
-        rest: &mut Numbers,
-    ) -> bool {
-        if held.contact[row] == usize::MAX {
+    fn separates(&self, system: &System<'_>, row: usize, rest: &mut Numbers) -> bool {
+        let held = &system.held;
+        if held[row].contact == usize::MAX || held[row].given.0.is_empty() {
             return kernel::norm(rest) > RANK;
         }
-        let n = self.n;
-        let given = |row: usize| &held.given[n * row..n * (row + 1)];
+        let (n, metric) = (self.n, system.contacts.metric());
+        let given = |row: usize| -> Vec<f64> {
+            let (entries, factor) = held[row].given;
+            if entries.is_empty() {
+                let mut entries = system.rows[n * row..n * (row + 1)].to_vec();
+                metric.unwhiten_in_place(&mut entries);
+                return entries;
+            }
+            entries.iter().map(|a| a * factor).collect()
+        };
         let mut parts: Numbers = smallvec![0.0; self.chosen.len()];
         let mut sums: Vec<Sum> = Vec::new();
         for _ in 0..=CORRECTIONS {
             sums = given(row)
-                .iter()
-                .map(|a| [*a].into_iter().collect())
+                .into_iter()
+                .map(|a| [a].into_iter().collect())
                 .collect();
             for (part, other) in parts.iter().zip(&self.chosen) {
                 for (sum, a) in sums.iter_mut().zip(given(*other)) {
@@ -149,10 +164,9 @@ impl Span {
             let along = self.directions.chunks_exact(n);
             let mut more: Numbers = along.map(|q| kernel::dot(q, rest)).collect();
             self.solve(&mut more);
-            parts
-                .iter_mut()
-                .zip(&more)
-                .for_each(|(part, more)| *part += more);
+            for (part, more) in parts.iter_mut().zip(&more) {
+                *part += more;
+            }
         }
         kernel::norm(rest) > RANK || !sums.iter().all(|sum| sum.is_below(RANK))
     }

@@ -38,46 +38,20 @@ impl Rate<'_> {
     }
 }
 
-/// Rows that an answer holds at a value: whitened, of unit length, n entries each.
-#[derive(Default)]
-pub(super) struct Held {
-    pub(super) rows: Flat,
-    /// Whitened impulses on the rows, of unit length.
-    pub(super) columns: Flat,
-    /// The rows in the caller's coordinates.
-    pub(super) given: Flat,
-    /// Factor of each column in the velocity after an expansion that repeats the impulses; 1 without one.
-    pub(super) stretches: Numbers,
-    /// Velocity by which each row misses its value, its rounding, and its error.
-    pub(super) misses: Numbers,
-    pub(super) roundings: Numbers,
-    pub(super) errors: Numbers,
-    /// Contact of each row, `usize::MAX` for constraints.
-    pub(super) contact: SmallVec<[usize; 8]>,
-    /// True if some columns are not the rows.
-    pub(super) is_oblique: bool,
-}
-
-impl Held {
-    /// Sets the factor of the columns of the rows added last.
-    fn stretch(&mut self, factor: f64) {
-        self.stretches.resize(self.contact.len(), factor);
-    }
-
-    /// Gives the columns of constraints the largest factor of all columns: constraints hold in both phases.
-    fn stretch_constraints(&mut self) {
-        self.stretch(1.0);
-        let most = self
-            .stretches
-            .iter()
-            .fold(1.0, |most, x| f64::max(most, *x));
-        self.is_oblique |= most > 1.0;
-        for (factor, contact) in self.stretches.iter_mut().zip(&self.contact) {
-            if *contact == usize::MAX {
-                *factor = most;
-            }
-        }
-    }
+/// Row that an answer holds at a value. Velocities are those of the whitened row of unit length.
+pub(super) struct Held<'p> {
+    /// Contact of the row, `usize::MAX` for constraints.
+    pub(super) contact: usize,
+    /// Row in the caller's coordinates, and the factor that brings it to unit length; empty for a combination of rows.
+    pub(super) given: (&'p [f64], f64),
+    /// Velocity by which the row misses its value, its rounding, and its error.
+    pub(super) miss: f64,
+    pub(super) rounding: f64,
+    pub(super) error: f64,
+    /// First entry of the whitened impulse, of unit length, among the columns of the system; `None` if it is the row.
+    pub(super) column: Option<usize>,
+    /// Factor of the impulse in the velocity after an expansion that repeats it; 1 without one.
+    pub(super) stretch: f64,
 }
 
 /// Directions across the sliding of contacts with round cones in space: whitened, of unit length, n entries each.
@@ -103,7 +77,10 @@ pub(super) struct System<'p> {
     pub(super) left: Numbers,
     size: Numbers,
     count: Numbers,
-    pub(super) held: Held,
+    pub(super) held: SmallVec<[Held<'p>; 8]>,
+    /// Whitened held rows and columns of impulses, of unit length, n entries each.
+    pub(super) rows: Flat,
+    pub(super) columns: Flat,
     pub(super) across: Across,
     /// Impulses of a compression on the caller's rows, and the whitened momentum after it; empty without one.
     compression: (&'p [f64], Numbers),
@@ -133,7 +110,9 @@ impl<'p> System<'p> {
             left: smallvec![0.0; n],
             size: smallvec![0.0; n],
             count: smallvec![2.0; n],
-            held: Held::default(),
+            held: SmallVec::new(),
+            rows: Flat::new(),
+            columns: Flat::new(),
             across: Across::default(),
             compression: (&[], Numbers::new()),
             acts: smallvec![false; n],
@@ -201,8 +180,7 @@ impl<'p> System<'p> {
         // A zero form is no constraint.
         if size > 0.0 {
             let rate = self.add(form, None, kernel::power_of_two_scale(size), multiplier);
-            self.hold(&rate, None, rate.after, usize::MAX);
-            self.held.stretch(1.0);
+            self.hold(&rate, None, rate.after, usize::MAX, 1.0);
         }
     }
 
@@ -302,11 +280,10 @@ impl<'p> System<'p> {
         let is_sliding = is_rough && mode != Some(ConeMode::Stick) && slip.has_direction();
         self.add_missed(i, &mut normal, &mut rates, friction);
         if !is_sliding {
-            self.hold(&normal, None, miss, i.index());
+            self.hold(&normal, None, miss, i.index(), stretch);
             for rate in rates.iter().filter(|_| is_rough) {
-                self.hold(rate, None, rate.after, i.index());
+                self.hold(rate, None, rate.after, i.index(), stretch);
             }
-            self.held.stretch(stretch);
             return;
         }
         let mut column: Numbers = normal.unit.iter().map(|a| a * normal.length).collect();
@@ -315,8 +292,7 @@ impl<'p> System<'p> {
             let part = rate.impulse / normal.impulse * rate.length;
             kernel::add_scaled(&mut column, part, &rate.unit);
         }
-        self.hold(&normal, Some(&column), miss, i.index());
-        self.held.stretch(stretch);
+        self.hold(&normal, Some(&column), miss, i.index(), stretch);
         if rates.len() == 2 && form != Form::Total {
             self.add_across(i, &rates, &slip, form);
         }
@@ -330,12 +306,11 @@ impl<'p> System<'p> {
         }
         let across = [-slip.along[1], slip.along[0]];
         let n = self.change.len();
-        let (mut row, mut given): (Numbers, Numbers) = (smallvec![0.0; n], smallvec![0.0; n]);
+        let mut row: Numbers = smallvec![0.0; n];
         let mut rounding = 0.0;
         for (k, rate) in rates.iter().enumerate() {
             let part = across[k] / rate.scale;
             kernel::add_scaled(&mut row, part * rate.length, &rate.unit);
-            kernel::add_scaled(&mut given, across[k], rate.given);
             rounding += part.abs() * rate.uncertainty();
             if form == Form::Round {
                 // The momentum balance is that of the friction impulse which opposes the velocity.
@@ -356,53 +331,69 @@ impl<'p> System<'p> {
             return;
         }
         let rate = Rate {
-            given: &given,
+            given: &[],
             scale: 1.0,
-            unit: Cow::Borrowed(&row),
+            unit: Cow::Owned(row.into_vec()),
             length,
             impulse: 0.0,
             after: 0.0,
             rounding,
             hidden: 0.0,
         };
-        self.hold(&rate, None, 0.0, i.index());
+        self.hold(&rate, None, 0.0, i.index(), 1.0);
     }
 
     /// Adds a row that is held at a value which it misses by `miss`, and the column of its impulse if it is another.
-    fn hold(&mut self, rate: &Rate<'_>, column: Option<&[f64]>, miss: f64, contact: usize) {
-        let held = &mut self.held;
+    fn hold(
+        &mut self,
+        rate: &Rate<'p>,
+        column: Option<&[f64]>,
+        miss: f64,
+        contact: usize,
+        stretch: f64,
+    ) {
         if rate.length == 0.0 {
             return;
         }
-        held.rows.extend_from_slice(&rate.unit);
-        match column {
-            Some(column) => {
-                let length = kernel::norm(column);
-                held.is_oblique = true;
-                held.columns.extend(column.iter().map(|a| a / length));
-            }
-            None => held.columns.extend_from_slice(&rate.unit),
+        let first = self.columns.len();
+        if let Some(column) = column {
+            let length = kernel::norm(column);
+            self.columns.extend(column.iter().map(|a| a / length));
         }
-        let to_unit = rate.scale / rate.length;
-        held.given.extend(rate.given.iter().map(|a| a * to_unit));
-        held.misses.push(miss / rate.length);
-        held.roundings.push(rate.rounding / rate.length);
-        let error = miss.abs() + rate.rounding + rate.hidden;
-        held.errors.push(error / rate.length);
-        held.contact.push(contact);
+        self.rows.extend_from_slice(&rate.unit);
+        let to_unit = 1.0 / rate.length;
+        self.held.push(Held {
+            contact,
+            given: (rate.given, rate.scale * to_unit),
+            miss: miss * to_unit,
+            rounding: rate.rounding * to_unit,
+            error: (miss.abs() + rate.uncertainty()) * to_unit,
+            column: column.map(|_| first),
+            stretch,
+        });
+    }
+
+    /// Gives the impulses of constraints, which hold in both phases, the largest factor of all.
+    fn stretch_constraints(&mut self) {
+        let most = self
+            .held
+            .iter()
+            .fold(1.0, |most, row| f64::max(most, row.stretch));
+        let constraints = self.held.iter_mut().filter(|row| row.contact == usize::MAX);
+        constraints.for_each(|row| row.stretch = most);
     }
 
     /// Bounds the error of the velocity, and compares it with the motion that the contacts see. An open contact that may close
     /// within the error is held, too, since the exact answer may push there.
     pub(super) fn estimate(mut self) -> Estimate {
         self.add_momentum();
+        self.stretch_constraints();
         let of = self.parts();
         let mut nearest = None;
         for round in 0..ROUNDS {
-            self.held.stretch_constraints();
-            let span = Span::new(&self.held, self.contacts.metric());
+            let span = Span::new(&self);
             nearest = { span.nearest() }
-                .map(|(row, distance)| (self.held.contact[row], distance))
+                .map(|(row, distance)| (self.held[row].contact, distance))
                 .filter(|(contact, near)| *contact != usize::MAX && *near < NEAR);
             let Some(inverse) = Inverse::new(&self, &span) else {
                 break;
@@ -429,7 +420,7 @@ impl<'p> System<'p> {
 
     /// Holds the open contacts that close within the given errors of the whitened coordinates. Returns true if there are any.
     fn hold_reached(&mut self, errors: &[f64]) -> bool {
-        let held = self.held.contact.len();
+        let held = self.held.len();
         let mut open = std::mem::take(&mut self.open);
         open.retain(|(i, normal, least)| {
             let entries = normal.unit.iter().zip(errors);
@@ -437,12 +428,12 @@ impl<'p> System<'p> {
             let slack = normal.after - *least;
             let is_open = slack > reach * normal.length + normal.uncertainty();
             if !is_open {
-                self.hold(normal, None, slack, i.index());
+                self.hold(normal, None, slack, i.index(), 1.0);
             }
             is_open
         });
         self.open = open;
-        self.held.contact.len() > held
+        self.held.len() > held
     }
 
     /// Adds the momentum change $M\Delta$ to the balance, and turns the balance to the error of each momentum.
@@ -477,9 +468,7 @@ impl<'p> System<'p> {
                 return smallvec![0; n];
             }
         }
-        let links = touched
-            .chunks_exact(n)
-            .chain(self.held.rows.chunks_exact(n));
+        let links = touched.chunks_exact(n).chain(self.rows.chunks_exact(n));
         groups(n, links).0.into()
     }
 
@@ -521,6 +510,6 @@ impl<'p> System<'p> {
         let contacts = self.contacts;
         let rows = contacts.all_rows().map(|row| contacts.unit_row(row));
         let n = self.change.len();
-        part_in_span(rows.chain(self.held.rows.chunks_exact(n)), momentum)
+        part_in_span(rows.chain(self.rows.chunks_exact(n)), momentum)
     }
 }
