@@ -39,7 +39,7 @@ pub struct Audit {
     /// Correct digits $d$ of the velocity after the impact, in \[0, 16\] with one decimal: it differs from the exact answer of the
     /// law, in its modes and for the numbers given, by at most about $10^{-d}$ of the motion that the contacts see (kinetic
     /// norms; the rounding of the velocity itself does not count). An estimate, which may be wrong by one digit. `None` for
-    /// laws whose impacts follow one after the other, and from [`audit()`].
+    /// laws whose impacts follow one after the other, for members of a continuum of Poisson's law, and from [`audit()`].
     pub digits: Option<f64>,
     /// Largest approach velocity of a contact after the impact, as a fraction of $\sum_k|n_k|(|v_k^-| + |v_k^+|)$ for its normal
     /// $n$; 0 below $10^{-9}$, for the rounding of impulses that cancel, and for laws

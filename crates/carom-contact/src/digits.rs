@@ -16,8 +16,13 @@
 //! it in the velocities as given.
 //!
 //! In whitened coordinates the rows are $U_J = QR$ (of dependent rows an independent set), the columns $U_B$, and $L^T(I\ 0)K^{-1} =
-//! ((I - TQ^T)L^{-1},\ TR^{-T})$ with $T = U_B(Q^TU_B)^{-1}$; $T = Q$ without friction. The term $C$ adds a row and column
-//! $T^T\hat e$ with compliance $|u_t|/(\mu\lambda_n)$ for the direction $\hat e$ across the sliding.
+//! ((I - TP^T)L^{-1},\ TR^{-T})$ with $T = U_B(P^TU_B + D)^{-1}$; $T = P = Q$ without friction. The term $C$ adds a direction across
+//! the sliding to $P$ and $U_B$, and its compliance $|u_t|/(\mu\lambda_n)$ to $D$; both are multiplied by $\min(1, \mu\lambda_n/|u_t|)$.
+//!
+//! Three errors are no residuals of the printed answer. Rows that nearly depend on others are compared in the caller's coordinates:
+//! whitening rounds their difference. A row left out as dependent that contradicts the others, by more than rounding, makes one of
+//! them leave in the exact answer. The expansion of Poisson's law repeats the impulses of the compression: columns of $T$ are
+//! multiplied by $1 + e$, and velocities that the compression missed are errors, too.
 
 mod inverse;
 mod slip;
