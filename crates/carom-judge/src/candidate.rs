@@ -44,8 +44,14 @@ impl Case<'_> {
     }
 
     pub(super) fn candidate(&self, velocity_plus: Tangent, detail: String) -> Candidate {
+        let distance = self.distance(&velocity_plus);
+        self.at(distance, velocity_plus, detail)
+    }
+
+    /// Creates the candidate for an answer whose distance from the judged velocity is known.
+    pub(super) fn at(&self, distance: f64, velocity_plus: Tangent, detail: String) -> Candidate {
         Candidate {
-            distance: self.distance(&velocity_plus),
+            distance,
             restitution: None,
             restitutions: None,
             detail,

@@ -152,16 +152,6 @@ impl<'a> Case<'a> {
         ((norm - rounding) / reference).max(0.0)
     }
 
-    /// Measures a whitened vector (n entries) relative to the motion that contacts can change, without subtracting
-    /// rounding. In each independent part of the system, the norm of the vector is divided by the norm of the motion.
-    /// Returns the largest quotient.
-    pub(crate) fn told(&self, whitened: &DVector<f64>) -> f64 {
-        let norms = self.parts.norms(whitened.as_slice());
-        let all = norms.iter().zip(&self.references);
-        all.map(|(norm, reference)| norm / reference)
-            .fold(0.0, f64::max)
-    }
-
     /// Converts a velocity along a row to a relative one: `size` minus the rounding of the velocities, divided by the
     /// norm of the motion, at least 0. `size` is the velocity along `row` scaled to unit length. Rounding and motion are
     /// those of the independent part of the system to which the row belongs.
@@ -198,7 +188,12 @@ impl<'a> Case<'a> {
     /// Returns the distance of the judged velocity from another velocity after the impact (n entries), relative to the
     /// motion. Rounding is not subtracted.
     pub(crate) fn told_distance(&self, velocity: &Tangent) -> f64 {
-        self.told(&(self.whitened(velocity) - &self.after))
+        let norms = self
+            .parts
+            .norms((self.whitened(velocity) - &self.after).as_slice());
+        let all = norms.iter().zip(&self.references);
+        all.map(|(norm, reference)| norm / reference)
+            .fold(0.0, f64::max)
     }
 
     /// Returns the largest velocity at which a contact still approaches after the impact, relative to the motion; 0 if

@@ -175,7 +175,7 @@ fn ask(
         Law::Poisson(law) => Some(case.fixed(law, String::new())),
         Law::Sequential(_) => inelastic.sequential.clone(),
         Law::SetValued(_) => match contacts.require_tangents() {
-            Ok(()) => set.map(|set| Ok(set_valued(set))),
+            Ok(()) => set.map(|set| Ok(set_valued(case, set))),
             Err(error) => Some(Err(error)),
         },
         Law::Routh(_) => (is_named || contacts.len() == 1).then(|| routh(case)),
@@ -325,17 +325,11 @@ fn on_segment(
         _ => format!("{order}, plastic by {rule}"),
     };
     Candidate {
-        distance: from(alpha),
         restitution: Some(RestitutionFit {
             value: value.min(1.0),
             is_fitted: alpha != 1.0,
         }),
-        restitutions: None,
-        detail,
-        velocity_plus: case.velocity(&at(alpha)),
-        is_all: true,
-        is_limited: false,
-        blur: 0.0,
+        ..case.at(from(alpha), case.velocity(&at(alpha)), detail)
     }
 }
 
@@ -373,18 +367,14 @@ fn routh(case: &Case<'_>) -> Answer {
     best.unwrap_or(Err(ImpactError::SingleContactLaw { found: 0 }))
 }
 
-fn set_valued(set: &SetVerdict) -> Candidate {
+fn set_valued(case: &Case<'_>, set: &SetVerdict) -> Candidate {
+    let detail = match &set.membership {
+        Membership::Inside(_) => "member of the set".to_owned(),
+        _ => format!("nearest of {} members", set.members),
+    };
     Candidate {
-        distance: set.distance,
-        restitution: None,
-        restitutions: None,
-        detail: match &set.membership {
-            Membership::Inside(_) => "member of the set".to_owned(),
-            _ => format!("nearest of {} members", set.members),
-        },
-        velocity_plus: set.nearest.clone(),
         is_all: matches!(set.membership, Membership::Outside { .. }),
         is_limited: set.is_limited,
-        blur: 0.0,
+        ..case.at(set.distance, set.nearest.clone(), detail)
     }
 }

@@ -26,7 +26,7 @@
 //! Usually it is the only one; with much friction a step may begin at a contact that slides and does not approach
 //! (Painlevé), and then $c\cdot v^-$ joins the bounds.
 //!
-//! The best multipliers solve a conic program for each $j$. They are rounded so that the
+//! The best multipliers solve a convex program for each $j$, by interior points. They are rounded so that the
 //! inequalities hold exactly, and the bound is evaluated upwards: a [`BoundCertificate`] is valid in
 //! exact arithmetic on the numbers as printed, whatever the solver did.
 //!

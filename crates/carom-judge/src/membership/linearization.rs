@@ -230,48 +230,29 @@ impl<'a> Linearization<'a> {
         rhs
     }
 
-    /// Returns two results for the contact row with index `slot` after a step. The first is the velocity `wanted`
-    /// along this row minus the present one. The second lists the changes of the velocity (to first order) per unit
-    /// change of each normal impulse.
-    fn condition(&self, step: usize, slot: usize, wanted: f64) -> (f64, impl Iterator<Item = f64>) {
-        let row = self.effects[step].row(slot);
-        let changes = (0..self.room.len()).map(move |j| row[j] * self.room[j]);
-        (wanted - self.path.after[step][slot], changes)
-    }
-
-    /// Iterates over the contacts that push before the last step and therefore must not open. Each entry is the step of
-    /// the chain and the index of the contact's normal row.
-    fn pushing(&self) -> impl Iterator<Item = (usize, usize)> {
-        let last = self.last();
-        let pushing = self.unknowns.iter().filter(move |(step, _)| *step < last);
-        pushing.map(|(step, contact)| (*step, contact * WIDTH))
-    }
-
-    /// Iterates over the largest allowed decreases of those normal impulses that may change. Each decrease is divided by
-    /// the unit in which changes of its impulse are measured.
-    fn less(&self) -> impl Iterator<Item = f64> {
-        let unknowns = self.unknowns.iter().zip(&self.room);
-        unknowns.map(|((step, contact), room)| LESS * self.chain.normals[*step][*contact] / room)
-    }
-
     /// Assembles the least-squares problem for the changes of the normal impulses that bring the end of the chain to
-    /// the judged velocity. `work` counts multiply-adds.
+    /// the judged velocity, and open no contact that pushes before the last step. An impulse keeps a part of its value.
+    /// `work` counts multiply-adds.
     fn least_squares(&self, work: &mut u64) -> LeastSquares {
         let n = self.unknowns.len();
-        let mut entries: Vec<f64> = Vec::new();
-        let mut lacking: Vec<f64> = Vec::new();
+        let last = self.last();
         let targets = self.edges.target.iter().enumerate();
-        let targets = targets.map(|(slot, target)| (self.last(), slot, *target));
-        let pushing = self.pushing().map(|(step, slot)| (step, slot, 0.0));
-        for (step, slot, wanted) in targets.chain(pushing) {
-            let (lacks, changes) = self.condition(step, slot, wanted);
-            entries.extend(changes);
-            lacking.push(lacks);
-        }
-        let rows = DMatrix::from_vec(n, lacking.len(), entries);
-        *work += (n * lacking.len()) as u64;
-        let floor = self.less().map(|less| -less).collect();
-        LeastSquares::new(rows, self.edges.target.len(), lacking, floor)
+        let targets = targets.map(|(slot, target)| (last, slot, *target));
+        let pushing = self.unknowns.iter().filter(|(step, _)| *step < last);
+        let pushing = pushing.map(|(step, contact)| (*step, contact * WIDTH, 0.0));
+        let conditions: Vec<(usize, usize, f64)> = targets.chain(pushing).collect();
+        let rows = DMatrix::from_fn(n, conditions.len(), |j, r| {
+            let (step, slot, _) = conditions[r];
+            self.effects[step][(slot, j)] * self.room[j]
+        });
+        let lacking = conditions.iter();
+        let lacking = lacking.map(|(step, slot, wanted)| wanted - self.path.after[*step][*slot]);
+        *work += (n * conditions.len()) as u64;
+        let unknowns = self.unknowns.iter().zip(&self.room);
+        let floor = unknowns
+            .map(|((step, contact), room)| -LESS * self.chain.normals[*step][*contact] / room);
+        let n_targets = self.edges.target.len();
+        LeastSquares::new(rows, n_targets, lacking.collect(), floor.collect())
     }
 
     /// Takes one Newton step: changes the normal impulses so that the chain ends as near to the judged velocity as

@@ -12,9 +12,8 @@
 //! Membership is claimed with a [`Witness`], a chain of steps that anyone can check, and denied with a proof
 //! ([`OutsideReason`]); otherwise it is unknown. If the *modes* of all contacts in all steps are fixed, every condition
 //! is linear in the impulses, so that one small linear program finds the chain that ends nearest to the velocity. Modes
-//! are taken from the answers of laws, then from samples of the set, the nearest first; they are changed one at a time as
-//! long as the end comes nearer. In round cones a chain is given by its normal impulses, and Newton's method moves the
-//! end of the nearest samples to the velocity.
+//! are taken from the answers of laws, then from samples of the set, the nearest first. In round cones a chain is given by
+//! its normal impulses, and Newton's method moves the end of the nearest samples to the velocity.
 
 mod chain;
 mod least_squares;

@@ -143,27 +143,18 @@ impl Witness {
             return Ok(None);
         };
         let rows = Rows::new(problem.contacts());
-        let mut velocity = problem.velocity_minus().0.clone();
-        let mut size = velocity.abs();
+        let mut state = State::before(problem);
         let mut largest = 0.0f64;
         for (k, impulses) in steps.iter().enumerate() {
-            let taken = rows.take(k, *cone, impulses, &mut velocity)?;
+            let taken = rows.take(k, *cone, impulses, &mut state)?;
             let broken = taken.rules.iter().filter(|rule| rule.excess > 0.0);
             let broken = broken.map(|rule| rule.excess / rule.size);
             largest = broken.fold(largest.max(taken.direction), f64::max);
-            size += taken.made;
         }
-        let (b, terms) = (&rows.jacobian * &velocity, rows.jacobian.abs() * &size);
-        let normals = problem
-            .contacts()
-            .indices()
-            .map(|i| problem.contacts().row(i).index());
-        let approaching = normals.filter(|row| b[*row] < 0.0);
-        Ok(Some(
-            approaching
-                .map(|row| -b[row] / terms[row])
-                .fold(largest, f64::max),
-        ))
+        let approaches = rows.approaches(&state);
+        let approaching = approaches.filter(|(_, approach, _)| *approach > 0.0);
+        let approaching = approaching.map(|(_, approach, terms)| approach / terms);
+        Ok(Some(approaching.fold(largest, f64::max)))
     }
 
     /// Returns the distance between `velocity_plus` (n entries) and the velocity after the last step of this witness. In
@@ -190,14 +181,13 @@ impl Witness {
             Self::Sequential(law) => Ok(law.resolve(problem)?.velocity_plus),
             Self::Steps { cone, steps } => {
                 let rows = Rows::new(problem.contacts());
-                let mut velocity = before.0.clone();
-                // Absolute terms of the whole event: velocities that cancel count as well.
-                let mut size = velocity.abs();
+                let mut state = State::before(problem);
                 for (k, impulses) in steps.iter().enumerate() {
-                    size += rows.check(k, *cone, impulses, &mut velocity)?;
+                    let taken = rows.take(k, *cone, impulses, &mut state)?;
+                    taken.check(k)?;
                 }
-                rows.check_open(problem, &velocity, &size)?;
-                Ok(Tangent(velocity))
+                rows.check_open(problem, &state)?;
+                Ok(Tangent(state.velocity))
             }
         }
     }
@@ -231,14 +221,46 @@ fn distance(
     Ok(case.distance(&raised(found)))
 }
 
+/// Velocity between two steps, and the absolute terms of the whole event from which it was computed: velocities that cancel
+/// count as well.
+struct State {
+    velocity: DVector<f64>,
+    size: DVector<f64>,
+}
+
+impl State {
+    fn before(problem: &ImpactProblem<'_>) -> Self {
+        let velocity = problem.velocity_minus().0.clone();
+        Self {
+            size: velocity.abs(),
+            velocity,
+        }
+    }
+}
+
 /// Result of one step of a witness.
+#[derive(Default)]
 struct Taken {
-    /// Absolute terms of the velocities that the impulses cause.
-    made: DVector<f64>,
     rules: Vec<MeasuredRule>,
     /// Largest angle between friction and the direction against the sliding (rad), divided by the angle that rounding of
     /// the sliding velocity allows.
     direction: f64,
+}
+
+impl Taken {
+    /// Returns the first condition that the step with the index `step` violates as an error.
+    fn check(&self, step: usize) -> Result<(), WitnessFault> {
+        let is_broken = |rule: &&MeasuredRule| !(rule.excess <= RULE * rule.size);
+        match self.rules.iter().find(is_broken) {
+            None => Ok(()),
+            Some(rule) => Err(WitnessFault::Step {
+                step,
+                contact: rule.contact,
+                rule: rule.name,
+                excess: rule.excess / rule.size,
+            }),
+        }
+    }
 }
 
 /// Condition of a step: the amount by which it is exceeded, and the sum of the absolute terms from which this was
@@ -284,31 +306,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Checks the contact conditions of one impulse step, and applies the step to `velocity` (n entries). `step` is the
-    /// index of this step, `cone` the kind of friction cone, and `impulses` has one entry per contact row. Returns for
-    /// each velocity component the sum of the absolute values of the terms by which the impulses change the component.
-    fn check(
-        &self,
-        step: usize,
-        cone: WitnessCone,
-        impulses: &DVector<f64>,
-        velocity: &mut DVector<f64>,
-    ) -> Result<DVector<f64>, WitnessFault> {
-        let taken = self.take(step, cone, impulses, velocity)?;
-        for rule in &taken.rules {
-            if !(rule.excess <= RULE * rule.size) {
-                return Err(WitnessFault::Step {
-                    step,
-                    contact: rule.contact,
-                    rule: rule.name,
-                    excess: rule.excess / rule.size,
-                });
-            }
-        }
-        Ok(taken.made)
-    }
-
-    /// Applies one impulse step to `velocity` (n entries), and measures by how much the step violates each contact
+    /// Applies one impulse step to the `state`, and measures by how much the step violates each contact
     /// condition. `step` is the index of the impulse step in the witness, `cone` the kind of friction cone, and
     /// `impulses` has one entry per contact row.
     fn take(
@@ -316,7 +314,7 @@ impl<'a> Rows<'a> {
         step: usize,
         cone: WitnessCone,
         impulses: &DVector<f64>,
-        velocity: &mut DVector<f64>,
+        state: &mut State,
     ) -> Result<Taken, WitnessFault> {
         let rows = self.jacobian.nrows();
         if impulses.len() != rows {
@@ -326,21 +324,18 @@ impl<'a> Rows<'a> {
                 rows,
             });
         }
-        let after = &*velocity + &self.effects * impulses;
+        let after = &state.velocity + &self.effects * impulses;
         let made = self.effects.abs() * impulses.abs();
-        let size = velocity.abs() + after.abs() + &made;
+        let size = state.velocity.abs() + after.abs() + &made;
         // Row velocities after the step, and the sums of the absolute terms of velocities and impulses.
         let b = &self.jacobian * &after;
         let terms = self.jacobian.abs() * &size;
-        let mut taken = Taken {
-            made,
-            rules: Vec::new(),
-            direction: 0.0,
-        };
+        let mut taken = Taken::default();
         for contact in self.contacts.indices() {
             self.measure(&mut taken, contact, cone, impulses, (&b, &terms));
         }
-        *velocity = after;
+        state.velocity = after;
+        state.size += made;
         Ok(taken)
     }
 
@@ -413,22 +408,26 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Checks that no contact approaches at the final `velocity` (n entries), within the rounding of its terms and of a
-    /// contact that `problem` has at rest. `size` has the sum of absolute terms of each velocity component.
-    fn check_open(
-        &self,
-        problem: &ImpactProblem<'_>,
-        velocity: &DVector<f64>,
-        size: &DVector<f64>,
-    ) -> Result<(), WitnessFault> {
-        let b = &self.jacobian * velocity;
-        let terms = self.jacobian.abs() * size;
-        for contact in self.contacts.indices() {
+    /// Iterates over the contacts: each with its velocity of approach in a state, and the sum of the absolute terms from
+    /// which this was computed.
+    fn approaches(&self, state: &State) -> impl Iterator<Item = (ContactIndex, f64, f64)> {
+        let b = &self.jacobian * &state.velocity;
+        let terms = self.jacobian.abs() * &state.size;
+        let rows = self.contacts.indices();
+        rows.map(move |contact| {
             let row = self.contacts.row(contact).index();
-            if !(-b[row] <= EQUAL * terms[row] + approach_at_rest(problem, contact)) {
+            (contact, -b[row], terms[row])
+        })
+    }
+
+    /// Checks that no contact approaches in the last `state`, within the rounding of its terms and of a contact that
+    /// `problem` has at rest.
+    fn check_open(&self, problem: &ImpactProblem<'_>, state: &State) -> Result<(), WitnessFault> {
+        for (contact, approach, terms) in self.approaches(state) {
+            if !(approach <= EQUAL * terms + approach_at_rest(problem, contact)) {
                 return Err(WitnessFault::Approaching {
                     contact: contact.index(),
-                    excess: -b[row] / terms[row],
+                    excess: approach / terms,
                 });
             }
         }
