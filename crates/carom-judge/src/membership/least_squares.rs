@@ -52,6 +52,18 @@ impl ActiveSet {
     }
 }
 
+/// Returns the products of the columns with each other: the lower triangle, from which Cholesky factors follow.
+fn products(columns: &DMatrix<f64>) -> DMatrix<f64> {
+    let n = columns.ncols();
+    let mut products = DMatrix::zeros(n, n);
+    for (j, column) in columns.column_iter().enumerate() {
+        for i in j..n {
+            products[(i, j)] = columns.column(i).dot(&column);
+        }
+    }
+    products
+}
+
 impl LeastSquares {
     /// Creates the problem from the effects of unit changes (`rows`, unknowns × conditions), the number of targets among
     /// the conditions, the deficit of each condition, and the lower bound of each change.
@@ -267,9 +279,9 @@ impl LeastSquares {
         // Solves the smaller of the two equivalent systems.
         let (n, k) = effects.shape();
         let mut system = if n <= k {
-            &effects * effects.transpose()
+            products(&effects.transpose())
         } else {
-            effects.tr_mul(&effects)
+            products(&effects)
         };
         let small = n.min(k);
         (0..small).for_each(|r| system[(r, r)] += soft);
