@@ -209,9 +209,9 @@ impl Reading<'_> {
         }
         let is_closed = match self.told {
             Some(mode) => mode != ConeMode::Open,
-            None => self.push > self.gap && !self.is_below(self.push, Sum::ROUNDING),
+            None => self.push > self.gap,
         };
-        if is_closed {
+        if is_closed && !self.is_below(self.push, Sum::ROUNDING) {
             Grip::Closed(self.own_tangential())
         } else {
             Grip::Open
