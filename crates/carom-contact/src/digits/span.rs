@@ -128,8 +128,8 @@ impl Span {
 
     /// Computes the part of a row orthogonal to the chosen ones, `rest`, from the rows in the caller's coordinates: whitening rounds
     /// the difference of rows that nearly agree. Returns false if the row depends on the chosen ones: if this part is below [`RANK`],
-    /// and in the caller's coordinates the row differs from their combination in no entry by more than [`RANK`] of the terms
-    /// there. Otherwise it is a condition of its own, however near: two walls that face each other leave no motion between them.
+    /// and in the caller's coordinates the row differs from their combination in no entry by more than [`RANK`] of the terms and
+    /// of the chosen rows there. Otherwise it is a condition of its own, however near: two walls that face each other leave no motion between them.
     /// Constraints may be told with rounding.
     #[cold]
     fn separates(&self, system: &System<'_>, row: usize, rest: &mut Numbers) -> bool {
@@ -157,6 +157,7 @@ impl Span {
             for (part, other) in parts.iter().zip(&self.chosen) {
                 for (sum, a) in sums.iter_mut().zip(given(*other)) {
                     sum.add(-part * a);
+                    sum.size += a.abs();
                 }
             }
             *rest = sums.iter().map(|sum| sum.value).collect();
