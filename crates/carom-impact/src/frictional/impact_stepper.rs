@@ -42,7 +42,7 @@ pub struct Step {
 ///
 /// ```
 /// use carom_impact::{Contact, ContactSet};
-/// use carom_impact::frictional::{ImpactStepper, StepWorkspace};
+/// use carom_impact::internal::{ImpactStepper, StepWorkspace};
 /// use carom_metric::{Covector, KineticMetric, Tangent};
 /// use nalgebra::DMatrix;
 /// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
