@@ -114,9 +114,7 @@ impl<'f> Contacts<'f> {
 
     /// True if any contact of the set has a positive friction coefficient and tangents.
     pub(super) fn have_friction(&self) -> bool {
-        let contacts = self.frame.problem.contacts();
-        let mut members = self.members.iter().zip(&self.tangents);
-        members.any(|(i, tangents)| !tangents.is_empty() && contacts.contact(*i).friction > 0.0)
+        self.groups_with_friction().contains(&true)
     }
 
     /// Returns for each group of interacting contacts whether a contact of this set in the group has friction.
@@ -195,8 +193,7 @@ impl<'f> Contacts<'f> {
         let mut is_unique = None;
         for event in events {
             let readings = self.readings(event);
-            let own = |reading: &Reading<'_>| self.own(reading);
-            let mut grips: Vec<Grip> = readings.iter().map(own).collect();
+            let mut grips: Vec<Grip> = readings.iter().map(|r| self.own(r)).collect();
             let (mut stage, mut forms) = self.stage(event, &readings, &grips);
             if self.close_idle(&readings, &stage, &walk.jacobian, &mut grips) {
                 (stage, forms) = self.stage(event, &readings, &grips);
@@ -217,7 +214,7 @@ impl<'f> Contacts<'f> {
     /// Returns the stage of a single impact of these contacts, and the linear forms of the decisions for its modes.
     pub(super) fn step(&self, event: &Event<'_>) -> (Arc<Stage>, Vec<Form>) {
         let readings = self.readings(event);
-        let grips: Vec<Grip> = readings.iter().map(|reading| self.own(reading)).collect();
+        let grips: Vec<Grip> = readings.iter().map(|r| self.own(r)).collect();
         self.stage(event, &readings, &grips)
     }
 

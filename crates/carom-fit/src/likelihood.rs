@@ -1,6 +1,6 @@
 //! Likelihood of a misfit: a six-dimensional Student t distribution with four degrees of freedom.
 
-use crate::tolerances::{MAX_STEPS, SETTLED};
+use crate::tolerances::SETTLED_SCALE;
 use std::f64::consts::PI;
 
 /// Degrees of freedom $\nu$ of the distribution.
@@ -9,6 +9,10 @@ const NU: f64 = 4.0;
 const DIMENSION: f64 = 6.0;
 /// Smallest scale of the distribution.
 const LEAST_SCALE: f64 = 1e-9;
+/// Largest number of iterations for the scale. A handful is usual; more are needed only if almost all misfits
+/// are zero.
+const MAX_ITERATIONS: usize = 10_000;
+
 /// Returns the logarithm of the probability density of a misfit $d$ (dimensionless). The misfit is the length of the
 /// six-dimensional difference between the predicted and the measured velocity after an impact, relative to the velocity before
 /// it. The distribution of the difference is Student's t distribution with four degrees of freedom and the scale $s$:
@@ -46,7 +50,7 @@ pub(crate) fn best_scale(misfits: &[f64], weight: impl Fn(usize) -> f64) -> Like
     }
     let least = LEAST_SCALE * LEAST_SCALE;
     let mut square = (squares / weights / DIMENSION).max(least);
-    for _ in 0..MAX_STEPS {
+    for _ in 0..MAX_ITERATIONS {
         let (mut sum, mut slope) = (0.0, 0.0);
         for (i, d) in misfits.iter().enumerate() {
             let ratio = d * d / (NU * square + d * d);
@@ -63,7 +67,7 @@ pub(crate) fn best_scale(misfits: &[f64], weight: impl Fn(usize) -> f64) -> Like
             square * mean / DIMENSION
         };
         let next = next.max(least);
-        let is_done = (next - square).abs() <= SETTLED * square;
+        let is_done = (next - square).abs() <= SETTLED_SCALE * square;
         square = next;
         if is_done {
             break;

@@ -1,6 +1,6 @@
 //! Robust statistics: medians, quantiles, centers and spreads that outliers hardly change.
 
-use crate::tolerances::{MAX_STEPS, SETTLED};
+use crate::tolerances::SETTLED_CENTER;
 use nalgebra::{Matrix3, Vector3};
 
 /// Returns the median of the values, which are sorted in place; `None` without values.
@@ -35,6 +35,9 @@ pub(crate) fn mad_sigma(values: &[f64]) -> Option<f64> {
 
 /// Median length of a vector of three independent standard normal components.
 pub(crate) const MEDIAN_LENGTH: f64 = 1.538_172_254;
+
+/// Largest number of iterations for a center.
+const MAX_STEPS: usize = 500;
 
 /// Robust center of vectors and their spreads about it (standard deviations of a component). A rotation of the
 /// vectors rotates the center and leaves the spreads unchanged.
@@ -119,7 +122,7 @@ pub(crate) fn center_of(
         }
         let step = sum / weights;
         center += step;
-        if step.norm() <= SETTLED * center.norm() {
+        if step.norm() <= SETTLED_CENTER * center.norm() {
             break;
         }
     }

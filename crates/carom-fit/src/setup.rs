@@ -3,7 +3,7 @@
 use crate::{FitError, Poses};
 use carom_geometry::MassProperties;
 use carom_lie::So3;
-use carom_numeric::decisions::Sum;
+use carom_numeric::decisions::RANK;
 use carom_variational::{ExactFlight, Flight, RigidBody, State};
 use nalgebra::{Matrix3, Vector3};
 
@@ -132,7 +132,7 @@ impl Body {
     /// velocity is constant in flight.
     pub(crate) fn is_isotropic(&self) -> bool {
         let moments = self.rigid.moments();
-        moments.z - moments.x <= Sum::ROUNDING * moments.z
+        moments.z - moments.x <= RANK * moments.z
     }
 }
 

@@ -3,12 +3,15 @@
 
 // ---- Iterations ----
 
-/// Relative change at which iterations end: of the nonnegative weights in a sweep (relative to the target), of the sum of squares in
-/// a Gauss-Newton step, of the square of the scale of the misfits, and of a robust mean.
+/// Least-squares iterations end when a sweep over the nonnegative weights changes them by at most this, relative to the target,
+/// or a Gauss-Newton step reduces the sum of squares by at most this (relative).
 pub(crate) const SETTLED: f64 = 1e-14;
 
-/// Largest number of steps of an iteration. A handful is usual; more are needed if almost all misfits are zero.
-pub(crate) const MAX_STEPS: usize = 10_000;
+/// The iteration for the scale of the misfits ends when its square changes by at most this (relative).
+pub(crate) const SETTLED_SCALE: f64 = 1e-12;
+
+/// The iteration for a robust mean ends when a step is at most this (relative).
+pub(crate) const SETTLED_CENTER: f64 = 1e-13;
 
 // ---- Decisions ----
 

@@ -2,7 +2,8 @@
 
 use crate::mass_properties::Moments;
 use crate::tolerances::{
-    CENTERED_DECREMENT, EQUAL, FULL_STEP_DECREMENT, MAX_ITERATIONS, POLISH_REACH, ROUNDING,
+    CENTERED_DECREMENT, EQUAL, FULL_STEP_DECREMENT, LEVEL_ROUNDING, MAX_ITERATIONS, POLISH_REACH,
+    ZERO,
 };
 use crate::{Cuboid, Ellipsoid, Polyhedron};
 use carom_numeric::quadrature::Adaptive;
@@ -234,13 +235,13 @@ impl Convex {
             for (multiplier, change) in multipliers.iter_mut().zip(step.iter().skip(3)) {
                 *multiplier += change;
             }
-            if step.fixed_rows::<3>(0).amax() <= ROUNDING {
+            if step.fixed_rows::<3>(0).amax() <= ZERO {
                 break;
             }
         }
         let pushes = multipliers.iter().take(met.count()).all(|m| *m >= 0.0);
         let is_sound = pushes
-            && self.level(&point) <= 1.0 + EQUAL
+            && self.level(&point) <= 1.0 + LEVEL_ROUNDING
             && (point - start).amax() <= POLISH_REACH * size;
         is_sound.then_some(point)
     }

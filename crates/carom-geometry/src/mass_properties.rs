@@ -1,7 +1,7 @@
 //! Mass, center of mass and inertia.
 
 use crate::tolerances::EQUAL;
-use crate::tolerances::ROUNDING;
+use crate::tolerances::ZERO;
 use crate::{Cuboid, Ellipsoid, GeometryError, TriangleMesh};
 use carom_numeric::quadrature::gauss_legendre;
 use nalgebra::{Matrix3, Vector3};
@@ -56,7 +56,7 @@ impl MassProperties {
         let moments = inertia.symmetric_eigenvalues();
         let (low, high) = (moments.min(), moments.max());
         // A moment of a few units in the last place of the largest one counts as zero.
-        if low <= ROUNDING * high || high <= 0.0 {
+        if low <= ZERO * high || high <= 0.0 {
             return Err(GeometryError::InertiaNotPositiveDefinite { moment: low });
         }
         let excess = 2.0 * high - trace;
@@ -306,7 +306,7 @@ impl Moments {
                 continue;
             };
             let angle = libm::atan2(left.cross(right).norm(), left.dot(right));
-            if angle <= ROUNDING {
+            if angle <= ZERO {
                 continue;
             }
             let (p, q) = (vertices[from], vertices[to]);

@@ -3,6 +3,13 @@
 
 // ---- Newton steps and barriers of convex bodies ----
 
+/// Sizes below this count as zero: a Newton step or a distance, relative to the size of the body, a principal moment, relative to
+/// the largest, the angle (rad) between two faces. A few units in the last place.
+pub(crate) const ZERO: f64 = 1e-15;
+
+/// Amount by which the level of a point on the surface may exceed 1 because of rounding.
+pub(crate) const LEVEL_ROUNDING: f64 = 1e-13;
+
 /// Largest distance, relative to the size of the body, by which the refinement may move a point; a longer way
 /// leads to another feature.
 pub(crate) const POLISH_REACH: f64 = 1e-3;
@@ -24,8 +31,7 @@ pub(crate) const MAX_ITERATIONS: usize = 128;
 
 // ---- Input that rounding spoils ----
 
-/// Rounding error of a unit vector, of a Newton step or a distance relative to the size of the body, of a principal moment relative to
-/// the largest, of the angle (rad) between two faces, of a turn of the normal (rad) and of a support value relative to the size of the simplex: a
+/// Rounding error of a unit vector, of a turn of the normal (rad) and of a support value relative to the size of the simplex: a
 /// normal whose length differs from 1 by at most this is used unchanged, and a search that gains no more has converged.
 pub(crate) const ROUNDING: f64 = 4.0 * f64::EPSILON;
 

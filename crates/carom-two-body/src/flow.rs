@@ -1,7 +1,7 @@
 //! Flow of the sliding velocity: its radial and transverse rates, and the zeros of the latter.
 
 use super::inertia::ContactInertia;
-use crate::tolerances::{LAST_NEWTON_STEP, LONGEST_NEWTON_TURN, ROUNDING};
+use crate::tolerances::{LAST_NEWTON_STEP, LONGEST_NEWTON_TURN, TURN_ROUNDING};
 
 /// Coulomb sliding at a contact, in units of its own rate.
 ///
@@ -90,7 +90,7 @@ impl Flow {
             let q = 1.0 / (1.0 + half * half);
             let (dc, ds) = ((1.0 - half * half) * q, delta * q);
             (c, s) = (c * dc - s * ds, s * dc + c * ds);
-            if delta.abs() < ROUNDING {
+            if delta.abs() < TURN_ROUNDING {
                 return Some(normalized([c, s]));
             }
             if delta.abs() < LAST_NEWTON_STEP {

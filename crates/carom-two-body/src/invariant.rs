@@ -3,9 +3,12 @@
 use super::flow::Flow;
 use super::inertia::ContactInertia;
 use crate::tolerances::LEAST_SLOPE;
-use crate::tolerances::ROUNDING;
+use crate::tolerances::ROUNDED;
 use carom_numeric::roots;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
+/// Component, as a fraction of the largest term, below which it counts as zero.
+const ZERO: f64 = 4e-16;
 
 /// Invariant direction of sliding: a contact that slides in this direction keeps the direction during the impact. The unit vector
 /// $s$ of the direction satisfies $d - \mu B s = \lambda s$. $B$ is the tangential block of the inverse inertia matrix, $d$ its
@@ -69,10 +72,10 @@ pub fn invariant_directions(w: &ContactInertia, friction: f64) -> InvariantDirec
     let p = cos * flow.a1 + sin * flow.a2;
     let q = cos * flow.a2 - sin * flow.a1;
     let size = big + p.abs() + q.abs();
-    if size <= ROUNDING * (flow.a11 + flow.a22) {
+    if size <= ROUNDED * (flow.a11 + flow.a22) {
         return InvariantDirections::All;
     }
-    let tiny = ROUNDING * size;
+    let tiny = ZERO * size;
     let [p, q, big] = [p, q, big].map(|x| if x.abs() <= tiny { 0.0 } else { x });
     let mut found: Vec<InvariantDirection> = zeros(p, q, big)
         .into_iter()

@@ -13,6 +13,12 @@ use crate::TwoBodyError;
 use crate::tolerances::{MAX_STEPS, ROUNDING};
 use carom_numeric::roots;
 
+/// Sliding speed, as a fraction of the contact velocity, that counts as rest.
+const REST: f64 = 4.0 * f64::EPSILON;
+
+/// Fraction of the initial sliding speed below which sliding is treated as straight until rest.
+const SLOW: f64 = 1e-15;
+
 /// Largest angle (rad), estimated by one Newton step, between the sliding direction and an invariant direction at which a
 /// tail is tried.
 const TAIL_ANGLE: f64 = 0.35;
@@ -94,7 +100,7 @@ impl<'a, R: Recorder> Run<'a, R> {
     pub(crate) fn finish(&mut self) -> Result<(), TwoBodyError> {
         let start = self.state;
         self.recorder.point(&self.state, self.normal.energy);
-        let over = if start.rho <= ROUNDING * (start.rho + start.normal_velocity.abs()) {
+        let over = if start.rho <= REST * (start.rho + start.normal_velocity.abs()) {
             false
         } else if self.mu == 0.0 {
             self.line(&Line::frictionless(self.w))?
@@ -139,7 +145,7 @@ impl<'a, R: Recorder> Run<'a, R> {
         loop {
             let direction = normalized(self.state.sliding);
             let (f, g, slope) = self.flow.rates(direction);
-            let is_slow = self.state.rho <= ROUNDING * start && f < 0.0;
+            let is_slow = self.state.rho <= SLOW * start && f < 0.0;
             let is_straight = g.abs() <= ROUNDING;
             if is_straight || is_slow || (is_start && self.is_brief(direction)) {
                 if is_start && is_straight {

@@ -32,7 +32,7 @@ use super::state::State;
 use super::tail::Tail;
 use super::{ContactImpact, ContactResponse};
 use crate::TwoBodyError;
-use crate::tolerances::ROUNDING;
+use crate::tolerances::ROUNDED;
 use nalgebra::{Matrix3, SMatrix, Vector3};
 
 /// Number of parameters by which the impulse of a two-body impact is differentiated: six entries of the inverse
@@ -319,7 +319,7 @@ impl<'a> Varied<'a> {
         self.tangential = line.tangential;
         self.normal_rate = line.normal_rate;
         self.radial = line.sliding_rate[0] * direction[0] + line.sliding_rate[1] * direction[1];
-        let is_slow = from.rho <= ROUNDING * self.speed;
+        let is_slow = from.rho <= ROUNDED * self.speed;
         if line.kind == LineKind::Ray {
             self.has_slid = true;
             self.is_straight |= !is_slow;

@@ -1,7 +1,7 @@
 //! Closest point to the origin of the difference of two convex bodies, by Gilbert, Johnson & Keerthi (1988).
 
 use super::part::Placed;
-use crate::tolerances::{MAX_ITERATIONS, ROUNDING};
+use crate::tolerances::{MAX_ITERATIONS, ROUNDING, ZERO};
 use nalgebra::Vector3;
 use smallvec::SmallVec;
 
@@ -53,7 +53,7 @@ pub(super) fn separate(a: &Placed<'_>, b: &Placed<'_>, simplex: &mut Simplex) ->
         let scale = simplex
             .iter()
             .fold(0.0, |s: f64, v| s.max(v.difference.norm()));
-        if length <= ROUNDING * scale {
+        if length <= ZERO * scale {
             return false;
         }
         let unit = direction / length;
