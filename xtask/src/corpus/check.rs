@@ -194,11 +194,12 @@ mod tests {
         }
     }
 
-    /// Answers of small problems without friction beside those of rational arithmetic: hardly one is off by ten times as much as
-    /// its digits say, and two more digits would be too many.
+    /// Answers of small problems without friction beside those of rational arithmetic: at most one is off by more than ten times
+    /// what its digits say, and with two digits more there would be others.
     #[test]
     fn digits_hold_against_rational_arithmetic() {
-        for (corpus, allowed) in [(Corpus::Tame, 0), (Corpus::Hostile, 1)] {
+        let mut compared_all: Vec<(f64, f64)> = Vec::new();
+        for corpus in Corpus::ALL {
             let lines = crate::fuzz::inputs(corpus.name(), 11, 300).unwrap();
             let asked = lines.into_iter().map(|line| Asked {
                 corpus,
@@ -208,17 +209,15 @@ mod tests {
             let compared = { asked.enumerate() }
                 .filter_map(|(turn, asked)| compared(&asked, turn))
                 .filter_map(|found| found.distance.zip(found.digits));
-            let compared: Vec<(f64, f64)> = compared.collect();
-            let missed = |more: f64| {
-                let far = |(distance, digits): &&(f64, f64)| {
-                    let told = digits + more;
-                    told > 0.0 && !(*distance <= 10f64.powf(1.0 - told))
-                };
-                compared.iter().filter(far).count()
-            };
-            assert!(compared.len() > 150, "{}", compared.len());
-            assert!(missed(0.0) <= allowed, "{}: {}", corpus.name(), missed(0.0));
-            assert!(missed(2.0) > allowed, "{}: {}", corpus.name(), missed(2.0));
+            compared_all.extend(compared);
         }
+        assert!(compared_all.len() > 300, "{}", compared_all.len());
+        let missed = |more: f64| {
+            let far =
+                |(distance, digits): &&(f64, f64)| !(*distance <= 10f64.powf(1.0 - digits - more));
+            compared_all.iter().filter(far).count()
+        };
+        assert!(missed(0.0) <= 1, "{}", missed(0.0));
+        assert!(missed(2.0) > 1, "{}", missed(2.0));
     }
 }
