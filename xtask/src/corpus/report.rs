@@ -149,7 +149,10 @@ impl Report {
         let law = asked.law().to_owned();
         let seconds = checked.elapsed.as_secs_f64();
         if seconds > self.slowest.0 {
-            self.slowest = (seconds, format!("{} by {law}", asked.command.name()));
+            self.slowest = (
+                seconds,
+                format!("{} by {law}: {}", asked.command.name(), asked.line),
+            );
         }
         let error = answer.error.clone();
         self.faults += usize::from(
