@@ -15,6 +15,7 @@ use crate::tolerances::NEGLIGIBLE;
 use carom_contact::{ContactIndex, ImpactError, RowIndex};
 use carom_lcp::cone::ConeMode;
 use carom_lcp::friction_directions;
+use carom_numeric::decisions::Sum;
 use nalgebra::{DMatrix, DVector};
 use std::sync::Arc;
 
@@ -239,10 +240,13 @@ impl<'f> Contacts<'f> {
         let mut after: Option<DMatrix<f64>> = None;
         let mut is_any = false;
         for (reading, grip) in readings.iter().zip(grips) {
-            if *grip != Grip::Open
-                || !(reading.is_nothing(reading.gap.abs())
-                    && reading.is_nothing(reading.push.abs()))
-            {
+            if *grip != Grip::Open || !reading.is_nothing(reading.push.abs()) {
+                continue;
+            }
+            // Beside large impulses only their rounding is left of the velocity.
+            let made: f64 = stage.impulse().iter().map(|l| l.abs()).sum();
+            let gap = reading.gap.abs();
+            if !(reading.is_nothing(gap) || gap <= Sum::ROUNDING * made) {
                 continue;
             }
             let after = after.get_or_insert_with(|| {
