@@ -50,6 +50,22 @@ impl Built {
         self.change -= missed;
     }
 
+    /// Refines the velocity once so that its change has the momentum of the impulses: beside large inertias the factor of the mass
+    /// matrix rounds the momentum of a small one.
+    fn balance_momentum(&mut self, contacts: &ContactSet<'_>) {
+        let metric = contacts.metric();
+        let mut left = -(metric.mass_matrix() * &self.change);
+        let rows = contacts.jacobian_rows().zip(&self.impulses);
+        let forms = contacts.constraint_forms().iter();
+        for (row, impulse) in rows.chain(forms.zip(&self.constraint_impulses)) {
+            left.axpy(*impulse, &row.0, 1.0);
+        }
+        metric.whiten_in_place(left.as_mut_slice());
+        metric.unwhiten_velocity_in_place(left.as_mut_slice());
+        self.velocity_plus.0 += &left;
+        self.change += left;
+    }
+
     fn answer(&self) -> Answer<'_> {
         Answer {
             velocity_plus: self.velocity_plus.0.as_slice(),
@@ -181,7 +197,8 @@ impl Candidate {
         };
         if corrects {
             self.correct(problem, basis, &built);
-            let corrected = self.build(problem);
+            let mut corrected = self.build(problem);
+            corrected.balance_momentum(problem.contacts());
             let next = check(problem, &corrected.answer(), rules, basis);
             // An accepted answer is kept unless the corrected one is accepted and better.
             let is_better = next.breach.is_none() && next.hidden < found.hidden;
