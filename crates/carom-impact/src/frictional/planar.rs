@@ -5,11 +5,9 @@ use super::round::{RoundStep, RoundWorkspace};
 use super::space::ContactSpace;
 use super::stepper::StepWorkspace;
 use crate::tolerances::EQUAL;
-use crate::tolerances::FREE;
 use carom_contact::{FamilyMember, ImpactError};
 use carom_lcp::cone::{ConeMode, ConeSelection};
 use carom_metric::kernel;
-use nalgebra::DMatrix;
 
 /// Impulses that replace those found by Lemke's method.
 pub(super) struct Replaced {
@@ -71,36 +69,4 @@ fn is_isolated(space: &ContactSpace, before: &[f64], workspace: &StepWorkspace) 
     };
     // Without a sliding contact the velocities are unique, even if the impulses are not.
     !(0..space.n_contacts).any(slides) || is_regular(space, before, impulse, &[], 0.0)
-}
-
-/// True if no pivot of an elimination with row and column exchanges is small relative to the largest.
-pub(super) fn has_safe_pivots(mut matrix: DMatrix<f64>) -> bool {
-    let n = matrix.nrows();
-    let mut largest = 0.0f64;
-    for k in 0..n {
-        let (mut place, mut pivot) = ((k, k), 0.0f64);
-        for j in k..n {
-            for i in k..n {
-                let size = matrix[(i, j)].abs();
-                if size > pivot {
-                    (place, pivot) = ((i, j), size);
-                }
-            }
-        }
-        largest = largest.max(pivot);
-        let is_pivot = pivot > FREE * largest;
-        if !is_pivot {
-            return false;
-        }
-        matrix.swap_rows(k, place.0);
-        matrix.swap_columns(k, place.1);
-        for i in k + 1..n {
-            let factor = matrix[(i, k)] / matrix[(k, k)];
-            for j in k + 1..n {
-                let step = factor * matrix[(k, j)];
-                matrix[(i, j)] -= step;
-            }
-        }
-    }
-    true
 }

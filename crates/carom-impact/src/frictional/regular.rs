@@ -1,6 +1,5 @@
 //! Tests of whether an answer is locally unique.
 
-use super::planar::has_safe_pivots;
 use super::space::ContactSpace;
 use crate::tolerances::EQUAL;
 use crate::tolerances::FREE;
@@ -36,6 +35,38 @@ pub(super) fn is_regular(
     let equations = solution.equations(space, &after, false);
     let k = equations.rows.len();
     has_safe_pivots(DMatrix::from_fn(k, k, |i, j| equations.entry(i, j)))
+}
+
+/// True if no pivot of an elimination with row and column exchanges is small relative to the largest.
+fn has_safe_pivots(mut matrix: DMatrix<f64>) -> bool {
+    let n = matrix.nrows();
+    let mut largest = 0.0f64;
+    for k in 0..n {
+        let (mut place, mut pivot) = ((k, k), 0.0f64);
+        for j in k..n {
+            for i in k..n {
+                let size = matrix[(i, j)].abs();
+                if size > pivot {
+                    (place, pivot) = ((i, j), size);
+                }
+            }
+        }
+        largest = largest.max(pivot);
+        let is_pivot = pivot > FREE * largest;
+        if !is_pivot {
+            return false;
+        }
+        matrix.swap_rows(k, place.0);
+        matrix.swap_columns(k, place.1);
+        for i in k + 1..n {
+            let factor = matrix[(i, k)] / matrix[(k, k)];
+            for j in k + 1..n {
+                let step = factor * matrix[(k, j)];
+                matrix[(i, j)] -= step;
+            }
+        }
+    }
+    true
 }
 
 /// Counts the independent directions in which the velocities after the expansion phase are not unique. Other compression
