@@ -1,7 +1,7 @@
 //! Active sets of laws' answers, by which rounding errors of the impulses are corrected.
 
 use crate::ContactSet;
-use crate::gate::Breach;
+use crate::breach::Breach;
 use crate::index::RowIndex;
 use crate::tolerances::DEPENDENT_COLUMN;
 use carom_numeric::svd::Svd;

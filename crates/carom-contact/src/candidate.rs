@@ -1,10 +1,11 @@
 //! Conversion of impulses to a checked outcome. Every law ends here: there is no other way to an [`ImpactOutcome`].
 
 use crate::digits::{self, REFUSED_DIGITS};
-use crate::gate::{Answer, GateRule, Rules, check};
+use crate::gate::{Answer, Rules, check};
 use crate::numbers::Numbers;
 use crate::{
-    ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, audit,
+    ContactSet, Diagnostics, GateRule, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus,
+    audit,
 };
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;

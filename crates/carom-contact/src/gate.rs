@@ -27,12 +27,9 @@
 //! Velocities are rounded numbers. In a gentle impact the last digit of $v^+$ can exceed
 //! $10^{-9}$ of the change; rules 2 and 5 therefore allow two units of that digit.
 
-mod breach;
-
-pub use breach::{Breach, GateRule};
-
 use crate::ImpactProblem;
 use crate::basis::Basis;
+use crate::breach::{Breach, GateRule};
 use crate::index::{ContactIndex, RowIndex, UnitRow};
 use crate::numbers::Numbers;
 use crate::residual_scale::{above, divisor, dot_and_size, groups, row_velocity, worst};

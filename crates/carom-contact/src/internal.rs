@@ -1,8 +1,8 @@
 //! No promise of stability: items that other crates of the workspace use, not users. They change without notice.
 
 pub use crate::basis::{Basis, Missed, Opening, Targets};
+pub use crate::breach::Breach;
 pub use crate::dependent::Dependent;
-pub use crate::gate::Breach;
 pub use crate::margin::JAM_MARGIN;
 pub use crate::momentum_change::{MomentumChange, separating};
 pub use crate::nnls::nonnegative_least_squares;

@@ -52,6 +52,7 @@
 
 mod audit;
 mod basis;
+mod breach;
 mod candidate;
 mod constraints;
 mod contact;
@@ -77,12 +78,13 @@ mod tolerances;
 mod unsolved;
 
 pub use audit::{Audit, audit};
+pub use breach::GateRule;
 pub use candidate::Candidate;
 pub use contact::{Contact, ContactSet};
 pub use digits::{MARKED_DIGITS, REFUSED_DIGITS};
 pub use error::ImpactError;
 pub use friction_cone::FrictionCone;
-pub use gate::{GateRule, Rules, Work};
+pub use gate::{Rules, Work};
 pub use index::{ContactIndex, RowIndex, UnitRow};
 pub use invariants::Invariants;
 pub use law::{ImpactLaw, SetValuedLaw};

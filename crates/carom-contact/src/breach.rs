@@ -73,7 +73,7 @@ impl Breach {
         }
     }
 
-    pub(super) fn join(&mut self, other: Self) {
+    pub(crate) fn join(&mut self, other: Self) {
         self.is_feasibility &= other.is_feasibility;
         self.contacts.extend(other.contacts);
         if !(self.measure >= other.measure) {
