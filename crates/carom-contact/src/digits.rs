@@ -25,10 +25,12 @@
 //! multiplied by $1 + e$, and velocities that the compression missed are errors, too.
 
 mod inverse;
-mod slip;
+mod rate;
 mod span;
 mod system;
 
+use self::inverse::Inverse;
+use self::span::Span;
 use self::system::System;
 use crate::gate::{Answer, ResidualScales, Rules};
 use crate::index::ContactIndex;
@@ -122,7 +124,42 @@ pub(crate) fn digits(
         let mode = modes.get(i.index()).copied();
         system.add_contact(i, contact, answer.impulses, rules, (form, mode));
     }
-    Some(system.estimate())
+    Some(estimate(system))
+}
+
+/// Bounds the error of the velocity, and compares it with the motion that the contacts see. An open contact that may close
+/// within the error is held, too, since the exact answer may push there.
+fn estimate(mut system: System<'_>) -> Estimate {
+    system.add_momentum();
+    system.stretch_constraints();
+    let of = system.parts();
+    let mut nearest = None;
+    for round in 0..ROUNDS {
+        let span = Span::new(&system);
+        nearest = { span.nearest() }
+            .map(|(row, distance)| (system.held[row].contact, distance))
+            .filter(|(contact, near)| *contact != usize::MAX && *near < NEAR);
+        let Some(inverse) = Inverse::new(&system, &span) else {
+            break;
+        };
+        let errors = inverse.errors(&of);
+        if round + 1 < ROUNDS && system.hold_reached(&errors) {
+            continue;
+        }
+        let largest = system.largest_ratio(&of, &errors);
+        // Written so that NaN is no digit.
+        let digits = if largest <= 1.0 {
+            -libm::log10(largest)
+        } else {
+            0.0
+        };
+        let digits = (10.0 * digits.clamp(0.0, MOST)).floor() / 10.0;
+        return Estimate { digits, nearest };
+    }
+    Estimate {
+        digits: 0.0,
+        nearest,
+    }
 }
 
 /// Digits that an outcome has left: of the velocity, or of the velocity of a contact that approaches if it has fewer.

@@ -1,9 +1,7 @@
 //! Rows and columns of the system that an answer solves, and the error of its right-hand side.
 
-use super::inverse::Inverse;
-use super::slip::{AT_LIMIT, Slip};
-use super::span::Span;
-use super::{Estimate, Flat, Form, MOST, NEAR, ROUNDS, UNIT, reduction};
+use super::rate::{AT_LIMIT, Rate, Slip};
+use super::{Flat, Form, UNIT, reduction};
 use crate::gate::{Answer, Rules, Work};
 use crate::index::{ContactIndex, RowIndex};
 use crate::numbers::Numbers;
@@ -14,29 +12,6 @@ use carom_lcp::cone::ConeMode;
 use carom_metric::{Covector, kernel};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
-
-/// A row, its velocity after an impact, and the size of the rounding error of that; in units of the row times its power of two.
-pub(super) struct Rate<'p> {
-    given: &'p [f64],
-    /// Power of two that brings the row to about unit length.
-    pub(super) scale: f64,
-    /// Whitened row of unit length.
-    unit: Cow<'p, [f64]>,
-    /// Length of the whitened row.
-    length: f64,
-    pub(super) impulse: f64,
-    pub(super) after: f64,
-    pub(super) rounding: f64,
-    /// Velocity that the reduction to the motion which contacts see has lost.
-    hidden: f64,
-}
-
-impl Rate<'_> {
-    /// Error of the velocity after the impact.
-    pub(super) fn uncertainty(&self) -> f64 {
-        self.rounding + self.hidden
-    }
-}
 
 /// Row that an answer holds at a value. Velocities are those of the whitened row of unit length.
 pub(super) struct Held<'p> {
@@ -374,7 +349,7 @@ impl<'p> System<'p> {
     }
 
     /// Gives the impulses of constraints, which hold in both phases, the largest factor of all.
-    fn stretch_constraints(&mut self) {
+    pub(super) fn stretch_constraints(&mut self) {
         let most = self
             .held
             .iter()
@@ -383,43 +358,8 @@ impl<'p> System<'p> {
         constraints.for_each(|row| row.stretch = most);
     }
 
-    /// Bounds the error of the velocity, and compares it with the motion that the contacts see. An open contact that may close
-    /// within the error is held, too, since the exact answer may push there.
-    pub(super) fn estimate(mut self) -> Estimate {
-        self.add_momentum();
-        self.stretch_constraints();
-        let of = self.parts();
-        let mut nearest = None;
-        for round in 0..ROUNDS {
-            let span = Span::new(&self);
-            nearest = { span.nearest() }
-                .map(|(row, distance)| (self.held[row].contact, distance))
-                .filter(|(contact, near)| *contact != usize::MAX && *near < NEAR);
-            let Some(inverse) = Inverse::new(&self, &span) else {
-                break;
-            };
-            let errors = inverse.errors(&of);
-            if round + 1 < ROUNDS && self.hold_reached(&errors) {
-                continue;
-            }
-            let largest = self.largest_ratio(&of, &errors);
-            // Written so that NaN is no digit.
-            let digits = if largest <= 1.0 {
-                -libm::log10(largest)
-            } else {
-                0.0
-            };
-            let digits = (10.0 * digits.clamp(0.0, MOST)).floor() / 10.0;
-            return Estimate { digits, nearest };
-        }
-        Estimate {
-            digits: 0.0,
-            nearest,
-        }
-    }
-
     /// Holds the open contacts that close within the given errors of the whitened coordinates. Returns true if there are any.
-    fn hold_reached(&mut self, errors: &[f64]) -> bool {
+    pub(super) fn hold_reached(&mut self, errors: &[f64]) -> bool {
         let held = self.held.len();
         let mut open = std::mem::take(&mut self.open);
         open.retain(|(i, normal, least)| {
@@ -437,7 +377,7 @@ impl<'p> System<'p> {
     }
 
     /// Adds the momentum change $M\Delta$ to the balance, and turns the balance to the error of each momentum.
-    fn add_momentum(&mut self) {
+    pub(super) fn add_momentum(&mut self) {
         let n = self.change.len();
         let mass = self.contacts.metric().mass_matrix().as_slice();
         let sums = self.left.iter_mut().zip(&self.size).zip(&self.count);
@@ -454,7 +394,7 @@ impl<'p> System<'p> {
     }
 
     /// Returns for each coordinate the part of the system that shares bodies with it, by its first coordinate.
-    fn parts(&self) -> SmallVec<[usize; 8]> {
+    pub(super) fn parts(&self) -> SmallVec<[usize; 8]> {
         let n = self.change.len();
         let contacts = self.contacts;
         // A contact connects all that its rows touch.
@@ -474,7 +414,7 @@ impl<'p> System<'p> {
 
     /// Returns the largest ratio of the error to the motion that contacts see, over the parts that share no body. `errors` are
     /// those of the whitened coordinates.
-    fn largest_ratio(&self, of: &[usize], errors: &[f64]) -> f64 {
+    pub(super) fn largest_ratio(&self, of: &[usize], errors: &[f64]) -> f64 {
         let n = self.change.len();
         let metric = self.contacts.metric();
         let given = self.problem.momentum();

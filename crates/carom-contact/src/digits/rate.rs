@@ -1,13 +1,36 @@
-//! Sliding of a contact after an impact, as its velocities and friction impulses tell it.
+//! Velocities of rows after an impact, and the sliding of a contact, as its velocities and friction impulses tell it.
 
 use super::UNIT;
-use super::system::Rate;
+use std::borrow::Cow;
 
 /// Part of the friction limit above which a friction impulse is at the limit: at a vertex of a friction polygon.
 pub(super) const AT_LIMIT: f64 = 1.0 - 1e-9;
 
 /// Sliding velocity below which its direction is rounding, as a fraction of the terms that it is the sum of.
 const NO_DIRECTION: f64 = 64.0 * UNIT;
+
+/// A row, its velocity after an impact, and the size of the rounding error of that; in units of the row times its power of two.
+pub(super) struct Rate<'p> {
+    pub(super) given: &'p [f64],
+    /// Power of two that brings the row to about unit length.
+    pub(super) scale: f64,
+    /// Whitened row of unit length.
+    pub(super) unit: Cow<'p, [f64]>,
+    /// Length of the whitened row.
+    pub(super) length: f64,
+    pub(super) impulse: f64,
+    pub(super) after: f64,
+    pub(super) rounding: f64,
+    /// Velocity that the reduction to the motion which contacts see has lost.
+    pub(super) hidden: f64,
+}
+
+impl Rate<'_> {
+    /// Error of the velocity after the impact.
+    pub(super) fn uncertainty(&self) -> f64 {
+        self.rounding + self.hidden
+    }
+}
 
 /// Velocity and friction impulse of a contact along its tangents, in the caller's units.
 pub(super) struct Slip {
