@@ -4,10 +4,10 @@
 //! best time of each counts. They mean something on a busy machine, where the times that follow do not.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use carom_contact::candidate::{Candidate, Opening};
-use carom_contact::gate::Rules;
+use carom_contact::internal::Opening;
 use carom_contact::{
-    Contact, ContactSet, Diagnostics, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
+    Candidate, Contact, ContactSet, Diagnostics, ImpactLaw, ImpactOutcome, ImpactProblem,
+    ImpactStatus, Rules,
 };
 use carom_impact::frictional::AnitescuPotra;
 use carom_metric::{Covector, KineticMetric, Tangent};

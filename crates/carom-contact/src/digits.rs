@@ -35,7 +35,7 @@ use self::system::System;
 use crate::gate::{Answer, ResidualScales, Rules};
 use crate::index::ContactIndex;
 use crate::residual_scale::{GRAZING_TOLERANCE, ROUNDING_TOLERANCE};
-use crate::{Audit, Diagnostics, ImpactProblem};
+use crate::{Audit, Diagnostics, FrictionCone, ImpactProblem};
 use carom_metric::kernel;
 use smallvec::SmallVec;
 
@@ -118,7 +118,12 @@ pub(crate) fn digits(
     }
     let modes = diagnostics.modes();
     if let Diagnostics::Poisson(phases) = diagnostics {
-        system.add_compression(phases.compression.as_slice());
+        // Friction of a polygon may be at its limit on an edge.
+        let edge = match phases.cone {
+            FrictionCone::Round => 1.0,
+            FrictionCone::Polygon(k) => libm::cos(std::f64::consts::PI / k.max(3) as f64),
+        };
+        system.add_compression(phases.compression.as_slice(), edge);
     }
     for (i, contact) in contacts.indexed() {
         let mode = modes.get(i.index()).copied();

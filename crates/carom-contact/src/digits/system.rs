@@ -57,8 +57,9 @@ pub(super) struct System<'p> {
     pub(super) rows: Flat,
     pub(super) columns: Flat,
     pub(super) across: Across,
-    /// Impulses of a compression on the caller's rows, and the whitened momentum after it; empty without one.
-    compression: (&'p [f64], Numbers),
+    /// Impulses of a compression on the caller's rows, the whitened momentum after it, both empty without one, and the part of the
+    /// friction limit below which a contact stuck.
+    compression: (&'p [f64], Numbers, f64),
     /// True for the coordinates of rows that push, or approach by more than grazing: the impact acts on them.
     acts: SmallVec<[bool; 8]>,
     /// Normals of open contacts, with the velocities at which they separate.
@@ -89,7 +90,7 @@ impl<'p> System<'p> {
             rows: Flat::new(),
             columns: Flat::new(),
             across: Across::default(),
-            compression: (&[], Numbers::new()),
+            compression: (&[], Numbers::new(), 1.0),
             acts: smallvec![false; n],
             open: SmallVec::new(),
         }
@@ -159,14 +160,15 @@ impl<'p> System<'p> {
         }
     }
 
-    /// Adds the impulses of a compression on the caller's rows. Rows that it stops are held by the answer, too.
-    pub(super) fn add_compression(&mut self, impulses: &'p [f64]) {
+    /// Adds the impulses of a compression on the caller's rows. Rows that it stops are held by the answer, too. Friction below the
+    /// part `edge` of its limit sticks.
+    pub(super) fn add_compression(&mut self, impulses: &'p [f64], edge: f64) {
         let mut momentum: Numbers = self.problem.momentum().into();
         for (row, impulse) in self.contacts.all_rows().zip(impulses) {
             let on_unit = impulse * self.contacts.row_norm(row) * self.problem.scale();
             kernel::add_scaled(&mut momentum, on_unit, self.contacts.unit_row(row));
         }
-        self.compression = (impulses, momentum);
+        self.compression = (impulses, momentum, AT_LIMIT * edge);
     }
 
     /// Adds the velocities that a contact keeps through a compression that should stop it: of its normal, and of its tangents if
@@ -178,7 +180,7 @@ impl<'p> System<'p> {
         tangents: &mut [Rate<'p>],
         most: f64,
     ) {
-        let (impulses, momentum) = &self.compression;
+        let (impulses, momentum, edge) = &self.compression;
         let mut rows = self.contacts.rows_at(i);
         let impulse = |row: RowIndex| impulses.get(row.index()).copied().unwrap_or(0.0);
         let missed = |row: RowIndex| {
@@ -190,7 +192,7 @@ impl<'p> System<'p> {
         };
         normal.hidden += missed(first) * normal.scale;
         let sizes = rows.clone().map(impulse);
-        let is_stopped = sizes.fold(0.0, libm::hypot) < AT_LIMIT * most * impulse(first);
+        let is_stopped = sizes.fold(0.0, libm::hypot) < edge * most * impulse(first);
         for (row, tangent) in rows.zip(tangents).filter(|_| is_stopped) {
             tangent.hidden += missed(row) * tangent.scale;
         }
