@@ -119,7 +119,7 @@ pub(super) fn search(
     if ordered.contacts.is_empty() {
         return Ok(nearest.verdict(given, Membership::Unknown));
     }
-    if let Some(witness) = rerun(given, known) {
+    if let Some(witness) = rerun(given, known, MAX_LISTED, |distance| distance <= EQUAL) {
         return Ok(nearest.verdict(given, Membership::Inside(witness)));
     }
     let mut found = search_ordered(&case, &told, nearest)?;
@@ -136,19 +136,31 @@ pub(super) fn search(
     {
         found.membership = Membership::Unknown;
     }
+    if let Membership::Unknown = found.membership
+        && let Some(witness) = rerun(given, known, 0, |distance| given.is_same(distance))
+    {
+        found.membership = Membership::Near(witness);
+    }
     Ok(found)
 }
 
-/// Returns the sequential law itself as a witness that the judged velocity is an outcome, if the answer of the law is
-/// this velocity and takes more than [`MAX_LISTED`] impacts. `known` lists the answers of laws. There are then too many
-/// impacts to be listed, or infinitely many that become ever smaller.
-fn rerun(case: &Case<'_>, known: &[Known]) -> Option<Witness> {
+/// Returns the sequential law itself as a witness if its answer takes more than `listed` impacts, and its distance from the
+/// judged velocity passes the test `is_at`. `known` lists the answers of laws. More than [`MAX_LISTED`] impacts are too many to be
+/// listed, or infinitely many that become ever smaller.
+fn rerun(
+    case: &Case<'_>,
+    known: &[Known],
+    listed: usize,
+    is_at: impl Fn(f64) -> bool,
+) -> Option<Witness> {
     known.iter().find_map(|member| match &member.origin {
         Origin::Sequential(contacts, law)
-            if contacts.len() > MAX_LISTED && case.distance(&member.velocity) <= EQUAL =>
+            if contacts.len() > listed && is_at(case.distance(&member.velocity)) =>
         {
             let witness = Witness::Sequential(law.clone());
-            is_good(case, &witness).then_some(witness)
+            let end = witness.end(case.problem);
+            end.is_ok_and(|end| is_at(case.distance(&end)))
+                .then_some(witness)
         }
         _ => None,
     })
