@@ -7,7 +7,7 @@ use carom_benches::worlds::{ball, body, elastic, plane};
 use carom_geometry::{Cuboid, Shape};
 use carom_motion::hybrid::{Ending, Limits};
 use carom_numeric::random::CounterRng;
-use carom_world::{BodySpec, PlaneSpec, Serial, StepCounts, Stepping, Surface, World, WorldSpec};
+use carom_world::{BodySpec, PlaneSpec, Serial, StepCounts, Stepping, World};
 use criterion::{Criterion, criterion_group, criterion_main};
 use nalgebra::Vector3;
 use std::time::{Duration, Instant};

@@ -10,7 +10,7 @@ use carom_lie::So3;
 use carom_motion::hybrid::Limits;
 use carom_numeric::random::CounterRng;
 use carom_variational::{Flight, FreeFlight, RigidBody, State};
-use carom_world::{Event, OnZeno, PlaneSpec, Surface, World, WorldSpec};
+use carom_world::{Event, OnZeno, PlaneSpec, World};
 use criterion::{Criterion, criterion_group, criterion_main};
 use nalgebra::Vector3;
 use parry3d_f64::math::Vector;
