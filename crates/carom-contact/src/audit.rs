@@ -1,14 +1,12 @@
 //! Energy and momentum balance of an outcome: one function for every law.
 
 use crate::digits::{self, CLOSING};
-use crate::gate::{Answer, GATE_TOLERANCE, ROUNDING};
-use crate::index::RowIndex;
-use crate::numbers::Numbers;
+use crate::ledger::{Answer, Ledger};
+use crate::residual_scale::divisor;
 use crate::span::part_in_span;
 use crate::{ImpactError, ImpactProblem};
-use carom_metric::{Covector, Tangent, kernel};
+use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
-use smallvec::smallvec;
 
 /// Energy and momentum balance of one impact, which every outcome contains. Residuals are relative to $\lVert p^-\rVert$,
 /// the kinetic norm of the momentum before the impact, so they are comparable between problems; 0 is perfect.
@@ -83,104 +81,87 @@ pub fn audit(
     impulses: &DVector<f64>,
     constraint_impulses: &DVector<f64>,
 ) -> Result<Audit, ImpactError> {
+    check_lengths(problem, impulses, constraint_impulses)?;
+    let metric = problem.contacts().metric();
+    metric.check_vector("velocity after", velocity_plus.0.as_slice())?;
+    let answer = Answer {
+        velocity_plus: velocity_plus.0.as_slice(),
+        impulses: impulses.as_slice(),
+        constraint_impulses: constraint_impulses.as_slice(),
+    };
+    audited(problem, &answer, &Ledger::new(problem, &answer))
+}
+
+/// Energy and momentum balance of an answer with its sums.
+pub(crate) fn audited(
+    problem: &ImpactProblem<'_>,
+    answer: &Answer<'_>,
+    ledger: &Ledger,
+) -> Result<Audit, ImpactError> {
     let contacts = problem.contacts();
     let metric = contacts.metric();
-    let forms = contacts.constraint_forms();
-    check_lengths(problem, impulses, constraint_impulses)?;
-    metric.check_vector("velocity after", velocity_plus.0.as_slice())?;
-    let mut whitened: Numbers = smallvec![0.0; metric.dim()];
-    metric.whiten_velocity_into(velocity_plus.0.as_slice(), &mut whitened);
-    let norm_plus = kernel::norm(&whitened);
+    let scale = problem.scale();
+    let norm_plus = kernel::norm(&ledger.momentum) / scale;
     let energy_plus_j = 0.5 * norm_plus * norm_plus;
     if !energy_plus_j.is_finite() {
         return Err(ImpactError::Overflow);
     }
-    let norm_minus = problem.norm() / problem.scale();
-    let per_norm = if norm_minus > 0.0 {
-        1.0 / norm_minus
-    } else {
-        1.0
-    };
-
-    let v_minus = problem.velocity_minus().0.as_slice();
-    let v_plus = velocity_plus.0.as_slice();
-    // Momentum change that the impulses explain.
-    let mut explained: Numbers = smallvec![0.0; metric.dim()];
+    let per_norm = scale / divisor(problem.norm());
     let mut audit = Audit {
         energy_minus_j: problem.energy_minus_j(),
         energy_plus_j,
         contact_work_j: Vec::with_capacity(contacts.len()),
         ..Audit::default()
     };
-    let mut gain = Gain::default();
-    let mut closes = false;
+    let (mut work, mut limit, mut closes) = (0.0, 0.0, false);
     for (i, contact) in contacts.indexed() {
-        let first = contacts.row(i);
-        let mut work = 0.0;
-        // Rows may have any length: they are scaled before they meet velocities or impulses.
-        let mut add = |row: RowIndex, covector: &Covector| {
-            let scale = contacts.row_scale(row);
-            let impulse = impulses[row.index()] / scale;
-            let (mut before, mut after, mut size) = (0.0, 0.0, 0.0);
-            let velocities = v_minus.iter().zip(v_plus);
-            let entries = covector.0.as_slice().iter().zip(velocities);
-            for ((entry, (minus, plus)), explained) in entries.zip(explained.iter_mut()) {
-                let entry = entry * scale;
-                let (minus, plus) = (entry * minus, entry * plus);
-                before += minus;
-                after += plus;
-                size += minus.abs() + plus.abs();
-                *explained += entry * impulse;
-            }
-            work += impulse * 0.5 * (before + after);
-            gain.add(impulse, [before, after], size);
-            (after, size, scale)
-        };
-        let (normal_velocity, size, scale) = add(first, &contact.normal);
-        closes |= -normal_velocity > CLOSING * size;
-        let mut tangential = 0.0f64;
-        for (row, tangent) in contacts.tangents_at(i).zip(&contact.tangents) {
-            add(row, tangent);
-            tangential = libm::hypot(tangential, impulses[row.index()]);
+        let mut own = 0.0;
+        for row in contacts.rows_at(i) {
+            let row = &ledger.rows[row.index()];
+            let [made, rounding] = row.work(row.before);
+            own += made;
+            limit += rounding;
         }
-        audit.contact_work_j.push(work);
+        work += own;
+        audit.contact_work_j.push(own / scale / scale);
+        let first = contacts.row(i);
+        let normal = &ledger.rows[first.index()];
+        closes |= -normal.after > CLOSING * normal.size;
+        let tangents = contacts.tangents_at(i);
+        let tangential = tangents.map(|row| answer.impulses[row.index()]);
         let norm = contacts.normal_norm(i);
-        let normal_impulse = impulses[first.index()];
-        let excess = tangential - contact.friction * normal_impulse.max(0.0);
+        let impulse = answer.impulses[first.index()];
+        let excess = tangential.fold(0.0, libm::hypot) - contact.friction * impulse.max(0.0);
         raise(
             &mut audit.penetration_residual,
-            -normal_velocity / (norm * scale) * per_norm,
+            -normal.after / (norm * normal.scale) / scale * per_norm,
         );
-        raise(
-            &mut audit.adhesion_residual,
-            -normal_impulse * norm * per_norm,
-        );
+        raise(&mut audit.adhesion_residual, -impulse * norm * per_norm);
         raise(&mut audit.friction_residual, excess * norm * per_norm);
     }
-    for (form, &lambda) in forms.iter().zip(constraint_impulses.iter()) {
-        let residual = kernel::dot(form.0.as_slice(), v_plus).abs();
+    let constraints = &ledger.rows[contacts.n_rows()..];
+    for (form, row) in contacts.constraint_forms().iter().zip(constraints) {
         let length = metric.norm(form)?;
         if length > 0.0 {
-            raise(&mut audit.constraint_residual, residual / length * per_norm);
+            let residual = row.after.abs() / (length * row.scale) / scale * per_norm;
+            raise(&mut audit.constraint_residual, residual);
         }
-        kernel::add_scaled(&mut explained, lambda, form.0.as_slice());
     }
-    metric.whiten_in_place(&mut explained);
-    let per_scale = 1.0 / problem.scale();
-    for ((explained, plus), minus) in explained.iter_mut().zip(&whitened).zip(problem.momentum()) {
-        *explained -= plus - minus * per_scale;
+    let mut left = ledger.left.clone();
+    metric.whiten_in_place(&mut left);
+    for ((left, plus), minus) in left
+        .iter_mut()
+        .zip(&ledger.momentum)
+        .zip(problem.momentum())
+    {
+        *left += plus - minus;
     }
-    let answer = Answer {
-        velocity_plus: v_plus,
-        impulses: impulses.as_slice(),
-        constraint_impulses: constraint_impulses.as_slice(),
-    };
+    audit.momentum_residual = kernel::norm(&left) / scale * per_norm;
     if closes {
-        audit.closing = digits::closing(problem, problem, &answer, &[]);
+        audit.closing = digits::closing(problem, problem, ledger, &[]);
     }
-    audit.momentum_residual = kernel::norm(&explained) * per_norm;
-    if gain.is_gain() {
-        audit.energy_gain = Some(energy_ratio(problem, &whitened));
+    if work > limit {
+        audit.energy_gain = Some(energy_ratio(problem, &ledger.momentum));
     }
     Ok(audit)
 }
@@ -209,27 +190,6 @@ fn check_lengths(
     Ok(())
 }
 
-/// Work of the impulses, and the limit up to which it counts as rounding.
-#[derive(Clone, Copy, Debug, Default)]
-struct Gain {
-    work: f64,
-    limit: f64,
-}
-
-impl Gain {
-    /// Adds the work of the impulse on one row to the total. `before` and `after` are the velocities of the row; `size` is
-    /// the size of the terms that these velocities are sums of, for the rounding error.
-    fn add(&mut self, impulse: f64, [before, after]: [f64; 2], size: f64) {
-        self.work += impulse * 0.5 * (before + after);
-        let terms = 0.5 * (before.abs() + after.abs());
-        self.limit += impulse.abs() * (GATE_TOLERANCE * terms + ROUNDING * size);
-    }
-
-    fn is_gain(&self) -> bool {
-        self.work > self.limit
-    }
-}
-
 /// Returns the energy after the impact divided by that before it. Only the part of the momentum in the span of the contact
 /// and constraint rows counts. `plus`: momentum after the impact, whitened (in coordinates with a Euclidean kinetic
 /// metric). The ratio is infinite if this part is zero before the impact.
@@ -245,8 +205,7 @@ fn energy_ratio(problem: &ImpactProblem<'_>, plus: &[f64]) -> f64 {
         let part = part_in_span(rows.clone(), momentum);
         kernel::dot(&part, &part)
     };
-    let per_scale = 1.0 / (problem.scale() * problem.scale());
-    seen(plus) / (seen(problem.momentum()) * per_scale)
+    seen(plus) / seen(problem.momentum())
 }
 
 /// Sets `largest` to `value` if `value` is larger.

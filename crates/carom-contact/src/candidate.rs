@@ -1,7 +1,8 @@
 //! Conversion of impulses to a checked outcome. Every law ends here: there is no other way to an [`ImpactOutcome`].
 
 use crate::digits::{self, REFUSED_DIGITS};
-use crate::gate::{Answer, Rules, check};
+use crate::gate::{Rules, check};
+use crate::ledger::{Answer, Ledger};
 use crate::numbers::Numbers;
 use crate::{
     ContactSet, Diagnostics, GateRule, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus,
@@ -78,9 +79,9 @@ impl Built {
     fn audited(
         mut self,
         problem: &ImpactProblem<'_>,
+        ledger: Option<Ledger>,
         rules: &Rules<'_>,
-        status: ImpactStatus,
-        diagnostics: Diagnostics,
+        (status, diagnostics): (ImpactStatus, Diagnostics),
     ) -> Result<ImpactOutcome, ImpactError> {
         let given = problem.as_given()?;
         if let Some(given) = &given {
@@ -97,23 +98,22 @@ impl Built {
         }
         let posed = problem;
         let problem = given.as_ref().unwrap_or(posed);
-        let mut audit = audit::audit(
-            problem,
-            &self.velocity_plus,
-            &self.impulses,
-            &self.constraint_impulses,
-        )?;
         let (answer, change) = (self.answer(), self.change.as_slice());
+        let ledger = match ledger {
+            Some(ledger) if given.is_none() => ledger,
+            _ => Ledger::new(problem, &answer),
+        };
+        let mut audit = audit::audited(problem, &answer, &ledger)?;
         let estimate = match status {
             ImpactStatus::Jammed => None,
-            _ => digits::digits(problem, posed, &answer, change, rules, &diagnostics),
+            _ => digits::digits([problem, posed], &ledger, change, rules, &diagnostics),
         };
         audit.digits = estimate.map(|estimate| estimate.digits);
         // Impacts in turn add up their rounding, which is all that approaches.
         if estimate.is_none() {
             audit.closing = 0.0;
         } else if given.is_some() || !rules.wall_rates.is_empty() {
-            audit.closing = digits::closing(problem, posed, &answer, rules.wall_rates);
+            audit.closing = digits::closing(problem, posed, &ledger, rules.wall_rates);
         }
         if !audit.is_finite() {
             return Err(ImpactError::Overflow);
@@ -189,42 +189,40 @@ impl Candidate {
     ) -> Result<ImpactOutcome, ImpactError> {
         let mut built = self.build(problem);
         if status != ImpactStatus::Resolved {
-            return built.audited(problem, rules, status, diagnostics);
+            return built.audited(problem, None, rules, (status, diagnostics));
         }
-        let mut found = check(problem, &built.answer(), rules, basis);
+        let mut ledger = Ledger::new(problem, &built.answer());
+        let mut found = check(problem, &built.answer(), &ledger, rules, basis);
         let corrects = match &found.breach {
             Some(breach) => basis.can_correct(breach),
             None => found.is_imprecise(),
         };
         if corrects {
-            self.correct(problem, basis, &built);
+            self.correct(problem, basis, &ledger);
             let mut corrected = self.build(problem);
             corrected.balance_momentum(problem.contacts());
-            let next = check(problem, &corrected.answer(), rules, basis);
+            let sums = Ledger::new(problem, &corrected.answer());
+            let next = check(problem, &corrected.answer(), &sums, rules, basis);
             // An accepted answer is kept unless the corrected one is accepted and better.
             let is_better = next.breach.is_none() && next.hidden < found.hidden;
             if found.breach.is_some() || is_better {
-                (built, found) = (corrected, next);
+                (built, found, ledger) = (corrected, next, sums);
             }
         }
         let Some(breach) = found.breach else {
             let diagnostics =
                 diagnostics.with_residuals(found.velocity_residual, found.own_residual);
-            return built.audited(problem, rules, status, diagnostics);
+            return built.audited(problem, Some(ledger), rules, (status, diagnostics));
         };
         if rules.may_be_infeasible && breach.is_feasibility {
             let rules = Rules {
                 may_approach: true,
                 ..*rules
             };
+            let found = built.audited(problem, Some(ledger), &rules, (status, diagnostics))?;
             return Err(ImpactError::InfeasibleLaw {
                 contacts: breach.contacts,
-                found: Some(Box::new(built.audited(
-                    problem,
-                    &rules,
-                    status,
-                    diagnostics,
-                )?)),
+                found: Some(Box::new(found)),
             });
         }
         if breach.rule == GateRule::Finite {
@@ -262,10 +260,10 @@ impl Candidate {
 
     /// Corrects the impulses once with the active set `basis`, given the velocities of the contact rows that they cause.
     #[cold]
-    fn correct(&mut self, problem: &ImpactProblem<'_>, basis: &mut dyn Basis, built: &Built) {
+    fn correct(&mut self, problem: &ImpactProblem<'_>, basis: &mut dyn Basis, ledger: &Ledger) {
         let contacts = problem.contacts();
-        let before = contacts.rates(problem.velocity_minus().0.as_slice(), problem.scale());
-        let after = contacts.rates(built.velocity_plus.0.as_slice(), problem.scale());
+        let before = ledger.on_units(contacts, |row| row.before);
+        let after = ledger.on_units(contacts, |row| row.after);
         let mut impulse = self.impulse.clone();
         basis.correct(contacts, &before, &after, &mut impulse);
         // The sum of large impulses would lose the digits of their change.

@@ -495,15 +495,32 @@ impl<'m> ContactSet<'m> {
         residual_scale::row_velocity(normal, velocity, self.normal_norm(i), scale)
     }
 
-    /// Computes the velocities of all contact rows of unit kinetic length for a generalized `velocity` (n entries), multiplied by
-    /// `scale`.
-    pub(crate) fn rates(&self, velocity: &[f64], scale: f64) -> Numbers {
-        let rows = self.all_rows().zip(self.jacobian_rows());
-        rows.map(|(row, covector)| {
-            let norm = self.row_norm(row);
-            residual_scale::row_velocity(covector.0.as_slice(), velocity, norm, scale).rate
-        })
-        .collect()
+    /// Reflects a velocity (n entries, changed in place) elastically at contact `i` if the contact approaches. Returns the
+    /// impulse on the caller's normal row (N·s), or 0 if the contact does not approach or does not exist.
+    ///
+    /// This is a single elastic impact without allocation, audit or options:
+    /// $v^+ = v^- - 2 b_i M^{-1} u_i^T$ for $b_i < 0$, where $u_i$ is the unit normal and $b_i = u_iv^-$.
+    /// `workspace` has n entries.
+    pub fn reflect_in_place(
+        &self,
+        i: ContactIndex,
+        velocity: &mut [f64],
+        workspace: &mut [f64],
+    ) -> f64 {
+        if i.index() >= self.len() {
+            return 0.0;
+        }
+        let place = self.place(i);
+        let b = self
+            .normal_velocity(self.contact_at(place), velocity, 1.0)
+            .rate;
+        if b.is_nan() || b >= 0.0 {
+            return 0.0;
+        }
+        workspace.copy_from_slice(self.unit(place));
+        self.metric().unwhiten_velocity_in_place(workspace);
+        kernel::add_scaled(velocity, -2.0 * b, workspace);
+        -2.0 * b / self.normal_norm(i)
     }
 
     /// Iterates over all rows of the contact Jacobian as the caller gave them: for every contact its normal, then its

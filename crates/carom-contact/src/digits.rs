@@ -19,23 +19,23 @@
 //! ((I - TP^T)L^{-1},\ TR^{-T})$ with $T = U_B(P^TU_B + D)^{-1}$; $T = P = Q$ without friction. The term $C$ adds a direction across
 //! the sliding to $P$ and $U_B$, and its compliance $|u_t|/(\mu\lambda_n)$ to $D$; both are multiplied by $\min(1, \mu\lambda_n/|u_t|)$.
 //!
-//! Three errors are no residuals of the printed answer. Rows that nearly depend on others are compared in the caller's coordinates:
-//! whitening rounds their difference. A row left out as dependent that contradicts the others, by more than rounding, makes one of
-//! them leave in the exact answer. The expansion of Poisson's law repeats the impulses of the compression: columns of $T$ are
-//! multiplied by $1 + e$, and velocities that the compression missed are errors, too.
+//! Rows that nearly depend on others are compared in the caller's coordinates: whitening rounds their difference. Constraints enter
+//! as an orthonormal basis of their span, contacts as rows restricted by them. The expansion of Poisson's law repeats the impulses
+//! of the compression: $T$ is multiplied by the largest $1 + e$ of the contacts that rebound.
+//!
+//! The modes are taken as told. If rows that depend contradict each other, so that the exact answer leaves one, or if an open contact
+//! closes within the error, then the estimate knows nothing of it.
 
 mod inverse;
-mod rate;
-mod span;
 mod system;
 
 use self::inverse::Inverse;
-use self::span::Span;
 use self::system::System;
-use crate::gate::{Answer, ResidualScales, Rules};
+use crate::gate::{ResidualScales, Rules};
 use crate::index::ContactIndex;
+use crate::ledger::Ledger;
 use crate::residual_scale::{GRAZING_TOLERANCE, ROUNDING_TOLERANCE};
-use crate::{Audit, Diagnostics, FrictionCone, ImpactProblem};
+use crate::{Audit, Diagnostics, ImpactProblem};
 use carom_metric::kernel;
 use smallvec::SmallVec;
 
@@ -56,9 +56,6 @@ const NEAR: f64 = 1e-4;
 
 /// Approach of a contact after the impact below which no digit of the velocity is lost, as a fraction of its velocities.
 pub(crate) const CLOSING: f64 = 1e-9;
-
-/// Most times that open contacts are added to those held, each time with larger errors.
-const ROUNDS: usize = 4;
 
 /// Numbers of a small matrix, without allocation up to eight rows of twelve entries.
 type Flat = SmallVec<[f64; 96]>;
@@ -98,73 +95,39 @@ fn form(diagnostics: &Diagnostics) -> Option<Form> {
     }
 }
 
-/// Estimates the number of correct digits of an answer to a problem. `change` is the change of the velocity (n entries), `rules`
-/// are the checks that the answer passed, in the units of the problem `posed` that the law solved. `None` if the form of the answer is not known.
+/// Estimates the number of correct digits of an answer with the given sums to the first problem; the second is that which the law
+/// solved. `change` is the change of the velocity (n entries), `rules` are the checks that the answer passed, in the units of the
+/// second problem. `None` if the form of the answer is not known.
 pub(crate) fn digits(
-    problem: &ImpactProblem<'_>,
-    posed: &ImpactProblem<'_>,
-    answer: &Answer<'_>,
+    problems: [&ImpactProblem<'_>; 2],
+    ledger: &Ledger,
     change: &[f64],
     rules: &Rules<'_>,
     diagnostics: &Diagnostics,
 ) -> Option<Estimate> {
     // The answer of a step is a part of an impact, and of no known form.
     let form = form(diagnostics).filter(|_| !rules.may_approach)?;
-    let mut system = System::new([problem, posed], answer, change);
-    let contacts = problem.contacts();
-    for (form, multiplier) in { contacts.constraint_forms().iter() }.zip(answer.constraint_impulses)
-    {
-        system.add_constraint(form, *multiplier);
-    }
+    let mut system = System::new(problems, ledger, form);
     let modes = diagnostics.modes();
-    if let Diagnostics::Poisson(phases) = diagnostics {
-        // Friction of a polygon may be at its limit on an edge.
-        let edge = match phases.cone {
-            FrictionCone::Round => 1.0,
-            FrictionCone::Polygon(k) => libm::cos(std::f64::consts::PI / k.max(3) as f64),
-        };
-        system.add_compression(phases.compression.as_slice(), edge);
+    for (i, contact) in problems[0].contacts().indexed() {
+        system.add_contact(i, contact, rules, modes.get(i.index()).copied());
     }
-    for (i, contact) in contacts.indexed() {
-        let mode = modes.get(i.index()).copied();
-        system.add_contact(i, contact, answer.impulses, rules, (form, mode));
-    }
-    Some(estimate(system))
-}
-
-/// Bounds the error of the velocity, and compares it with the motion that the contacts see. An open contact that may close
-/// within the error is held, too, since the exact answer may push there.
-fn estimate(mut system: System<'_>) -> Estimate {
-    system.add_momentum();
-    system.stretch_constraints();
-    let of = system.parts();
-    let mut nearest = None;
-    for round in 0..ROUNDS {
-        let span = Span::new(&system);
-        nearest = { span.nearest() }
-            .map(|(row, distance)| (system.held[row].contact, distance))
-            .filter(|(contact, near)| *contact != usize::MAX && *near < NEAR);
-        let Some(inverse) = Inverse::new(&system, &span) else {
-            break;
-        };
-        let errors = inverse.errors(&of);
-        if round + 1 < ROUNDS && system.hold_reached(&errors) {
-            continue;
-        }
-        let largest = system.largest_ratio(&of, &errors);
-        // Written so that NaN is no digit.
-        let digits = if largest <= 1.0 {
-            -libm::log10(largest)
-        } else {
-            0.0
-        };
-        let digits = (10.0 * digits.clamp(0.0, MOST)).floor() / 10.0;
-        return Estimate { digits, nearest };
-    }
-    Estimate {
-        digits: 0.0,
-        nearest,
-    }
+    system.add_momentum(change);
+    let Some(inverse) = Inverse::new(&system) else {
+        return Some(Estimate::default());
+    };
+    let nearest = { inverse.nearest() }
+        .map(|(row, distance)| (system.held[row].contact, distance))
+        .filter(|(contact, near)| *contact != usize::MAX && *near < NEAR);
+    // Written so that NaN is no digit.
+    let largest = system.largest_ratio(&inverse.errors());
+    let digits = if largest <= 1.0 {
+        -libm::log10(largest)
+    } else {
+        0.0
+    };
+    let digits = (10.0 * digits.clamp(0.0, MOST)).floor() / 10.0;
+    Some(Estimate { digits, nearest })
 }
 
 /// Digits that an outcome has left: of the velocity, or of the velocity of a contact that approaches if it has fewer.
@@ -183,31 +146,25 @@ pub(crate) fn left(audit: &Audit) -> f64 {
 pub(crate) fn closing(
     problem: &ImpactProblem<'_>,
     posed: &ImpactProblem<'_>,
-    answer: &Answer<'_>,
+    ledger: &Ledger,
     walls: &[f64],
 ) -> f64 {
     let contacts = problem.contacts();
-    let before = problem.velocity_minus().0.as_slice();
+    let to_posed = problem.scale() / posed.scale();
     let mut scales = None;
-    let fractions = contacts.indexed().map(|(i, contact)| {
-        let normal = contact.normal.0.as_slice();
-        let scale = contacts.row_scale(contacts.row(i));
+    let fractions = contacts.indices().map(|i| {
+        let row = contacts.row(i);
+        let normal = &ledger.rows[row.index()];
         let wall = walls.get(contacts.place(i).index()).copied().unwrap_or(0.0);
-        let unit = contacts.normal_norm(i) * scale / posed.scale();
+        let length = contacts.row_norm(row) * normal.scale;
+        let unit = length * to_posed;
         let wall = wall * unit;
-        let (mut after, mut size) = (wall, wall.abs());
-        for ((n, minus), plus) in normal.iter().zip(before).zip(answer.velocity_plus) {
-            let n = n * scale;
-            after += n * plus;
-            size += (n * minus).abs() + (n * plus).abs();
-        }
+        let (after, size) = (normal.after + wall, normal.size + wall.abs());
         if !(-after > CLOSING * size) {
             return 0.0;
         }
-        let scales = scales.get_or_insert_with(|| ResidualScales::new(problem, answer));
-        let row = contacts.row(i);
-        let terms = scales.terms[row.index()] * contacts.row_norm(row) * scale;
-        let rounding = GRAZING_TOLERANCE * (terms / problem.scale() + wall.abs());
+        let scales = scales.get_or_insert_with(|| ResidualScales::new(problem, ledger));
+        let rounding = GRAZING_TOLERANCE * (scales.terms[row.index()] * length + wall.abs());
         let hidden = if posed.is_at_rest(i) {
             posed.hidden_velocity(i)
         } else {

@@ -31,10 +31,10 @@ use crate::ImpactProblem;
 use crate::basis::Basis;
 use crate::breach::{Breach, GateRule};
 use crate::index::{ContactIndex, RowIndex, UnitRow};
+use crate::ledger::{Answer, Ledger, RowSums};
 use crate::numbers::Numbers;
 use crate::residual_scale::{above, divisor, dot_and_size, groups, row_velocity, worst};
 use carom_metric::{KineticMetric, kernel};
-use smallvec::smallvec;
 
 /// Largest accepted violation of a rule, as a fraction of the scale of that rule.
 pub(crate) const GATE_TOLERANCE: f64 = 1e-9;
@@ -108,14 +108,6 @@ impl Rules<'_> {
     }
 }
 
-/// Velocity after the impact and impulses on the caller's rows, without the internal scaling.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Answer<'a> {
-    pub(crate) velocity_plus: &'a [f64],
-    pub(crate) impulses: &'a [f64],
-    pub(crate) constraint_impulses: &'a [f64],
-}
-
 /// Result of the rules, for one answer.
 #[derive(Default)]
 pub(crate) struct Verdict {
@@ -149,6 +141,7 @@ impl Verdict {
 pub(crate) fn check(
     problem: &ImpactProblem<'_>,
     answer: &Answer<'_>,
+    ledger: &Ledger,
     rules: &Rules<'_>,
     basis: &dyn Basis,
 ) -> Verdict {
@@ -162,23 +155,21 @@ pub(crate) fn check(
         verdict.join(Breach::of(GateRule::Finite, f64::INFINITY));
         return verdict;
     }
-    let mut balance = Balance::new(problem, answer);
-    let suspects_contacts = balance.add_contacts(problem, answer, rules);
-    let suspects_constraints = balance.add_constraints(problem, answer);
-    let is_suspect = suspects_contacts || suspects_constraints;
+    let suspects = Suspects::new(problem, answer, rules, ledger);
+    let is_suspect = suspects.contacts || suspects.constraints;
     // Comparisons are written so that NaN fails, here and below.
     let is_asked = !matches!(rules.work, Work::Any) && rules.wall_rates.is_empty();
-    if is_asked && !(balance.work <= balance.work_size) {
-        let measure = GATE_TOLERANCE * balance.work / balance.work_size;
+    if is_asked && !(suspects.work <= suspects.work_limit) {
+        let measure = GATE_TOLERANCE * suspects.work / suspects.work_limit;
         verdict.join(Breach::of(GateRule::Energy, measure));
     }
-    let may_be_rounding = balance.check_momentum(problem.contacts().metric(), &mut verdict);
+    let may_be_rounding = check_momentum(ledger, problem.contacts().metric(), &mut verdict);
     let is_asked = basis.has_residual() || is_suspect && !rules.may_approach;
     if !(is_suspect || may_be_rounding || is_asked) {
         return verdict;
     }
-    let rows = ResidualScales::new(problem, answer);
-    if suspects_constraints {
+    let rows = ResidualScales::new(problem, ledger);
+    if suspects.constraints {
         rows.check_constraints(problem, answer, &mut verdict);
     }
     if is_suspect {
@@ -208,196 +199,122 @@ pub(crate) fn check(
     verdict
 }
 
-/// Momentum balance and work of an answer, summed row by row, with the sizes of their terms.
-struct Balance {
-    scale: f64,
-    /// Scaled velocities (n entries each) before and after the impact.
-    before: Numbers,
-    after: Numbers,
-    /// Negative sum of the impulses on all rows (n entries): with the momentum change added, the residual of the balance.
-    left: Numbers,
-    /// Sizes of the terms of `left` (n entries).
-    size: Numbers,
+/// Cheap checks of an answer: what they suspect is checked again with the full rounding scale $S$.
+#[derive(Default)]
+struct Suspects {
+    contacts: bool,
+    constraints: bool,
     work: f64,
-    /// Largest work that passes as rounding: [`GATE_TOLERANCE`] of the terms plus the rounding of the velocities.
-    work_size: f64,
+    /// Largest work that passes as rounding.
+    work_limit: f64,
 }
 
-impl Balance {
-    fn new(problem: &ImpactProblem<'_>, answer: &Answer<'_>) -> Self {
-        let n = problem.contacts().metric().dim();
-        let scale = problem.scale();
-        let scaled = |v: &[f64]| -> Numbers { v.iter().map(|x| x * scale).collect() };
-        Self {
-            scale,
-            before: scaled(problem.velocity_minus().0.as_slice()),
-            after: scaled(answer.velocity_plus),
-            left: smallvec![0.0; n],
-            size: smallvec![0.0; n],
-            work: 0.0,
-            work_size: 0.0,
-        }
-    }
-
-    /// Adds the impulse on one row to the momentum balance and the work, and returns the velocities of the row before and after,
-    /// and the size of their terms. `row_scale`
-    /// is a power of two that brings the row to about unit length. If `counted` is given, it replaces the row's velocity
-    /// before the impact in the work.
-    fn add(&mut self, row: &[f64], row_scale: f64, impulse: f64, counted: Option<f64>) -> [f64; 3] {
-        let impulse = impulse * (self.scale / row_scale);
-        let [mut before, mut after, mut size] = [0.0; 3];
-        for (k, a) in row.iter().enumerate() {
-            let a = a * row_scale;
-            let (minus, plus) = (a * self.before[k], a * self.after[k]);
-            before += minus;
-            after += plus;
-            size += minus.abs() + plus.abs();
-            self.left[k] -= a * impulse;
-            self.size[k] += (a * impulse).abs();
-        }
-        let counted = counted.unwrap_or(before);
-        self.work += 0.5 * impulse * (counted + after);
-        // The row's own velocity before is included in the terms: the counted velocity may be zero up to rounding.
-        let terms = f64::max(counted.abs(), before.abs()) + after.abs();
-        self.work_size += impulse.abs() * (0.5 * GATE_TOLERANCE * terms + ROUNDING * size);
-        [before, after, size]
-    }
-
-    /// Adds the impulses of all contacts to the balance of momentum and work. Returns true if by a cheap check some contact
-    /// seems to approach, to pull or to leave its friction cone.
-    fn add_contacts(
-        &mut self,
+impl Suspects {
+    fn new(
         problem: &ImpactProblem<'_>,
         answer: &Answer<'_>,
         rules: &Rules<'_>,
-    ) -> bool {
+        ledger: &Ledger,
+    ) -> Self {
         let contacts = problem.contacts();
-        let mut is_suspect = false;
+        let mut found = Self::default();
         for (i, contact) in contacts.indexed() {
             let first = contacts.row(i);
+            let normal = &ledger.rows[first.index()];
             let impulse = answer.impulses[first.index()];
-            let unit = contacts.row_norm(first) * contacts.row_scale(first);
+            let unit = contacts.row_norm(first) * normal.scale;
             let rebound = match rules.work {
                 Work::Rebound(rates) => rates.get(i.index()).map(|rate| -rate * unit),
                 Work::Lost | Work::Any => None,
             };
-            let normal = contact.normal.0.as_slice();
-            let [_, after, size] = self.add(normal, contacts.row_scale(first), impulse, rebound);
-            let approach = after + rules.wall_rate(contacts.place(i)) * unit;
-            is_suspect |= !(approach >= -GATE_TOLERANCE * size) && !rules.may_approach;
-            is_suspect |= !(impulse >= 0.0) && !rules.may_pull;
-            let counted = rebound.map(|_| 0.0);
+            let approach = normal.after + rules.wall_rate(contacts.place(i)) * unit;
+            found.contacts |= !(approach >= -GATE_TOLERANCE * normal.size) && !rules.may_approach;
+            found.contacts |= !(impulse >= 0.0) && !rules.may_pull;
+            found.add_work(normal, rebound);
             let mut tangential = 0.0f64;
-            for (row, tangent) in contacts.tangents_at(i).zip(&contact.tangents) {
-                let impulse = answer.impulses[row.index()];
-                let tangent = tangent.0.as_slice();
-                self.add(tangent, contacts.row_scale(row), impulse, counted);
-                tangential = libm::hypot(tangential, impulse);
+            for row in contacts.tangents_at(i) {
+                found.add_work(&ledger.rows[row.index()], rebound.map(|_| 0.0));
+                tangential = libm::hypot(tangential, answer.impulses[row.index()]);
             }
-            is_suspect |= rules.friction && !(tangential <= contact.friction * impulse);
+            found.contacts |= rules.friction && !(tangential <= contact.friction * impulse);
         }
-        is_suspect
+        for row in &ledger.rows[contacts.n_rows()..] {
+            found.add_work(row, None);
+            let excess = row.after.abs() - row.before.abs();
+            found.constraints |= !(excess <= GATE_TOLERANCE * row.size);
+        }
+        found
     }
 
-    /// Adds the impulses of all constraints to the balance of momentum and work. Returns true if by a cheap check some constraint
-    /// seems violated.
-    fn add_constraints(&mut self, problem: &ImpactProblem<'_>, answer: &Answer<'_>) -> bool {
-        let mut is_suspect = false;
-        let forms = problem.contacts().constraint_forms().iter();
-        for (form, &multiplier) in forms.zip(answer.constraint_impulses) {
-            let row = form.0.as_slice();
-            let row_scale = kernel::power_of_two_scale(kernel::max_abs(row));
-            let [before, after, size] = self.add(row, row_scale, multiplier, None);
-            let excess = after.abs() - before.abs();
-            is_suspect |= !(excess <= GATE_TOLERANCE * size);
-        }
-        is_suspect
-    }
-
-    /// Checks that the momentum change equals the sum of all impulses (rule 2 of this module). Returns true if in some coordinate
-    /// the rounding error of the impulses is a large part of the momentum.
-    fn check_momentum(&self, metric: &KineticMetric, verdict: &mut Verdict) -> bool {
-        let mut may_be_rounding = false;
-        // The mass matrix is symmetric: a column is a row.
-        let rows = metric.mass_matrix().as_slice().chunks_exact(metric.dim());
-        for ((row, left), size) in rows.zip(&self.left).zip(&self.size) {
-            let (mut momentum, mut terms, mut rounding) = (*left, *size, 0.0);
-            for ((m, minus), plus) in row.iter().zip(&self.before).zip(&self.after) {
-                let product = m * (plus - minus);
-                momentum += product;
-                terms += product.abs();
-                rounding += m.abs() * (minus.abs() + plus.abs());
-            }
-            may_be_rounding |= f64::EPSILON * size > CANCELLATION_TOLERANCE * rounding;
-            if !(momentum.abs() <= GATE_TOLERANCE * terms + ROUNDING * rounding) {
-                verdict.join(Breach::of(GateRule::Momentum, momentum.abs() / terms));
-            }
-        }
-        may_be_rounding
+    /// Adds the work of a row. If `counted` is given, it replaces the row's velocity before the impact.
+    fn add_work(&mut self, row: &RowSums, counted: Option<f64>) {
+        let [work, limit] = row.work(counted.unwrap_or(row.before));
+        self.work += work;
+        self.work_limit += limit;
     }
 }
 
+/// Checks that the momentum change equals the sum of all impulses (rule 2 of this module). Returns true if in some coordinate
+/// the rounding error of the impulses is a large part of the momentum.
+fn check_momentum(ledger: &Ledger, metric: &KineticMetric, verdict: &mut Verdict) -> bool {
+    let mut may_be_rounding = false;
+    // The mass matrix is symmetric: a column is a row.
+    let rows = metric.mass_matrix().as_slice().chunks_exact(metric.dim());
+    for ((row, left), size) in rows.zip(&ledger.left).zip(&ledger.size) {
+        let (mut momentum, mut terms, mut rounding) = (*left, *size, 0.0);
+        for ((m, minus), plus) in row.iter().zip(&ledger.before).zip(&ledger.after) {
+            let product = m * (plus - minus);
+            momentum += product;
+            terms += product.abs();
+            rounding += m.abs() * (minus.abs() + plus.abs());
+        }
+        may_be_rounding |= f64::EPSILON * size > CANCELLATION_TOLERANCE * rounding;
+        if !(momentum.abs() <= GATE_TOLERANCE * terms + ROUNDING * rounding) {
+            verdict.join(Breach::of(GateRule::Momentum, momentum.abs() / terms));
+        }
+    }
+    may_be_rounding
+}
+
 /// Velocities of the contact rows of unit kinetic length after an answer, and the sizes that they are compared with, scaled.
-pub(crate) struct ResidualScales {
+pub(crate) struct ResidualScales<'l> {
+    ledger: &'l Ledger,
     after: Numbers,
     /// Part of the reference velocity that comes from the coordinates of the row itself, $\sum_k|a_k|(|v_k^-| + |v_k^+|)$.
     moved: Numbers,
     /// Rounding scale $S$ of each row: $\sum_k|a_k|m_k$ with the sizes of everything that velocity $k$ was computed from, $m_k =
     /// |v_k^-| + |v_k^+| + \sum_r|(M^{-1}a_r^T)_k\lambda_r|$.
     pub(crate) terms: Numbers,
-    /// Whitened velocity after the impact (n entries).
-    momentum: Numbers,
 }
 
-impl ResidualScales {
+impl<'l> ResidualScales<'l> {
     #[cold]
-    pub(crate) fn new(problem: &ImpactProblem<'_>, answer: &Answer<'_>) -> Self {
+    pub(crate) fn new(problem: &ImpactProblem<'_>, ledger: &'l Ledger) -> Self {
         let contacts = problem.contacts();
         let metric = contacts.metric();
-        let scale = problem.scale();
-        let before = problem.velocity_minus().0.iter();
-        let moved = before.zip(answer.velocity_plus);
-        let moved: Numbers = moved
-            .map(|(minus, plus)| (minus * scale).abs() + (plus * scale).abs())
+        let moved = ledger.before.iter().zip(&ledger.after);
+        let mut made: Numbers = moved
+            .map(|(minus, plus)| minus.abs() + plus.abs())
             .collect();
-        let mut made = moved.clone();
-        let mut add = |row: &[f64], row_scale: f64, impulse: f64| {
-            if impulse == 0.0 {
-                return;
-            }
-            let impulse = impulse * (scale / row_scale);
-            let mut column: Numbers = row.iter().map(|a| a * row_scale).collect();
+        let rows = contacts.jacobian_rows().chain(contacts.constraint_forms());
+        let acting = rows.zip(&ledger.rows).filter(|(_, row)| row.impulse != 0.0);
+        for (covector, row) in acting {
+            let mut column: Numbers = covector.0.iter().map(|a| a * row.scale).collect();
             metric.whiten_in_place(&mut column);
             metric.unwhiten_velocity_in_place(&mut column);
             for (made, x) in made.iter_mut().zip(&column) {
-                *made += (x * impulse).abs();
+                *made += (x * row.impulse).abs();
             }
-        };
-        let rows = contacts.all_rows().zip(contacts.jacobian_rows());
-        for ((row, covector), impulse) in rows.zip(answer.impulses) {
-            add(covector.0.as_slice(), contacts.row_scale(row), *impulse);
         }
-        let forms = contacts.constraint_forms().iter();
-        for (form, multiplier) in forms.zip(answer.constraint_impulses) {
-            let row = form.0.as_slice();
-            let row_scale = kernel::power_of_two_scale(kernel::max_abs(row));
-            add(row, row_scale, *multiplier);
-        }
-        let sizes = |sums: &[f64]| -> Numbers {
-            let rows = contacts.all_rows().zip(contacts.jacobian_rows());
-            rows.map(|(row, covector)| {
-                row_velocity(covector.0.as_slice(), sums, contacts.row_norm(row), 1.0).size
-            })
-            .collect()
-        };
-        let after: Numbers = answer.velocity_plus.iter().map(|v| v * scale).collect();
-        let mut momentum = after.clone();
-        metric.whiten_velocity_into(&after, &mut momentum);
+        let terms = contacts.all_rows().zip(contacts.jacobian_rows());
+        let terms = terms.map(|(row, covector)| {
+            row_velocity(covector.0.as_slice(), &made, contacts.row_norm(row), 1.0).size
+        });
         Self {
-            after: contacts.rates(answer.velocity_plus, scale),
-            moved: sizes(&moved),
-            terms: sizes(&made),
-            momentum,
+            ledger,
+            after: ledger.on_units(contacts, |row| row.after),
+            moved: ledger.on_units(contacts, |row| row.size),
+            terms: terms.collect(),
         }
     }
 
@@ -407,9 +324,9 @@ impl ResidualScales {
     fn reference(&self, problem: &ImpactProblem<'_>, units: &[f64]) -> Vec<(f64, f64)> {
         let contacts = problem.contacts();
         let rows = contacts.all_rows().map(|row| contacts.unit_row(row));
-        let (of, of_rows) = groups(self.momentum.len(), rows);
-        let mut around = vec![(0.0f64, 0.0f64); self.momentum.len()];
-        let momenta = problem.momentum().iter().zip(&self.momentum);
+        let (of, of_rows) = groups(self.ledger.momentum.len(), rows);
+        let mut around = vec![(0.0f64, 0.0f64); self.ledger.momentum.len()];
+        let momenta = problem.momentum().iter().zip(&self.ledger.momentum);
         for (group, (minus, plus)) in of.iter().zip(momenta) {
             around[*group].0 = libm::hypot(around[*group].0, libm::hypot(*minus, *plus));
         }
@@ -433,7 +350,7 @@ impl ResidualScales {
         let Some(basis) = contacts.constraint_basis() else {
             return;
         };
-        let (before, after) = (problem.momentum(), &self.momentum);
+        let (before, after) = (problem.momentum(), &self.ledger.momentum);
         let sizes = before.iter().zip(after).map(|(x, y)| x.abs() + y.abs());
         let mut sizes: Numbers = sizes.collect();
         for (row, impulse) in contacts.all_rows().zip(on_units(problem, answer.impulses)) {

@@ -2,11 +2,10 @@
 
 pub use crate::basis::{Basis, Missed, Opening, Targets};
 pub use crate::breach::Breach;
-pub use crate::dependent::Dependent;
 pub use crate::margin::JAM_MARGIN;
 pub use crate::momentum_change::{MomentumChange, separating};
 pub use crate::nnls::nonnegative_least_squares;
 pub use crate::residual_scale::{
     GRAZING_TOLERANCE, ROUNDING, RowVelocity, divisor, dot_and_size, groups, row_velocity, worst,
 };
-pub use crate::span::part_in_span;
+pub use crate::span::{orthonormal, part_in_span};

@@ -6,16 +6,13 @@ use carom_numeric::decisions::RANK;
 use smallvec::{SmallVec, smallvec};
 
 /// Orthonormal directions, one after the other (n entries each).
-pub(crate) type Directions = SmallVec<[f64; 32]>;
+pub type Directions = SmallVec<[f64; 32]>;
 
 /// Computes an orthonormal basis of the span of `vectors` (n entries each, about unit length) by Gram–Schmidt with a second pass. A
 /// vector within the distance `tolerance` of the span of the earlier ones counts as linearly dependent.
 ///
 /// A direction has no entry in coordinates that no vector touches.
-pub(crate) fn orthonormal<'v>(
-    vectors: impl Iterator<Item = &'v [f64]>,
-    tolerance: f64,
-) -> Directions {
+pub fn orthonormal<'v>(vectors: impl Iterator<Item = &'v [f64]>, tolerance: f64) -> Directions {
     let mut basis = Directions::new();
     let mut rest = Numbers::new();
     for vector in vectors {

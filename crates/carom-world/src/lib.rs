@@ -58,6 +58,7 @@ mod answer;
 pub(crate) mod body;
 mod chatter;
 mod collision;
+mod dependent;
 mod error;
 mod events;
 pub(crate) mod guard;

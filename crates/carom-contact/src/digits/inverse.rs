@@ -1,94 +1,188 @@
-//! Norm of the inverse of the system that an answer solves, weighted with the errors of its right-hand side.
+//! Inverse of the system that an answer solves, up to the velocity, weighted with the errors of its right-hand side.
 
-use super::Flat;
-use super::span::Span;
 use super::system::System;
+use super::{Flat, NEAR};
 use crate::numbers::Numbers;
-use carom_metric::{KineticMetric, kernel};
+use carom_metric::kernel;
+use carom_numeric::decisions::{RANK, Sum};
 use carom_numeric::dense;
 use smallvec::{SmallVec, smallvec};
-use std::borrow::Cow;
 
-/// Largest number of unknowns for which all rows of the inverse are computed; above, its norm is estimated.
-const FEW_UNKNOWNS: usize = 24;
+/// Corrections of the coefficients of the combination of other rows that is nearest to a row.
+const CORRECTIONS: usize = 2;
 
-/// Iterations of the estimate of the norm, with two solutions each.
-const ITERATIONS: usize = 2;
-
-/// Inverse of the system, up to the velocity in whitened coordinates: $W = ((I - TP^T)L^{-1},\ TR^{-T})$, and the errors $f$ of its
-/// right-hand side.
-pub(super) struct Inverse<'s> {
-    metric: &'s KineticMetric,
-    span: &'s Span,
+/// Inverse of the system in whitened coordinates, $W = ((I - TP^T)L^{-1},\ TR^{-T})$, and the errors $f$ of its right-hand side.
+pub(super) struct Inverse<'s, 'p> {
+    system: &'s System<'p>,
     n: usize,
-    /// Rows of $P^T$: the directions of the span, then those across the sliding of contacts, times their factors.
-    directions: Cow<'s, [f64]>,
-    /// Transposed $T$: one row of n entries per direction.
-    turned: Cow<'s, [f64]>,
-    /// Errors of the momenta; empty if rows hold every velocity.
-    momentum: &'s [f64],
+    /// Rows that are linearly independent of the others, in the order of their pivots.
+    chosen: SmallVec<[usize; 8]>,
+    /// Rows of $P^T$: the directions $Q$ of the chosen rows, then those across the sliding of contacts, times their factors.
+    directions: Flat,
+    /// Columns of $R$: j + 1 entries of column j.
+    triangle: Flat,
+    /// Transposed $T$: one row of n entries per direction; empty if it is $Q^T$.
+    turned: Flat,
     /// Errors of the rows.
-    rows: Numbers,
+    errors: Numbers,
 }
 
-impl<'s> Inverse<'s> {
-    /// Factors the system of the independent rows; `None` if it is singular.
-    pub(super) fn new(system: &'s System<'_>, span: &'s Span) -> Option<Self> {
-        let n = span.n;
-        let across = &system.across;
+impl<'s, 'p> Inverse<'s, 'p> {
+    /// Factors the system; `None` if it is singular.
+    pub(super) fn new(system: &'s System<'p>) -> Option<Self> {
         let mut inverse = Self {
-            metric: system.contacts.metric(),
-            span,
-            n,
-            directions: Cow::Borrowed(&span.directions),
-            turned: Cow::Borrowed(&span.directions),
-            momentum: &system.left,
-            rows: span.errors.clone(),
+            system,
+            n: system.left.len(),
+            chosen: SmallVec::new(),
+            directions: Flat::new(),
+            triangle: Flat::new(),
+            turned: Flat::new(),
+            errors: Numbers::new(),
         };
-        let chosen = || span.chosen.iter().map(|own| &system.held[*own]);
-        let is_stretched = chosen().any(|row| row.stretch != 1.0);
-        if span.chosen.len() == n && !is_stretched {
-            // Rows that hold every velocity do so with any impulses.
-            inverse.momentum = &[];
-            return Some(inverse);
+        inverse.find_directions();
+        let is_turned = !(system.columns.is_empty() && system.across.rows.is_empty());
+        if is_turned && !inverse.holds_all() && !inverse.turn() {
+            return None;
         }
-        if !is_stretched && system.columns.is_empty() && across.rows.is_empty() {
-            return Some(inverse);
+        Some(inverse)
+    }
+
+    /// True if rows hold every velocity: they do so with any impulses, and with any error of the momentum.
+    fn holds_all(&self) -> bool {
+        self.chosen.len() == self.n && self.system.stretch == 1.0
+    }
+
+    /// Finds the directions of unit rows, by Gram-Schmidt with pivoting and a second pass. Rows that depend on others are left
+    /// out.
+    fn find_directions(&mut self) {
+        let (n, system) = (self.n, self.system);
+        let m = system.held.len();
+        let most = n.min(m);
+        let mut rest: Flat = system.rows.as_slice().into();
+        // Parts of each row along the directions, and squared length of the rest.
+        let mut parts: Flat = smallvec![0.0; m * most];
+        let mut sizes: Numbers = smallvec![1.0; m];
+        while self.chosen.len() < most {
+            let (mut own, mut size) = (0, 0.0);
+            for (j, other) in sizes.iter().enumerate() {
+                if *other > size {
+                    (own, size) = (j, *other);
+                }
+            }
+            if size == 0.0 {
+                break;
+            }
+            sizes[own] = 0.0;
+            let mut direction: Numbers = rest[n * own..n * (own + 1)].into();
+            if size <= NEAR * NEAR && !self.separates(own, &mut direction) {
+                continue;
+            }
+            let k = self.chosen.len();
+            let start = self.triangle.len();
+            let along = &parts[most * own..most * own + k];
+            self.triangle.extend_from_slice(along);
+            for (j, earlier) in self.directions.chunks_exact(n).enumerate() {
+                let along = kernel::dot(earlier, &direction);
+                kernel::add_scaled(&mut direction, -along, earlier);
+                self.triangle[start + j] += along;
+            }
+            let length = kernel::norm(&direction);
+            direction.iter_mut().for_each(|x| *x /= length);
+            self.triangle.push(length);
+            self.directions.extend_from_slice(&direction);
+            self.chosen.push(own);
+            for (j, row) in rest.chunks_exact_mut(n).enumerate() {
+                if sizes[j] > 0.0 {
+                    let along = kernel::dot(&direction, row);
+                    parts[most * j + k] = along;
+                    kernel::add_scaled(row, -along, &direction);
+                    sizes[j] = kernel::dot(row, row);
+                }
+            }
         }
+        let errors = self.chosen.iter().map(|own| system.held[*own].error);
+        self.errors = errors.collect();
+    }
+
+    /// Computes the part of a row orthogonal to the chosen ones, `rest`, from the rows in the caller's coordinates: whitening rounds
+    /// the difference of rows that nearly agree. Returns false if the row depends on the chosen ones: if this part is below [`RANK`],
+    /// and in the caller's coordinates the row differs from their combination in no entry by more than [`RANK`] of the terms and
+    /// of the chosen rows there. Otherwise it is a condition of its own, however near: two walls that face each other leave no motion between them.
+    /// Constraints may be told with rounding.
+    #[cold]
+    fn separates(&self, row: usize, rest: &mut Numbers) -> bool {
+        let (system, held) = (self.system, &self.system.held);
+        if held[row].given.0.is_empty() {
+            return kernel::norm(rest) > RANK;
+        }
+        let (n, metric) = (self.n, system.contacts.metric());
+        let given = |row: usize| -> Vec<f64> {
+            let (entries, factor) = held[row].given;
+            if entries.is_empty() {
+                let mut entries = system.rows[n * row..n * (row + 1)].to_vec();
+                metric.unwhiten_in_place(&mut entries);
+                return entries;
+            }
+            entries.iter().map(|a| a * factor).collect()
+        };
+        let mut parts: Numbers = smallvec![0.0; self.chosen.len()];
+        let mut sums: Vec<Sum> = Vec::new();
+        for _ in 0..=CORRECTIONS {
+            let own = given(row).into_iter();
+            sums = own.map(|a| [a].into_iter().collect()).collect();
+            for (part, other) in parts.iter().zip(&self.chosen) {
+                for (sum, a) in sums.iter_mut().zip(given(*other)) {
+                    sum.add(-part * a);
+                    sum.size += a.abs();
+                }
+            }
+            *rest = sums.iter().map(|sum| sum.value).collect();
+            metric.whiten_in_place(rest);
+            let along = self.directions.chunks_exact(n);
+            let mut more: Numbers = along.map(|q| kernel::dot(q, rest)).collect();
+            self.solve(&mut more);
+            for (part, more) in parts.iter_mut().zip(&more) {
+                *part += more;
+            }
+        }
+        kernel::norm(rest) > RANK || !sums.iter().all(|sum| sum.is_below(RANK))
+    }
+
+    /// Computes $T = U_B(P^TU_B + D)^{-1}$ from the columns of the impulses; false if it is singular.
+    fn turn(&mut self) -> bool {
+        let (n, system) = (self.n, self.system);
+        let across = &system.across;
         let mut columns = Flat::new();
-        for (row, own) in chosen().zip(&span.chosen) {
-            columns.extend_from_slice(match row.column {
-                Some(first) => &system.columns[first..first + n],
-                None => &system.rows[n * own..n * (own + 1)],
-            });
+        for own in &self.chosen {
+            let (from, first) = match system.held[*own].column {
+                Some(first) => (&system.columns, first),
+                None => (&system.rows, n * own),
+            };
+            columns.extend_from_slice(&from[first..first + n]);
         }
         columns.extend_from_slice(&across.rows);
-        let mut directions = span.directions.to_vec();
         let rows = across.rows.chunks_exact(n).zip(&across.errors);
         for ((row, error), stiffness) in rows.zip(&across.stiffness) {
             let factor = stiffness.min(1.0);
-            directions.extend(row.iter().map(|x| x * factor));
-            inverse.rows.push(error * factor);
+            self.directions.extend(row.iter().map(|x| x * factor));
+            self.errors.push(error * factor);
         }
         // Rows of the transposed matrix $P^TU_B + D$, column by column.
-        let k = inverse.rows.len();
+        let k = self.errors.len();
         let mut matrix: Flat = smallvec![0.0; k * k];
         for (j, column) in columns.chunks_exact(n).enumerate() {
-            for (i, direction) in directions.chunks_exact(n).enumerate() {
+            for (i, direction) in self.directions.chunks_exact(n).enumerate() {
                 matrix[i * k + j] = kernel::dot(direction, column);
             }
         }
         for (j, stiffness) in across.stiffness.iter().enumerate() {
-            matrix[(span.chosen.len() + j) * (k + 1)] += (1.0 / stiffness).min(1.0);
+            matrix[(self.chosen.len() + j) * (k + 1)] += (1.0 / stiffness).min(1.0);
         }
         let mut pivots: SmallVec<[usize; 8]> = smallvec![0; k];
         if !dense::lu(&mut matrix, k, &mut pivots) {
-            return None;
+            return false;
         }
-        let mut turned = vec![0.0; n * k];
-        for (row, column) in chosen().zip(columns.chunks_exact_mut(n)) {
-            column.iter_mut().for_each(|x| *x *= row.stretch);
-        }
+        self.turned = smallvec![0.0; n * k];
         let mut x: Numbers = smallvec![0.0; k];
         for c in 0..n {
             for (x, column) in x.iter_mut().zip(columns.chunks_exact(n)) {
@@ -96,109 +190,64 @@ impl<'s> Inverse<'s> {
             }
             dense::lu_solve(&matrix, &pivots, &mut x);
             for (j, x) in x.iter().enumerate() {
-                turned[j * n + c] = *x;
+                self.turned[j * n + c] = *x;
             }
         }
-        (inverse.directions, inverse.turned) = (directions.into(), turned.into());
-        Some(inverse)
+        true
     }
 
-    /// Bounds the error of each whitened coordinate of the velocity, n entries. `of` is the part to which each coordinate
-    /// belongs; of many unknowns all coordinates of a part have its largest error.
-    pub(super) fn errors(&self, of: &[usize]) -> Numbers {
-        let n = self.n;
+    /// Bounds the error of each whitened coordinate of the velocity, n entries: the sum of the errors of momenta and rows, each times
+    /// the magnitude of its entry in $W$.
+    pub(super) fn errors(&self) -> Numbers {
+        let (n, stretch) = (self.n, self.system.stretch);
+        let turned = if self.turned.is_empty() {
+            &self.directions
+        } else {
+            &self.turned
+        };
+        let sum = |entries: &[f64], errors: &[f64]| -> f64 {
+            let entries = entries.iter().zip(errors);
+            entries.map(|(w, f)| w.abs() * f).sum()
+        };
         let mut errors: Numbers = smallvec![0.0; n];
-        if n + self.rows.len() > FEW_UNKNOWNS {
-            for group in (0..n).filter(|group| of[*group] == *group) {
-                let part: SmallVec<[bool; 8]> = of.iter().map(|g| *g == group).collect();
-                let largest = self.estimated(&part);
-                let own = errors.iter_mut().zip(&part).filter(|(_, is_own)| **is_own);
-                own.for_each(|(error, _)| *error = largest);
-            }
-            return errors;
-        }
-        let (mut momentum, mut rows): (Numbers, Numbers) =
-            (smallvec![0.0; n], smallvec![0.0; self.rows.len()]);
+        let mut momentum = errors.clone();
+        let mut rows: Numbers = smallvec![0.0; self.errors.len()];
         for (k, error) in errors.iter_mut().enumerate() {
-            momentum.fill(0.0);
-            momentum[k] = 1.0;
-            for (row, turned) in rows.iter_mut().zip(self.turned.chunks_exact(n)) {
-                *row = turned[k];
+            for (row, turned) in rows.iter_mut().zip(turned.chunks_exact(n)) {
+                *row = turned[k] * stretch;
             }
-            self.transpose(&mut momentum, &mut rows);
-            *error = self.norm(&momentum, &rows);
+            if !self.holds_all() {
+                momentum.fill(0.0);
+                momentum[k] = 1.0;
+                for (along, direction) in rows.iter().zip(self.directions.chunks_exact(n)) {
+                    kernel::add_scaled(&mut momentum, -along, direction);
+                }
+                self.system
+                    .contacts
+                    .metric()
+                    .unwhiten_velocity_in_place(&mut momentum);
+                *error = sum(&momentum, &self.system.left);
+            }
+            self.solve(&mut rows[..self.chosen.len()]);
+            *error += sum(&rows, &self.errors);
         }
         errors
     }
 
-    /// Sum of the errors, each times the magnitude of its entry.
-    fn norm(&self, momentum: &[f64], rows: &[f64]) -> f64 {
-        let mut sum = 0.0;
-        for (w, f) in momentum.iter().zip(self.momentum) {
-            sum += w.abs() * f;
-        }
-        for (w, f) in rows.iter().zip(&self.rows) {
-            sum += w.abs() * f;
-        }
-        sum
+    /// Returns the row with the smallest pivot, and the pivot.
+    pub(super) fn nearest(&self) -> Option<(usize, f64)> {
+        let pivots = (0..self.chosen.len())
+            .map(|j| (self.chosen[j], self.triangle[(j + 1) * (j + 2) / 2 - 1]));
+        pivots.min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Computes $W^Tx$ in place: the part of the momenta from $x$, and that of the rows from $T^Tx$.
-    fn transpose(&self, momentum: &mut [f64], rows: &mut [f64]) {
-        if !self.momentum.is_empty() {
-            for (along, direction) in rows.iter().zip(self.directions.chunks_exact(self.n)) {
-                kernel::add_scaled(momentum, -along, direction);
-            }
-            self.metric.unwhiten_velocity_in_place(momentum);
+    /// Solves $Rx = b$ in place.
+    fn solve(&self, x: &mut [f64]) {
+        for j in (0..x.len()).rev() {
+            let column = &self.triangle[j * (j + 1) / 2..];
+            x[j] /= column[j];
+            let own = x[j];
+            kernel::add_scaled(&mut x[..j], -own, &column[..j]);
         }
-        self.span.solve(&mut rows[..self.span.chosen.len()]);
-    }
-
-    /// Estimates the largest entry of $|W|f$ in the coordinates of `part`: the 1-norm of $(W \operatorname{diag} f)^T$ (Hager 1984,
-    /// Higham, *Accuracy and Stability of Numerical Algorithms*, Algorithm 15.1).
-    fn estimated(&self, part: &[bool]) -> f64 {
-        let n = self.n;
-        let members = part.iter().filter(|is_own| **is_own).count().max(1);
-        let mut x: Numbers = { part.iter() }
-            .map(|is_own| f64::from(*is_own) / members as f64)
-            .collect();
-        let mut largest = 0.0;
-        for round in 0..=ITERATIONS {
-            let along = { self.turned.chunks_exact(n) }.map(|turned| kernel::dot(turned, &x));
-            let mut rows: Numbers = along.collect();
-            let mut momentum = x.clone();
-            self.transpose(&mut momentum, &mut rows);
-            largest = kernel::larger(largest, self.norm(&momentum, &rows));
-            if round == ITERATIONS {
-                break;
-            }
-            for (value, error) in rows.iter_mut().zip(&self.rows) {
-                *value = error.copysign(*value);
-            }
-            self.span
-                .solve_transposed(&mut rows[..self.span.chosen.len()]);
-            if self.momentum.is_empty() {
-                momentum.fill(0.0);
-            } else {
-                for (value, error) in momentum.iter_mut().zip(self.momentum) {
-                    *value = error.copysign(*value);
-                }
-                self.metric.whiten_in_place(&mut momentum);
-                for (row, direction) in rows.iter_mut().zip(self.directions.chunks_exact(n)) {
-                    *row -= kernel::dot(direction, &momentum);
-                }
-            }
-            for (row, turned) in rows.iter().zip(self.turned.chunks_exact(n)) {
-                kernel::add_scaled(&mut momentum, *row, turned);
-            }
-            let own = (0..n).filter(|k| part[*k]);
-            let Some(next) = own.max_by(|a, b| momentum[*a].abs().total_cmp(&momentum[*b].abs()))
-            else {
-                break;
-            };
-            x.fill(0.0);
-            x[next] = 1.0;
-        }
-        largest
     }
 }

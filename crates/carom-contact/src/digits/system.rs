@@ -1,17 +1,22 @@
 //! Rows and columns of the system that an answer solves, and the error of its right-hand side.
 
-use super::rate::{AT_LIMIT, Rate, Slip};
 use super::{Flat, Form, UNIT, reduction};
-use crate::gate::{Answer, Rules, Work};
+use crate::gate::{Rules, Work};
 use crate::index::{ContactIndex, RowIndex};
+use crate::ledger::{Ledger, RowSums};
 use crate::numbers::Numbers;
-use crate::residual_scale::{GRAZING_TOLERANCE, ROUNDING_TOLERANCE, groups};
+use crate::residual_scale::{GRAZING_TOLERANCE, ROUNDING_TOLERANCE, dot_and_size, groups};
 use crate::span::part_in_span;
 use crate::{Contact, ContactSet, ImpactProblem};
 use carom_lcp::cone::ConeMode;
 use carom_metric::{Covector, kernel};
 use smallvec::{SmallVec, smallvec};
-use std::borrow::Cow;
+
+/// Part of the friction limit above which a friction impulse is at the limit: at a vertex of a friction polygon.
+const AT_LIMIT: f64 = 1.0 - 1e-9;
+
+/// Sliding velocity below which its direction is rounding, as a multiple of the rounding of the velocities along the tangents.
+const NO_DIRECTION: f64 = 64.0;
 
 /// Row that an answer holds at a value. Velocities are those of the whitened row of unit length.
 pub(super) struct Held<'p> {
@@ -19,14 +24,30 @@ pub(super) struct Held<'p> {
     pub(super) contact: usize,
     /// Row in the caller's coordinates, and the factor that brings it to unit length; empty for a combination of rows.
     pub(super) given: (&'p [f64], f64),
-    /// Velocity by which the row misses its value, its rounding, and its error.
-    pub(super) miss: f64,
-    pub(super) rounding: f64,
+    /// Velocity by which the row misses its value, and the rounding of it.
     pub(super) error: f64,
     /// First entry of the whitened impulse, of unit length, among the columns of the system; `None` if it is the row.
     pub(super) column: Option<usize>,
-    /// Factor of the impulse in the velocity after an expansion that repeats it; 1 without one.
-    pub(super) stretch: f64,
+}
+
+/// Row of a contact after an impact, in units of the row times its power of two.
+#[derive(Clone, Copy)]
+struct Rate<'p> {
+    sums: &'p RowSums,
+    given: &'p Covector,
+    /// Whitened row of unit length, and its length before.
+    unit: &'p [f64],
+    length: f64,
+    rounding: f64,
+    /// Velocity that the reduction to the motion which contacts see, or a compression, has lost.
+    hidden: f64,
+}
+
+impl Rate<'_> {
+    /// Error of the velocity after the impact.
+    fn uncertainty(&self) -> f64 {
+        self.rounding + self.hidden
+    }
 }
 
 /// Directions across the sliding of contacts with round cones in space: whitened, of unit length, n entries each.
@@ -45,197 +66,114 @@ pub(super) struct System<'p> {
     problem: &'p ImpactProblem<'p>,
     /// Problem that the law solved: the same, or that of the motion that the contacts see.
     posed: &'p ImpactProblem<'p>,
-    before: Numbers,
-    after: Numbers,
-    change: Numbers,
-    /// Momentum that the impulses do not explain, the size of its terms, and their number; n entries each.
+    ledger: &'p Ledger,
+    form: Form,
+    /// Error of each momentum (n entries).
     pub(super) left: Numbers,
-    size: Numbers,
-    count: Numbers,
     pub(super) held: SmallVec<[Held<'p>; 8]>,
     /// Whitened held rows and columns of impulses, of unit length, n entries each.
     pub(super) rows: Flat,
     pub(super) columns: Flat,
     pub(super) across: Across,
-    /// Impulses of a compression on the caller's rows, the whitened momentum after it, both empty without one, and the part of the
-    /// friction limit below which a contact stuck.
-    compression: (&'p [f64], Numbers, f64),
+    /// Largest factor by which an expansion repeats the impulses of a compression and adds them to it; 1 without one.
+    pub(super) stretch: f64,
     /// True for the coordinates of rows that push, or approach by more than grazing: the impact acts on them.
     acts: SmallVec<[bool; 8]>,
-    /// Normals of open contacts, with the velocities at which they separate.
-    open: SmallVec<[(ContactIndex, Rate<'p>, f64); 4]>,
 }
 
 impl<'p> System<'p> {
-    /// Starts the system of an answer to the first problem; the second is that which the law solved.
+    /// Starts the system of an answer to the first problem with its constraints; the second problem is that which the law solved.
     pub(super) fn new(
         [problem, posed]: [&'p ImpactProblem<'p>; 2],
-        answer: &Answer<'_>,
-        change: &[f64],
+        ledger: &'p Ledger,
+        form: Form,
     ) -> Self {
-        let scale = problem.scale();
-        let scaled = |v: &[f64]| -> Numbers { v.iter().map(|x| x * scale).collect() };
-        let n = change.len();
-        Self {
-            contacts: problem.contacts(),
+        let contacts = problem.contacts();
+        let n = ledger.left.len();
+        let mut system = Self {
+            contacts,
             problem,
             posed,
-            before: scaled(problem.velocity_minus().0.as_slice()),
-            after: scaled(answer.velocity_plus),
-            change: scaled(change),
-            left: smallvec![0.0; n],
-            size: smallvec![0.0; n],
-            count: smallvec![2.0; n],
+            ledger,
+            form,
+            left: ledger.left.clone(),
             held: SmallVec::new(),
             rows: Flat::new(),
             columns: Flat::new(),
             across: Across::default(),
-            compression: (&[], Numbers::new(), 1.0),
+            stretch: 1.0,
             acts: smallvec![false; n],
-            open: SmallVec::new(),
+        };
+        let basis = contacts.constraint_basis();
+        let basis = basis
+            .into_iter()
+            .flat_map(|basis| basis.as_slice().chunks_exact(n));
+        for direction in basis {
+            let (after, size) = dot_and_size(direction, &ledger.momentum);
+            let (_, given) = dot_and_size(direction, problem.momentum());
+            let rounding = (n as f64 + 2.0) * UNIT * (size + given);
+            system.hold(
+                usize::MAX,
+                direction,
+                (&[], 1.0),
+                None,
+                after.abs() + rounding,
+            );
         }
+        system
     }
 
-    /// Adds the impulse on a row to the balance of momentum, and returns the row with its velocity after the impact. `row` is its
-    /// number among the rows of contacts.
-    fn add(
-        &mut self,
-        covector: &'p Covector,
-        row: Option<RowIndex>,
-        scale: f64,
-        impulse: f64,
-    ) -> Rate<'p> {
-        let given = covector.0.as_slice();
-        let impulse = impulse * (self.problem.scale() / scale);
-        let (mut after, mut terms, mut count) = (0.0, 0.0, 2.0);
-        let velocities = self.before.iter().zip(&self.after);
-        for (a, (minus, plus)) in given.iter().zip(velocities) {
-            let (minus, plus) = (a * scale * minus, a * scale * plus);
-            after += plus;
-            terms += minus.abs() + plus.abs();
-            count += f64::from(*a != 0.0);
-        }
-        if impulse != 0.0 {
-            let sums = self.left.iter_mut().zip(&mut self.size);
-            for (a, ((left, size), count)) in given.iter().zip(sums.zip(&mut self.count)) {
-                let product = a * scale * impulse;
-                *left -= product;
-                *size += product.abs();
-                *count += f64::from(*a != 0.0);
-            }
-        }
-        let is_free = self.contacts.constraint_forms().is_empty();
-        let (unit, length) = match row.filter(|_| is_free) {
-            Some(row) => {
-                let unit = self.contacts.unit_row(row);
-                (Cow::Borrowed(unit), self.contacts.row_norm(row) * scale)
-            }
-            None => {
-                let mut unit: Vec<f64> = given.iter().map(|a| a * scale).collect();
-                self.contacts.metric().whiten_in_place(&mut unit);
-                let length = kernel::norm(&unit);
-                unit.iter_mut().for_each(|x| *x /= length);
-                (Cow::Owned(unit), length)
-            }
-        };
+    /// Row of a contact, with the rounding `reduced` of a unit normal by the reduction to the motion that contacts see.
+    fn rate(&self, row: RowIndex, given: &'p Covector, reduced: f64) -> Rate<'p> {
+        let sums = &self.ledger.rows[row.index()];
+        let length = self.contacts.row_norm(row) * sums.scale;
         Rate {
+            sums,
             given,
-            scale,
-            unit,
+            unit: self.contacts.unit_row(row),
             length,
-            impulse,
-            after,
-            rounding: count * UNIT * terms,
-            hidden: 0.0,
+            rounding: sums.count * UNIT * sums.size,
+            hidden: reduced * length,
         }
     }
 
-    /// Adds a constraint with its multiplier.
-    pub(super) fn add_constraint(&mut self, form: &'p Covector, multiplier: f64) {
-        let size = kernel::max_abs(form.0.as_slice());
-        // A zero form is no constraint.
-        if size > 0.0 {
-            let rate = self.add(form, None, kernel::power_of_two_scale(size), multiplier);
-            self.hold(&rate, None, rate.after, usize::MAX, 1.0);
-        }
-    }
-
-    /// Adds the impulses of a compression on the caller's rows. Rows that it stops are held by the answer, too. Friction below the
-    /// part `edge` of its limit sticks.
-    pub(super) fn add_compression(&mut self, impulses: &'p [f64], edge: f64) {
-        let mut momentum: Numbers = self.problem.momentum().into();
-        for (row, impulse) in self.contacts.all_rows().zip(impulses) {
-            let on_unit = impulse * self.contacts.row_norm(row) * self.problem.scale();
-            kernel::add_scaled(&mut momentum, on_unit, self.contacts.unit_row(row));
-        }
-        self.compression = (impulses, momentum, AT_LIMIT * edge);
-    }
-
-    /// Adds the velocities that a contact keeps through a compression that should stop it: of its normal, and of its tangents if
-    /// they stick.
-    fn add_missed(
-        &self,
-        i: ContactIndex,
-        normal: &mut Rate<'p>,
-        tangents: &mut [Rate<'p>],
-        most: f64,
-    ) {
-        let (impulses, momentum, edge) = &self.compression;
-        let mut rows = self.contacts.rows_at(i);
-        let impulse = |row: RowIndex| impulses.get(row.index()).copied().unwrap_or(0.0);
-        let missed = |row: RowIndex| {
-            let velocity = kernel::dot(self.contacts.unit_row(row), momentum).abs();
-            velocity * self.contacts.row_norm(row)
-        };
-        let Some(first) = rows.next().filter(|row| impulse(*row) > 0.0) else {
-            return;
-        };
-        normal.hidden += missed(first) * normal.scale;
-        let sizes = rows.clone().map(impulse);
-        let is_stopped = sizes.fold(0.0, libm::hypot) < edge * most * impulse(first);
-        for (row, tangent) in rows.zip(tangents).filter(|_| is_stopped) {
-            tangent.hidden += missed(row) * tangent.scale;
-        }
-    }
-
-    /// Adds a contact: its impulses, and the rows that the answer holds at a value.
+    /// Adds a contact: the rows that the answer holds at a value.
     pub(super) fn add_contact(
         &mut self,
         i: ContactIndex,
         contact: &'p Contact,
-        impulses: &[f64],
         rules: &Rules<'_>,
-        (form, mode): (Form, Option<ConeMode>),
+        mode: Option<ConeMode>,
     ) {
         let contacts = self.contacts;
         let to_posed = self.problem.scale() / self.posed.scale();
         let reduced = reduction(self.posed, i) * to_posed;
-        let mut rates: SmallVec<[Rate<'p>; 3]> = SmallVec::new();
-        for (row, covector) in contacts.rows_at(i).zip(contact.rows()) {
-            let scale = contacts.row_scale(row);
-            let mut rate = self.add(covector, Some(row), scale, impulses[row.index()]);
-            rate.hidden = reduced * contacts.row_norm(row) * scale;
-            rates.push(rate);
-        }
-        let mut normal = rates.remove(0);
-        let wall = rules.wall_rates.get(contacts.place(i).index()).copied();
+        let rates = contacts.rows_at(i).zip(contact.rows());
+        let mut rates = rates.map(|(row, given)| self.rate(row, given, reduced));
+        let Some(normal) = rates.next() else {
+            return;
+        };
+        let tangents: SmallVec<[Rate<'p>; 2]> = rates.collect();
         let rebound = match rules.work {
             Work::Rebound(rebounds) => rebounds.get(i.index()).copied(),
             _ => None,
         };
-        let unit = contacts.normal_norm(i) * normal.scale * to_posed;
-        let least = (rebound.unwrap_or(0.0) - wall.unwrap_or(0.0)) * unit;
-        let pushes = normal.impulse != 0.0 && mode != Some(ConeMode::Open);
-        if !pushes && normal.after >= least {
-            self.open.push((i, normal, least));
+        let wall = rules.wall_rate(contacts.place(i));
+        let least = (rebound.unwrap_or(0.0) - wall) * normal.length * to_posed;
+        let pushes = normal.sums.impulse != 0.0 && mode != Some(ConeMode::Open);
+        if !pushes && normal.sums.after >= least {
             return;
         }
-        let miss = match form {
-            Form::Total => f64::min(normal.after - least, 0.0),
-            _ => normal.after - least,
-        };
+        let mut miss = normal.sums.after - least;
+        if self.form == Form::Total {
+            // The expansion repeats the impulses of a contact that rebounds.
+            if pushes && miss > normal.uncertainty() {
+                self.stretch = self.stretch.max(1.0 + contact.restitution);
+            }
+            miss = miss.min(0.0);
+        }
         if pushes || -miss > GRAZING_TOLERANCE / UNIT * normal.uncertainty() {
-            for (acts, a) in self.acts.iter_mut().zip(&*normal.unit) {
+            for (acts, a) in self.acts.iter_mut().zip(normal.unit) {
                 *acts |= *a != 0.0;
             }
         }
@@ -244,55 +182,48 @@ impl<'p> System<'p> {
         } else {
             0.0
         };
-        let most = friction * normal.impulse.max(0.0) * normal.scale;
-        // The expansion repeats the impulses of a contact that rebounds.
-        let rebounds = form == Form::Total && pushes && normal.after - least > normal.uncertainty();
-        let stretch = if rebounds {
-            1.0 + contact.restitution
-        } else {
-            1.0
-        };
-        let is_rough = pushes && form != Form::Frictionless && !(rules.friction && most == 0.0);
-        let slip = Slip::new(&rates, most);
-        let is_sliding = is_rough && mode != Some(ConeMode::Stick) && slip.has_direction();
-        self.add_missed(i, &mut normal, &mut rates, friction);
-        if !is_sliding {
-            self.hold(&normal, None, miss, i.index(), stretch);
-            for rate in rates.iter().filter(|_| is_rough) {
-                self.hold(rate, None, rate.after, i.index(), stretch);
+        let most = friction * normal.sums.impulse.max(0.0) * normal.sums.scale;
+        let is_rough =
+            pushes && self.form != Form::Frictionless && !(rules.friction && most == 0.0);
+        let slip = Slip::new(&tangents, most);
+        if !is_rough || mode == Some(ConeMode::Stick) || !slip.has_direction() {
+            self.hold_rate(&normal, None, miss, i);
+            for rate in tangents.iter().filter(|_| is_rough) {
+                self.hold_rate(rate, None, rate.sums.after, i);
             }
             return;
         }
         let mut column: Numbers = normal.unit.iter().map(|a| a * normal.length).collect();
-        for rate in &rates {
+        for rate in &tangents {
             // On the caller's rows the friction impulse is this multiple of the normal impulse.
-            let part = rate.impulse / normal.impulse * rate.length;
-            kernel::add_scaled(&mut column, part, &rate.unit);
+            let part = rate.sums.impulse / normal.sums.impulse * rate.length;
+            kernel::add_scaled(&mut column, part, rate.unit);
         }
-        self.hold(&normal, Some(&column), miss, i.index(), stretch);
-        if rates.len() == 2 && form != Form::Total {
-            self.add_across(i, &rates, &slip, form);
+        self.hold_rate(&normal, Some(&column), miss, i);
+        if tangents.len() == 2 && self.form != Form::Total {
+            self.add_across(i, &tangents, &slip);
         }
     }
 
     /// Adds the direction across the sliding velocity of a contact in space. With a round cone friction turns with the velocity;
     /// with a polygon the velocity has the direction of an edge as long as the impulse lies between two vertices.
-    fn add_across(&mut self, i: ContactIndex, rates: &[Rate<'p>], slip: &Slip, form: Form) {
-        if form == Form::Polygon && slip.is_at_vertex() {
+    fn add_across(&mut self, i: ContactIndex, rates: &[Rate<'p>], slip: &Slip) {
+        let is_round = self.form == Form::Round;
+        if !is_round && slip.friction >= AT_LIMIT * slip.most {
             return;
         }
         let across = [-slip.along[1], slip.along[0]];
-        let n = self.change.len();
-        let mut row: Numbers = smallvec![0.0; n];
+        let mut row: Numbers = smallvec![0.0; self.left.len()];
         let mut rounding = 0.0;
         for (k, rate) in rates.iter().enumerate() {
-            let part = across[k] / rate.scale;
-            kernel::add_scaled(&mut row, part * rate.length, &rate.unit);
+            let scale = rate.sums.scale;
+            let part = across[k] / scale;
+            kernel::add_scaled(&mut row, part * rate.length, rate.unit);
             rounding += part.abs() * rate.uncertainty();
-            if form == Form::Round {
+            if is_round {
                 // The momentum balance is that of the friction impulse which opposes the velocity.
-                let missing = -slip.most * slip.along[k] / rate.scale - rate.impulse;
-                kernel::add_scaled(&mut self.left, -missing * rate.scale, rate.given);
+                let missing = -slip.most * slip.along[k] / scale - rate.sums.impulse;
+                kernel::add_scaled(&mut self.left, -missing * scale, rate.given.0.as_slice());
             }
         }
         let length = kernel::norm(&row);
@@ -300,93 +231,64 @@ impl<'p> System<'p> {
             return;
         }
         row.iter_mut().for_each(|x| *x /= length);
-        if form == Form::Round {
+        let rounding = rounding / length;
+        if is_round {
             self.across.rows.extend_from_slice(&row);
-            self.across.errors.push(rounding / length);
+            self.across.errors.push(rounding);
             let stiffness = slip.most / slip.speed * length * length;
             self.across.stiffness.push(stiffness);
-            return;
+        } else {
+            self.hold(i.index(), &row, (&[], 1.0), None, rounding);
         }
-        let rate = Rate {
-            given: &[],
-            scale: 1.0,
-            unit: Cow::Owned(row.into_vec()),
-            length,
-            impulse: 0.0,
-            after: 0.0,
-            rounding,
-            hidden: 0.0,
-        };
-        self.hold(&rate, None, 0.0, i.index(), 1.0);
     }
 
-    /// Adds a row that is held at a value which it misses by `miss`, and the column of its impulse if it is another.
-    fn hold(
-        &mut self,
-        rate: &Rate<'p>,
-        column: Option<&[f64]>,
-        miss: f64,
-        contact: usize,
-        stretch: f64,
-    ) {
+    /// Adds a row of a contact that is held at a value which it misses by `miss`, and the column of its impulse if it is another.
+    fn hold_rate(&mut self, rate: &Rate<'p>, column: Option<&[f64]>, miss: f64, i: ContactIndex) {
         if rate.length == 0.0 {
             return;
         }
+        let to_unit = 1.0 / rate.length;
+        let given = match self.contacts.constraint_basis() {
+            None => (rate.given.0.as_slice(), rate.sums.scale * to_unit),
+            // The whitened row is restricted by the constraints.
+            Some(_) => (&[][..], 1.0),
+        };
+        let error = (miss.abs() + rate.uncertainty()) * to_unit;
+        self.hold(i.index(), rate.unit, given, column, error);
+    }
+
+    /// Adds a whitened row of unit length.
+    fn hold(
+        &mut self,
+        contact: usize,
+        unit: &[f64],
+        given: (&'p [f64], f64),
+        column: Option<&[f64]>,
+        error: f64,
+    ) {
         let first = self.columns.len();
         if let Some(column) = column {
             let length = kernel::norm(column);
             self.columns.extend(column.iter().map(|a| a / length));
         }
-        self.rows.extend_from_slice(&rate.unit);
-        let to_unit = 1.0 / rate.length;
+        self.rows.extend_from_slice(unit);
         self.held.push(Held {
             contact,
-            given: (rate.given, rate.scale * to_unit),
-            miss: miss * to_unit,
-            rounding: rate.rounding * to_unit,
-            error: (miss.abs() + rate.uncertainty()) * to_unit,
+            given,
+            error,
             column: column.map(|_| first),
-            stretch,
         });
     }
 
-    /// Gives the impulses of constraints, which hold in both phases, the largest factor of all.
-    pub(super) fn stretch_constraints(&mut self) {
-        let most = self
-            .held
-            .iter()
-            .fold(1.0, |most, row| f64::max(most, row.stretch));
-        let constraints = self.held.iter_mut().filter(|row| row.contact == usize::MAX);
-        constraints.for_each(|row| row.stretch = most);
-    }
-
-    /// Holds the open contacts that close within the given errors of the whitened coordinates. Returns true if there are any.
-    pub(super) fn hold_reached(&mut self, errors: &[f64]) -> bool {
-        let held = self.held.len();
-        let mut open = std::mem::take(&mut self.open);
-        open.retain(|(i, normal, least)| {
-            let entries = normal.unit.iter().zip(errors);
-            let reach: f64 = entries.map(|(a, e)| a.abs() * e).sum();
-            let slack = normal.after - *least;
-            let is_open = slack > reach * normal.length + normal.uncertainty();
-            if !is_open {
-                self.hold(normal, None, slack, i.index(), 1.0);
-            }
-            is_open
-        });
-        self.open = open;
-        self.held.len() > held
-    }
-
-    /// Adds the momentum change $M\Delta$ to the balance, and turns the balance to the error of each momentum.
-    pub(super) fn add_momentum(&mut self) {
-        let n = self.change.len();
+    /// Adds the momentum of the `change` of the velocity to the balance, and turns the balance to the error of each momentum.
+    pub(super) fn add_momentum(&mut self, change: &[f64]) {
+        let (n, scale) = (change.len(), self.problem.scale());
         let mass = self.contacts.metric().mass_matrix().as_slice();
-        let sums = self.left.iter_mut().zip(&self.size).zip(&self.count);
-        for (row, ((left, size), count)) in mass.chunks_exact(n).zip(sums) {
+        let sums = self.ledger.size.iter().zip(&self.ledger.count);
+        for ((row, left), (size, count)) in mass.chunks_exact(n).zip(&mut self.left).zip(sums) {
             let (mut sum, mut size, mut count) = (*left, *size, *count);
-            for (m, x) in row.iter().zip(&self.change) {
-                let product = m * x;
+            for (m, x) in row.iter().zip(change) {
+                let product = m * (x * scale);
                 sum += product;
                 size += product.abs();
                 count += f64::from(product != 0.0);
@@ -396,8 +298,8 @@ impl<'p> System<'p> {
     }
 
     /// Returns for each coordinate the part of the system that shares bodies with it, by its first coordinate.
-    pub(super) fn parts(&self) -> SmallVec<[usize; 8]> {
-        let n = self.change.len();
+    fn parts(&self) -> SmallVec<[usize; 8]> {
+        let n = self.left.len();
         let contacts = self.contacts;
         // A contact connects all that its rows touch.
         let mut touched: Flat = smallvec![0.0; n * contacts.len()];
@@ -416,12 +318,10 @@ impl<'p> System<'p> {
 
     /// Returns the largest ratio of the error to the motion that contacts see, over the parts that share no body. `errors` are
     /// those of the whitened coordinates.
-    pub(super) fn largest_ratio(&self, of: &[usize], errors: &[f64]) -> f64 {
-        let n = self.change.len();
-        let metric = self.contacts.metric();
-        let given = self.problem.momentum();
-        let mut plus: Numbers = smallvec![0.0; n];
-        metric.whiten_velocity_into(&self.after, &mut plus);
+    pub(super) fn largest_ratio(&self, errors: &[f64]) -> f64 {
+        let n = errors.len();
+        let (given, plus) = (self.problem.momentum(), &self.ledger.momentum);
+        let of = self.parts();
         let mut seen = None;
         let mut largest = 0.0;
         for group in (0..n).filter(|group| of[*group] == *group) {
@@ -432,12 +332,11 @@ impl<'p> System<'p> {
             let inside = |v: &[f64]| own().map(|k| v[k] * v[k]).sum::<f64>();
             let error = inside(errors);
             // An answer as near as doubles can tell the velocities has lost nothing.
-            let told =
-                ROUNDING_TOLERANCE * ROUNDING_TOLERANCE * f64::max(inside(given), inside(&plus));
-            if error <= told {
+            let told = f64::max(inside(given), inside(plus));
+            if error <= ROUNDING_TOLERANCE * ROUNDING_TOLERANCE * told {
                 continue;
             }
-            let [before, after] = seen.get_or_insert_with(|| [given, &plus].map(|p| self.seen(p)));
+            let [before, after] = seen.get_or_insert_with(|| [given, plus].map(|p| self.seen(p)));
             let motion = match inside(before) {
                 0.0 => inside(after),
                 before => before,
@@ -451,7 +350,40 @@ impl<'p> System<'p> {
     fn seen(&self, momentum: &[f64]) -> Numbers {
         let contacts = self.contacts;
         let rows = contacts.all_rows().map(|row| contacts.unit_row(row));
-        let n = self.change.len();
-        part_in_span(rows.chain(self.rows.chunks_exact(n)), momentum)
+        part_in_span(rows.chain(self.rows.chunks_exact(momentum.len())), momentum)
+    }
+}
+
+/// Velocity and friction impulse of a contact along its tangents, in the caller's units.
+struct Slip {
+    /// Unit vector of the sliding velocity.
+    along: [f64; 2],
+    speed: f64,
+    rounding: f64,
+    friction: f64,
+    /// Largest friction impulse.
+    most: f64,
+}
+
+impl Slip {
+    fn new(tangents: &[Rate<'_>], most: f64) -> Self {
+        let (mut velocity, mut impulse, mut rounding) = ([0.0; 2], [0.0; 2], 0.0f64);
+        for (k, rate) in tangents.iter().enumerate().take(2) {
+            velocity[k] = rate.sums.after / rate.sums.scale;
+            impulse[k] = rate.sums.impulse * rate.sums.scale;
+            rounding = rounding.max(rate.uncertainty() / rate.sums.scale);
+        }
+        let speed = libm::hypot(velocity[0], velocity[1]);
+        Self {
+            along: velocity.map(|v| v / speed),
+            speed,
+            rounding,
+            friction: libm::hypot(impulse[0], impulse[1]),
+            most,
+        }
+    }
+
+    fn has_direction(&self) -> bool {
+        self.speed > NO_DIRECTION * self.rounding
     }
 }

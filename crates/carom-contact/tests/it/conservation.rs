@@ -1,8 +1,7 @@
 //! Energy and momentum over millions of impacts, measured in twice the working precision.
 
 use crate::common::{System, assert_close};
-use carom_contact::{ContactIndex, Invariants};
-use carom_metric::Tangent;
+use carom_contact::ContactIndex;
 
 const MASSES: [f64; 3] = [1.0, 2.0, 1.5];
 const START: [f64; 3] = [1.0, -0.3, 0.4];
@@ -55,7 +54,7 @@ struct Drift {
 }
 
 /// Three bodies on a ring hit each other in turn, the fastest approach first, forever.
-fn ring(impacts: u64, restored: bool) -> Drift {
+fn ring(impacts: u64) -> Drift {
     let normals = [[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0], [1.0, 0.0, -1.0]];
     let system = System::diagonal(&MASSES, &normals);
     let norms: Vec<f64> = system
@@ -64,7 +63,6 @@ fn ring(impacts: u64, restored: bool) -> Drift {
         .map(|u| system.metric.norm(u).unwrap())
         .collect();
     let contacts = system.contacts();
-    let mut invariants = Invariants::new(&contacts, &Tangent::from_slice(&START)).unwrap();
     let (mut velocity, mut workspace) = (START, [0.0; 3]);
     let (energy_start, momentum_start) = (energy(&START), momentum(&START));
     let mut drift = Drift::default();
@@ -78,9 +76,6 @@ fn ring(impacts: u64, restored: bool) -> Drift {
         let fastest = ContactIndex::new(fastest);
         let impulse = contacts.reflect_in_place(fastest, &mut velocity, &mut workspace);
         assert!(impulse > 0.0, "impact {k} pulls");
-        if restored {
-            invariants.restore(&mut velocity);
-        }
         if k % every == 0 {
             let energy = energy(&velocity).relative_to(energy_start).abs();
             let momentum = momentum(&velocity).relative_to(momentum_start).abs();
@@ -92,20 +87,10 @@ fn ring(impacts: u64, restored: bool) -> Drift {
     drift
 }
 
-#[test]
-fn ten_million_restored_impacts_keep_energy_and_momentum() {
-    let drift = ring(10_000_000, true);
-    println!("restored, 1e7 impacts: {drift:?}");
-    assert!(
-        drift.energy <= 1e-14 && drift.momentum <= 1e-14,
-        "{drift:?}"
-    );
-}
-
 /// Rounding adds up at most linearly; what it really does is printed.
 #[test]
 fn ten_million_plain_impacts_drift_by_rounding_alone() {
-    let drift = ring(10_000_000, false);
+    let drift = ring(10_000_000);
     println!("plain reflections, 1e7 impacts: {drift:?}");
     let bound = 1e7 * 4.0 * f64::EPSILON;
     assert!(
@@ -115,19 +100,6 @@ fn ten_million_plain_impacts_drift_by_rounding_alone() {
     assert!(
         drift.energy > 0.0,
         "a drift of exactly zero means that nothing was measured"
-    );
-}
-
-#[test]
-#[ignore = "takes minutes; run with --release --ignored"]
-fn a_billion_impacts_keep_energy_and_momentum() {
-    let plain = ring(1_000_000_000, false);
-    println!("plain reflections, 1e9 impacts: {plain:?}");
-    let restored = ring(1_000_000_000, true);
-    println!("restored, 1e9 impacts: {restored:?}");
-    assert!(
-        restored.energy <= 1e-14 && restored.momentum <= 1e-14,
-        "{restored:?}"
     );
 }
 

@@ -6,10 +6,10 @@
 //! the second; at one that sticks, the mean slip of the flight is zero.
 
 use super::touch::{Touch, TouchPair};
+use crate::dependent::Dependent;
 use crate::kick::{Friction, Kick, Work};
 use crate::pair::ContactPoint;
 use crate::step::{CLOSED, SETTLED, SHORT, STALE, STILL};
-use carom_contact::internal::Dependent;
 use carom_joints::step::contacts::{Change, ContactRow, Contacts, FirstKick};
 use carom_joints::step::{EXTRAPOLATED, Step};
 use carom_variational::State;

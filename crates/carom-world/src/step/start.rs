@@ -1,9 +1,9 @@
 //! Data with which a step begins: contact points, their mobility and friction, and the rounding of velocities.
 
 use super::{SHORT, STILL, slip_of};
+use crate::dependent::Dependent;
 use crate::kick::Friction;
 use crate::step_scene::{Points, StepScene};
-use carom_contact::internal::Dependent;
 use carom_variational::State;
 
 /// Slips of contacts that stick after an impact, relative to the fastest motion of a material point.

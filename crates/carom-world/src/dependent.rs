@@ -5,7 +5,7 @@
 //! use rates at both ends of the step, between which the rows rotate. The part that no motion can fulfill is removed here;
 //! otherwise the contacts would press against each other without effect.
 
-use crate::span::orthonormal;
+use carom_contact::internal::orthonormal;
 use nalgebra::{DMatrix, DVector};
 
 /// Combinations of rows are dependent if their mobility is below this fraction of the largest one.
