@@ -49,6 +49,7 @@ impl RoundChain {
     /// of the first chain are not found.
     pub(super) fn lead(mut self, edges: &Edges, budget: u64, work: &mut u64) -> Option<Chain> {
         let mut cone = ConeWorkspace::new();
+        cone.leave_out_family(true);
         let mut path = self.follow(edges, None, &mut cone, work)?;
         let mut reach = CONTROL.first_reach;
         let mut damping = FIRST_DAMPING;
