@@ -272,6 +272,45 @@ impl Mark {
         }
     }
 
+    /// Creates a solid line through the points (`x`, `y`) of a figure, without a legend entry.
+    pub fn path(x: Vec<f64>, y: Vec<f64>, color: Color) -> Self {
+        Self::Line {
+            label: None,
+            x,
+            y,
+            style: LineStyle::Solid,
+            color,
+        }
+    }
+
+    /// Creates an arrow without text between two points of a figure.
+    pub fn arrow(from: [f64; 2], to: [f64; 2], color: Color) -> Self {
+        Self::Arrow {
+            from,
+            to,
+            color,
+            label: None,
+        }
+    }
+
+    /// Sets the dash pattern of a line; other marks have none and are not changed.
+    #[must_use]
+    pub fn style(mut self, pattern: LineStyle) -> Self {
+        if let Self::Line { style, .. } = &mut self {
+            *style = pattern;
+        }
+        self
+    }
+
+    /// Sets the symbol of points; other marks have none and are not changed.
+    #[must_use]
+    pub fn shape(mut self, symbol: PointShape) -> Self {
+        if let Self::Points { shape, .. } = &mut self {
+            *shape = symbol;
+        }
+        self
+    }
+
     fn non_finite(&self) -> Option<String> {
         match self {
             Self::Line { x, y, .. } | Self::Points { x, y, .. } | Self::Polygon { x, y, .. } => {

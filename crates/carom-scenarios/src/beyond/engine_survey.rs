@@ -268,13 +268,15 @@ fn figure(all: &[Measured<'_>]) -> Figure {
     ];
     for (ball, (label, shape, color)) in balls.into_iter().enumerate() {
         let velocity = |(_, v): &(String, Vec<f64>)| v.get(ball).copied().unwrap_or_default();
-        figure.marks.push(Mark::Points {
-            label: Some(label.to_owned()),
-            x: rows.iter().map(velocity).collect(),
-            y: (0..rows.len()).map(height).collect(),
-            shape,
-            color,
-        });
+        figure.marks.push(
+            Mark::points(
+                label,
+                rows.iter().map(velocity).collect(),
+                (0..rows.len()).map(height).collect(),
+                color,
+            )
+            .shape(shape),
+        );
     }
     figure
 }

@@ -200,13 +200,11 @@ impl Curve {
         for k in 0..SLOPES {
             let i = (2 * k + 1) * self.before.len() / (2 * SLOPES);
             let (x, y, slope) = (self.before[i], self.after[i], self.slopes[i]);
-            figure.marks.push(Mark::Line {
-                label: None,
-                x: vec![x - half, x + half],
-                y: vec![y - slope * half, y + slope * half],
-                style: LineStyle::Solid,
+            figure.marks.push(Mark::path(
+                vec![x - half, x + half],
+                vec![y - slope * half, y + slope * half],
                 color,
-            });
+            ));
         }
     }
 }

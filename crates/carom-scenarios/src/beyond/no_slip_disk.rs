@@ -10,7 +10,7 @@ use carom_impact::Rough;
 use carom_motion::billiard::no_slip_disk::{DiskState, NoSlipDisk};
 use carom_motion::billiard::system::{Billiard, follow};
 use carom_report::animation::Outline;
-use carom_report::record::{Color, Figure, LineStyle, Mark, Quantity, Record};
+use carom_report::record::{Color, Figure, Mark, Quantity, Record};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -86,13 +86,11 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     )
     .equal_aspect();
     for wall in [0.0, *config.width] {
-        figure.marks.push(Mark::Line {
-            label: None,
-            x: vec![low - 2.0 * *config.radius, high + 2.0 * *config.radius],
-            y: vec![wall; 2],
-            style: LineStyle::Solid,
-            color: Color::Gray,
-        });
+        figure.marks.push(Mark::path(
+            vec![low - 2.0 * *config.radius, high + 2.0 * *config.radius],
+            vec![wall; 2],
+            Color::Gray,
+        ));
     }
     record
         .figures

@@ -8,9 +8,7 @@ use carom_mechanism::MechanismError;
 use carom_mechanism::planar::{Inertia, Line, LineContact, Link, PlanarBuilder, PlanarMechanism};
 use carom_motion::hybrid::Ending;
 use carom_numeric::random::CounterRng;
-use carom_report::record::{
-    Axis, Color, Column, Figure, LineStyle, Mark, PointShape, Quantity, Record, Table,
-};
+use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 use carom_variational::TimeGrid;
 
 use carom_motion::generalized::{CollisionIntegrator, Trajectory};
@@ -401,13 +399,7 @@ fn figure(system: &System, pushed: &Pushed, drawn: usize) -> Figure {
     };
     let line = |label: &str, covariance: &Matrix2<f64>, style: LineStyle, color: Color| {
         let (x, y) = ellipse(covariance);
-        Mark::Line {
-            label: Some(label.to_owned()),
-            x,
-            y,
-            style,
-            color,
-        }
+        Mark::line(label, x, y, color).style(style)
     };
     Figure::new(
         system.name,
@@ -418,13 +410,7 @@ fn figure(system: &System, pushed: &Pushed, drawn: usize) -> Figure {
         Axis::linear(x, x_unit),
         Axis::linear(y, y_unit),
     )
-    .mark(Mark::Points {
-        label: Some("runs".to_owned()),
-        x: px,
-        y: py,
-        shape: PointShape::Circle,
-        color: Color::Sky,
-    })
+    .mark(Mark::points("runs", px, py, Color::Sky))
     .mark(line(
         "saltation matrix",
         &pushed.by_saltation,

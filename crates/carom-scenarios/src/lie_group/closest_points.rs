@@ -169,13 +169,7 @@ fn meters(label: &str) -> Axis {
 
 fn curve(label: &str, points: &[[f64; 2]], style: LineStyle, color: Color) -> Mark {
     let (x, y) = points.iter().map(|[x, y]| (*x, *y)).unzip();
-    Mark::Line {
-        label: Some(label.to_owned()),
-        x,
-        y,
-        style,
-        color,
-    }
+    Mark::line(label, x, y, color).style(style)
 }
 
 /// Draws the outline of a body and its points closest to the floor, projected along the floor's normal.
@@ -259,12 +253,8 @@ fn closest(
         .fold([0.0, 0.0], |[l, r], [x, _]| {
             [f64::min(l, *x), f64::max(r, *x)]
         });
-    let dot = |label: &str, [x, y]: [f64; 2], shape, color| Mark::Points {
-        label: Some(label.to_owned()),
-        x: vec![x],
-        y: vec![y],
-        shape,
-        color,
+    let dot = |label: &str, [x, y]: [f64; 2], shape, color| {
+        Mark::points(label, vec![x], vec![y], color).shape(shape)
     };
     let [bare_outline, round_outline] = outlines;
     let ground = ends.map(|x| [x, 0.0]);
@@ -280,12 +270,7 @@ fn closest(
     .mark(curve("plane", &ground, LineStyle::Solid, Color::Gray))
     .mark(curve("box", &bare_outline, LineStyle::Solid, Color::Orange))
     .mark(curve("rounded", &round_outline, LineStyle::Solid, Color::Blue))
-    .mark(Mark::Arrow {
-        from: sharp,
-        to: round,
-        color: Color::Black,
-        label: None,
-    })
+    .mark(Mark::arrow(sharp, round, Color::Black))
     .mark(dot("corner", sharp, PointShape::Square, Color::Orange))
     .mark(dot("closest point", round, PointShape::Circle, Color::Vermillion))
 }

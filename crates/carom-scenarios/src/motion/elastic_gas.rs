@@ -310,6 +310,8 @@ fn relaxation(config: &Config, gases: &[Gas], fourth: &dyn Fn(&[State]) -> f64) 
         states.map(|(_, states)| fourth(states)).sum::<f64>() / gases.len() as f64
     };
     let fourths = (0..times.len()).map(at).collect();
+    let (x, y) = (vec![0.0, *config.duration], vec![5.0 / 3.0; 2]);
+    let maxwell = Mark::line("Maxwell", x, y, Color::Vermillion).style(LineStyle::Dashed);
     Figure::new(
         "relaxation",
         "On the way to Maxwell's law",
@@ -318,13 +320,7 @@ fn relaxation(config: &Config, gases: &[Gas], fourth: &dyn Fn(&[State]) -> f64) 
         Axis::linear("fourth moment", ""),
     )
     .mark(Mark::line("spheres", times, fourths, Color::Blue))
-    .mark(Mark::Line {
-        label: Some("Maxwell".to_owned()),
-        x: vec![0.0, *config.duration],
-        y: vec![5.0 / 3.0; 2],
-        style: LineStyle::Dashed,
-        color: Color::Vermillion,
-    })
+    .mark(maxwell)
 }
 
 /// Returns two values of Maxwell's law for speeds whose mean square is 1: the fraction of the speeds below `v`, and the

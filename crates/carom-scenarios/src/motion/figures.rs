@@ -91,13 +91,7 @@ pub(super) fn against_time(
         }
     }
     if !x.is_empty() {
-        figure = figure.mark(Mark::Points {
-            label: Some("impacts".to_owned()),
-            x,
-            y,
-            shape: PointShape::Cross,
-            color: Color::Black,
-        });
+        figure = figure.mark(Mark::points("impacts", x, y, Color::Black).shape(PointShape::Cross));
     }
     figure
 }
@@ -106,13 +100,9 @@ pub(super) fn against_time(
 /// `high` of the vertical axis.
 pub(super) fn with_dashes(mut figure: Figure, times: &[f64], (low, high): (f64, f64)) -> Figure {
     for time in times.iter().take(MOST_DOTTED) {
-        figure = figure.mark(Mark::Line {
-            label: None,
-            x: vec![*time; 2],
-            y: vec![low, high],
-            style: LineStyle::Dotted,
-            color: Color::Gray,
-        });
+        figure = figure.mark(
+            Mark::path(vec![*time; 2], vec![low, high], Color::Gray).style(LineStyle::Dotted),
+        );
     }
     figure
 }

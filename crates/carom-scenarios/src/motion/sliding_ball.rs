@@ -147,13 +147,7 @@ fn quantities(config: &Config, exact: &ClosedForm, course: &Course) -> Vec<Quant
 
 /// Creates the dashed line that shows the closed-form solution in a figure.
 fn expected(label: &str, x: Vec<f64>, y: Vec<f64>) -> Mark {
-    Mark::Line {
-        label: Some(label.to_owned()),
-        x,
-        y,
-        style: LineStyle::Dashed,
-        color: Color::Vermillion,
-    }
+    Mark::line(label, x, y, Color::Vermillion).style(LineStyle::Dashed)
 }
 
 fn slip_figure(config: &Config, exact: &ClosedForm, course: &Course) -> Figure {

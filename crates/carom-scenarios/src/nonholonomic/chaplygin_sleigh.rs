@@ -9,7 +9,7 @@ use carom_motion::hybrid::Limits;
 use carom_motion::billiard::sleigh::{Sleigh, SleighState};
 use carom_motion::billiard::system::{Billiard, follow};
 use carom_report::animation::Outline;
-use carom_report::record::{Color, Mark, PointShape, Quantity, Record};
+use carom_report::record::{Color, Mark, Quantity, Record};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -111,13 +111,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             "Path of the center of mass and the wall points that the bumper hits.",
         )
         .mark(Mark::line("center of mass", x, y, Color::Blue))
-        .mark(Mark::Points {
-            label: Some("hits".to_owned()),
-            x: hit_x,
-            y: hit_y,
-            shape: PointShape::Circle,
-            color: Color::Vermillion,
-        }),
+        .mark(Mark::points("hits", hit_x, hit_y, Color::Vermillion)),
     );
     Ok(record)
 }

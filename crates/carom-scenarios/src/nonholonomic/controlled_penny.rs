@@ -10,7 +10,7 @@ use carom_motion::billiard::controlled::{ControlledPenny, RIMS};
 use carom_motion::hybrid::Limits;
 
 use carom_motion::billiard::system::{Billiard, follow};
-use carom_report::record::{Color, Mark, PointShape, Record};
+use carom_report::record::{Color, Mark, Record};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -85,13 +85,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             "Path of the center and the wall points that the rims hit.",
         )
         .mark(Mark::line("center", x, y, Color::Blue))
-        .mark(Mark::Points {
-            label: Some("hits".to_owned()),
-            x: hit_x,
-            y: hit_y,
-            shape: PointShape::Circle,
-            color: Color::Vermillion,
-        }),
+        .mark(Mark::points("hits", hit_x, hit_y, Color::Vermillion)),
     );
     Ok(record)
 }

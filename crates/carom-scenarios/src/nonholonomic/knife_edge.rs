@@ -9,7 +9,7 @@ use carom_motion::hybrid::Limits;
 use carom_motion::billiard::knife_edge::{KnifeEdge, KnifeState};
 use carom_motion::billiard::system::{Billiard, follow};
 use carom_report::animation::Outline;
-use carom_report::record::{Color, Figure, LineStyle, Mark, PointShape, Quantity, Record};
+use carom_report::record::{Color, Figure, Mark, Quantity, Record};
 use serde::Deserialize;
 use std::f64::consts::FRAC_PI_2;
 
@@ -105,21 +105,14 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             meters("-x"),
         )
         .equal_aspect()
-        .mark(Mark::Line {
-            label: Some("wall".to_owned()),
-            x: vec![low, high],
-            y: vec![-*config.wall; 2],
-            style: LineStyle::Solid,
-            color: Color::Gray,
-        })
+        .mark(Mark::line(
+            "wall",
+            vec![low, high],
+            vec![-*config.wall; 2],
+            Color::Gray,
+        ))
         .mark(Mark::line("blade", y, height, Color::Blue))
-        .mark(Mark::Points {
-            label: Some("hits".to_owned()),
-            x: hit_x,
-            y: hit_y,
-            shape: PointShape::Circle,
-            color: Color::Vermillion,
-        }),
+        .mark(Mark::points("hits", hit_x, hit_y, Color::Vermillion)),
     );
     Ok(record)
 }

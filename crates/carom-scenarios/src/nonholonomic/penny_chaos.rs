@@ -8,9 +8,7 @@ use carom_motion::hybrid::Limits;
 
 use carom_impact::Restitution;
 use carom_motion::billiard::penny::{Event, PennyBilliard, PennyState};
-use carom_report::record::{
-    Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
-};
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -104,13 +102,12 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
                 ]);
             }
         }
-        section.marks.push(Mark::Points {
-            label: Some(name.to_owned()),
-            x: points.iter().map(|p| p.wall_angle).collect(),
-            y: points.iter().map(|p| p.velocity_angle).collect(),
-            shape: PointShape::Circle,
+        section.marks.push(Mark::points(
+            name,
+            points.iter().map(|p| p.wall_angle).collect(),
+            points.iter().map(|p| p.velocity_angle).collect(),
             color,
-        });
+        ));
     }
     record.tables.push(table);
     record.figures = vec![growth, section];

@@ -9,9 +9,7 @@ use carom_motion::billiard::ensemble::perturbation;
 use carom_motion::hybrid::Limits;
 
 use carom_motion::billiard::penny::{PennyBilliard, PennyState};
-use carom_report::record::{
-    Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
-};
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -137,13 +135,7 @@ fn cloud_figure(config: &Config, time: f64, x: Vec<f64>, y: Vec<f64>) -> Figure 
             *config.amplitude
         ),
     )
-    .mark(Mark::Points {
-        label: Some("centers".to_owned()),
-        x,
-        y,
-        shape: PointShape::Circle,
-        color: Color::Blue,
-    })
+    .mark(Mark::points("centers", x, y, Color::Blue))
 }
 
 /// Draws the growth of the cloud of pennies against time, from the table of its spread.

@@ -11,7 +11,7 @@ use carom_motion::billiard::Table as Wall;
 use carom_motion::hybrid::Limits;
 
 use carom_motion::billiard::penny::{Event, PennyBilliard, RollingPenny, Run};
-use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -104,17 +104,16 @@ impl Case {
     /// Draws the energy after each impact as a line in the figure that compares all cases. `ratios`: energy after each impact,
     /// divided by the initial energy.
     fn energy_line(&self, ratios: &[f64]) -> Mark {
-        Mark::Line {
-            label: Some(self.shape.to_owned()),
-            x: (1..=ratios.len()).map(|n| n as f64).collect(),
-            y: ratios.to_vec(),
-            style: LineStyle::Solid,
-            color: if self.number == 2 {
+        Mark::line(
+            self.shape,
+            (1..=ratios.len()).map(|n| n as f64).collect(),
+            ratios.to_vec(),
+            if self.number == 2 {
                 Color::Blue
             } else {
                 Color::Orange
             },
-        }
+        )
     }
 
     fn quantities(&self, run: &Run, energy: &Energy) -> [Quantity; 4] {

@@ -7,7 +7,7 @@ use carom_impact::Restitution;
 use carom_motion::billiard::penny::{Event, PennyBilliard, PennyState, RollingPenny, Run};
 use carom_motion::billiard::{BilliardError, Ellipse, Superellipse, Table};
 use carom_report::animation::{Animation, Outline, PlaneBody};
-use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, PointShape};
+use carom_report::record::{Axis, Color, Figure, Mark, PointShape};
 use serde::Deserialize;
 
 /// Number of points on a drawn table outline.
@@ -189,13 +189,7 @@ pub(crate) fn drawing(table: &TableConfig, name: &str, title: &str, caption: &st
     let (x, y) = table.outline();
     Figure::new(name, title, caption, meters("x"), meters("y"))
         .equal_aspect()
-        .mark(Mark::Line {
-            label: Some("wall".to_owned()),
-            x,
-            y,
-            style: LineStyle::Solid,
-            color: Color::Gray,
-        })
+        .mark(Mark::line("wall", x, y, Color::Gray))
 }
 
 /// Returns the path of the penny's center as lists of x and y (m), sampled finely enough to look smooth. `size`: diameter of
@@ -308,13 +302,13 @@ pub(crate) fn trajectory<T: Table>(
     figure.marks.push(Mark::line("center", x, y, Color::Blue));
     let points = |name: &str, shape: PointShape, color: Color| {
         let hits: Vec<&Event> = run.events.iter().filter(|e| e.rim.name() == name).collect();
-        Mark::Points {
-            label: Some(format!("{name} rim hits")),
-            x: hits.iter().map(|e| e.point.x).collect(),
-            y: hits.iter().map(|e| e.point.y).collect(),
-            shape,
+        Mark::points(
+            format!("{name} rim hits"),
+            hits.iter().map(|e| e.point.x).collect(),
+            hits.iter().map(|e| e.point.y).collect(),
             color,
-        }
+        )
+        .shape(shape)
     };
     figure
         .mark(points("front", PointShape::Circle, Color::Vermillion))

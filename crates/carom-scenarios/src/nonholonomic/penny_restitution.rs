@@ -86,13 +86,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             .push(Mark::line(name, degrees.clone(), values.clone(), color));
         columns.push(values);
     }
-    figure.marks.push(Mark::Line {
-        label: None,
-        x: vec![0.0, 90.0],
-        y: vec![0.0; 2],
-        style: LineStyle::Dashed,
-        color: Color::Gray,
-    });
+    figure
+        .marks
+        .push(Mark::path(vec![0.0, 90.0], vec![0.0; 2], Color::Gray).style(LineStyle::Dashed));
     for (i, &angle) in degrees.iter().enumerate() {
         let mut row = vec![angle];
         row.extend(columns.iter().filter_map(|values| values.get(i)));

@@ -6,7 +6,7 @@ use crate::config::{Count, Input, Positive};
 use crate::propagative::handed_on::{Ball, handed_on};
 use crate::propagative::model::{System, disk_normal, propagative};
 use crate::propagative::outcomes;
-use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use serde::Deserialize;
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -115,12 +115,11 @@ fn single(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
         libm::sin(config.direction) * length,
     ];
     let tail = [-dx * 1.8, -dy * 1.8];
-    figure.marks.push(Mark::Arrow {
-        from: tail,
-        to: [tail[0] + dx * 0.8, tail[1] + dy * 0.8],
-        color: Color::Black,
-        label: None,
-    });
+    figure.marks.push(Mark::arrow(
+        tail,
+        [tail[0] + dx * 0.8, tail[1] + dy * 0.8],
+        Color::Black,
+    ));
     let mut table = Table::new(
         "outcomes",
         "Velocities after the impact.",
@@ -144,12 +143,7 @@ fn single(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
                 center[1] + length * v[2 * ball + 1],
             ];
             let color = [Color::Blue, Color::Vermillion][k % 2];
-            figure.marks.push(Mark::Arrow {
-                from: *center,
-                to,
-                color,
-                label: None,
-            });
+            figure.marks.push(Mark::arrow(*center, to, color));
         }
     }
     for (k, outcome) in set.outcomes.iter().enumerate().take(2) {
@@ -230,13 +224,12 @@ fn curves(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
             )
             .printed(0.0, 1e-12, "Fig. 5, Sec. VII-A"),
         ]);
-        figure.marks.push(Mark::Line {
-            label: Some(format!("r_c / r = {ratio:.4}")),
-            x: angles.iter().map(|a| a.to_degrees()).collect(),
-            y: values,
-            style: LineStyle::Solid,
-            color: colors[k % colors.len()],
-        });
+        figure.marks.push(Mark::line(
+            format!("r_c / r = {ratio:.4}"),
+            angles.iter().map(|a| a.to_degrees()).collect(),
+            values,
+            colors[k % colors.len()],
+        ));
     }
     figure.marks.push(Mark::points(
         "paper: ξ = 0",

@@ -10,7 +10,7 @@ use carom_mechanism::planar::{Inertia, Line, LineContact, Link, PlanarBuilder, P
 use carom_mechanism::{Derivatives, Dynamics, MechanicalSystem, MechanismError, Motion};
 use carom_motion::generalized::ForceParameter;
 use carom_report::animation::Outline;
-use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, Record};
+use carom_report::record::{Axis, Color, Figure, Mark, Record};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -134,13 +134,11 @@ fn paths(
     )
     .equal_aspect();
     for side in [-1.0, 1.0] {
-        figure.marks.push(Mark::Line {
-            label: None,
-            x: vec![side * *config.wall_distance; 2],
-            y: vec![-1.1 * reach, 0.1 * reach],
-            style: LineStyle::Solid,
-            color: Color::Gray,
-        });
+        figure.marks.push(Mark::path(
+            vec![side * *config.wall_distance; 2],
+            vec![-1.1 * reach, 0.1 * reach],
+            Color::Gray,
+        ));
     }
     let end = |place: usize, q: &[f64]| {
         let point = mechanism.point(links[place], [config.lengths[place], 0.0], q);

@@ -117,13 +117,9 @@ fn aspects(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
         worst,
         Color::Blue,
     ));
-    figure.marks.push(Mark::Line {
-        label: Some("falling flat".to_owned()),
-        x: aspects,
-        y: flat,
-        style: LineStyle::Dashed,
-        color: Color::Orange,
-    });
+    figure
+        .marks
+        .push(Mark::line("falling flat", aspects, flat, Color::Orange).style(LineStyle::Dashed));
     let unique = vec![0.0, std::f64::consts::SQRT_2];
     figure.marks.push(Mark::points(
         "theory: ξ = 0",

@@ -97,13 +97,11 @@ fn shapes(
     )
     .equal_aspect();
     let reach = *config.rods as f64 * *config.rod_length;
-    figure.marks.push(Mark::Line {
-        label: None,
-        x: vec![-0.2 * reach, 1.2 * reach],
-        y: vec![0.0, 0.0],
-        style: LineStyle::Solid,
-        color: Color::Gray,
-    });
+    figure.marks.push(Mark::path(
+        vec![-0.2 * reach, 1.2 * reach],
+        vec![0.0, 0.0],
+        Color::Gray,
+    ));
     let shapes: Vec<&[f64]> = run.snapshots(10).collect();
     for (k, q) in shapes.iter().enumerate() {
         let (mut x, mut y) = (vec![q[0]], vec![q[1]]);
@@ -119,13 +117,7 @@ fn shapes(
             k if k + 1 == shapes.len() => (Color::Vermillion, LineStyle::Solid),
             _ => (Color::Sky, LineStyle::Solid),
         };
-        figure.marks.push(Mark::Line {
-            label: None,
-            x,
-            y,
-            style,
-            color,
-        });
+        figure.marks.push(Mark::path(x, y, color).style(style));
     }
     figure
 }

@@ -94,13 +94,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         Axis::log("mass of the block over mass of the ball", ""),
         Axis::log("impacts", ""),
     );
-    figure.marks.push(Mark::Line {
-        label: Some("π / arctan √(m/M)".to_owned()),
-        x: curve,
-        y: bound,
-        style: LineStyle::Dashed,
-        color: Color::Gray,
-    });
+    figure
+        .marks
+        .push(Mark::line("π / arctan √(m/M)", curve, bound, Color::Gray).style(LineStyle::Dashed));
     figure
         .marks
         .push(Mark::points("carom", ratios, impacts, Color::Blue));

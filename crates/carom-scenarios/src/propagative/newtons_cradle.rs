@@ -8,7 +8,7 @@ use crate::propagative::model::{
     System, chain_normals, diagnostics, propagative, relative_energy_change,
 };
 use carom_report::record::{
-    Axis, Color, Column, Figure, LineStyle, Mark, PointShape, Quantity, Record, Table,
+    Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
 };
 use serde::Deserialize;
 
@@ -193,23 +193,24 @@ fn loss_against_speed(
                     .filter(|r| r.frequency_hz == frequency && r.speed <= *config.max_speed)
                     .collect();
                 if !runs.is_empty() {
-                    figure.marks.push(Mark::Points {
-                        label: Some(format!("engine, R = {restitution}, {frequency} Hz")),
-                        x: runs.iter().map(|r| r.speed).collect(),
-                        y: runs.iter().map(|r| r.loss_percent).collect(),
-                        shape,
-                        color,
-                    });
+                    figure.marks.push(
+                        Mark::points(
+                            format!("engine, R = {restitution}, {frequency} Hz"),
+                            runs.iter().map(|r| r.speed).collect(),
+                            runs.iter().map(|r| r.loss_percent).collect(),
+                            color,
+                        )
+                        .shape(shape),
+                    );
                 }
             }
         }
-        figure.marks.push(Mark::Line {
-            label: Some(format!("carom, R = {restitution}")),
-            x: speeds.clone(),
-            y: losses,
-            style: LineStyle::Solid,
+        figure.marks.push(Mark::line(
+            format!("carom, R = {restitution}"),
+            speeds.clone(),
+            losses,
             color,
-        });
+        ));
     }
     record.tables.push(table);
     record.figures.push(figure);

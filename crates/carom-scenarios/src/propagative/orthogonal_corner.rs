@@ -94,22 +94,14 @@ fn orders(system: &System, momentum: &[f64]) -> Result<Figure, ScenarioError> {
                 ("after", path.len().saturating_sub(1), PointShape::Circle),
             ] {
                 let place = |list: &[f64]| list.get(k).copied().into_iter().collect();
-                figure.marks.push(Mark::Points {
-                    label: Some(label.to_owned()),
-                    x: place(&x),
-                    y: place(&y),
-                    shape,
-                    color: Color::Black,
-                });
+                figure
+                    .marks
+                    .push(Mark::points(label, place(&x), place(&y), Color::Black).shape(shape));
             }
         }
-        figure.marks.push(Mark::Line {
-            label: Some(label.to_owned()),
-            x,
-            y,
-            style,
-            color,
-        });
+        figure
+            .marks
+            .push(Mark::line(label, x, y, color).style(style));
     }
     Ok(figure)
 }

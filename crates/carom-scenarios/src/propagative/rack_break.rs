@@ -136,12 +136,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         if speed(v) > 0.01 * fastest {
             let scale = 3.0 / fastest;
             let to = [center[0] + scale * v[0], center[1] + scale * v[1]];
-            figure.marks.push(Mark::Arrow {
-                from: *center,
-                to,
-                color: Color::Vermillion,
-                label: None,
-            });
+            figure
+                .marks
+                .push(Mark::arrow(*center, to, Color::Vermillion));
         }
     }
     record.tables.push(table);

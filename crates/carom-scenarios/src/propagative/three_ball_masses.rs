@@ -77,13 +77,15 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
                 (c > 0.0 && libm::log10(c).abs() <= decades).then(|| [log_b, libm::log10(c)])
             });
         let curve: Vec<[f64; 2]> = curve.collect();
-        figure.marks.push(Mark::Line {
-            label: Some(format!("unique, m = {m}")),
-            x: curve.iter().map(|p| p[0]).collect(),
-            y: curve.iter().map(|p| p[1]).collect(),
-            style: [LineStyle::Solid, LineStyle::Dashed, LineStyle::Dotted][(m as usize) % 3],
-            color: [Color::Vermillion, Color::Orange, Color::Sky, Color::Black][(m as usize) % 4],
-        });
+        figure.marks.push(
+            Mark::line(
+                format!("unique, m = {m}"),
+                curve.iter().map(|p| p[0]).collect(),
+                curve.iter().map(|p| p[1]).collect(),
+                [Color::Vermillion, Color::Orange, Color::Sky, Color::Black][(m as usize) % 4],
+            )
+            .style([LineStyle::Solid, LineStyle::Dashed, LineStyle::Dotted][(m as usize) % 3]),
+        );
     }
     record.tables.push(table);
     record.figures.push(figure);

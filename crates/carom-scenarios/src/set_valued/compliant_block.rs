@@ -243,12 +243,14 @@ fn add(record: &mut Record, rigid: &Rigid, sweep: &Sweep<'_>) {
             .push(vec![*value, na, nb, ta, tb, ia, ib, landing.duration]);
     }
     record.tables.push(table);
-    let points = |label: String, points: Vec<[f64; 2]>, shape, color| Mark::Points {
-        label: Some(label),
-        x: points.iter().map(|p| p[0]).collect(),
-        y: points.iter().map(|p| p[1]).collect(),
-        shape,
-        color,
+    let points = |label: String, points: Vec<[f64; 2]>, shape, color| {
+        Mark::points(
+            label,
+            points.iter().map(|p| p[0]).collect(),
+            points.iter().map(|p| p[1]).collect(),
+            color,
+        )
+        .shape(shape)
     };
     let normals = |rows: &[Vec<f64>]| -> Vec<[f64; 2]> {
         rows.iter()

@@ -136,13 +136,15 @@ fn show(
     let styles = [LineStyle::Dashed, LineStyle::Solid];
     let names = ["Theorem 1", "Theorem 2"];
     for ((polygon, style), name) in polygons.into_iter().zip(styles).zip(names) {
-        figure.marks.push(Mark::Line {
-            label: Some(name.to_owned()),
-            x: polygon.iter().map(|p| p[0]).collect(),
-            y: polygon.iter().map(|p| p[1]).collect(),
-            style,
-            color: Color::Black,
-        });
+        figure.marks.push(
+            Mark::line(
+                name,
+                polygon.iter().map(|p| p[0]).collect(),
+                polygon.iter().map(|p| p[1]).collect(),
+                Color::Black,
+            )
+            .style(style),
+        );
     }
     let (x, y) = points.iter().map(|p| (p[0], p[1])).unzip();
     record

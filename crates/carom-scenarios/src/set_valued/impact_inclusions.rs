@@ -86,12 +86,7 @@ fn dry_friction(record: &mut Record, config: &Config) -> Result<(), ScenarioErro
             vec![start[1], end[1]],
             color,
         ));
-        figure.marks.push(Mark::Arrow {
-            from: *start,
-            to: middle,
-            color,
-            label: None,
-        });
+        figure.marks.push(Mark::arrow(*start, middle, color));
     }
     record.figures.push(figure);
     Ok(())
@@ -235,12 +230,8 @@ fn ball(record: &mut Record, config: &Config) -> Result<(), ScenarioError> {
         .collect::<Result<_, ScenarioError>>()?;
     let take = |f: fn(&(f64, EmbeddedState)) -> f64| -> Vec<f64> { states.iter().map(f).collect() };
     let parameter = take(|x| x.0);
-    let curve = |label: &str, y: Vec<f64>, style, color| Mark::Line {
-        label: Some(label.to_owned()),
-        x: parameter.clone(),
-        y,
-        style,
-        color,
+    let curve = |label: &str, y: Vec<f64>, style, color| {
+        Mark::line(label, parameter.clone(), y, color).style(style)
     };
     record.figures.extend([
         Figure::new(

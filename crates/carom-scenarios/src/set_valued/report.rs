@@ -399,12 +399,8 @@ fn figure(
         let row = points.iter().filter_map(|p| p.get(row).copied());
         row.map(snap).collect()
     };
-    let points = |label: &str, points: &[Vec<f64>], shape, color| Mark::Points {
-        label: Some(label.to_owned()),
-        x: take(points, plane.x),
-        y: take(points, plane.y),
-        shape,
-        color,
+    let points = |label: &str, points: &[Vec<f64>], shape, color| {
+        Mark::points(label, take(points, plane.x), take(points, plane.y), color).shape(shape)
     };
     let outcomes: Vec<Vec<f64>> = summary
         .velocities

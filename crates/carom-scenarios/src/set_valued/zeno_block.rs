@@ -365,20 +365,8 @@ impl Curves {
 
     fn finish(mut self, record: &mut Record, t_end: f64, s_end: f64, rest: f64) {
         // Infinitely many half cycles follow between the last one shown and rest.
-        let clock = Mark::Line {
-            label: None,
-            x: self.s.clone(),
-            y: self.clock.clone(),
-            style: LineStyle::Solid,
-            color: Color::Blue,
-        };
-        let at_rest = Mark::Line {
-            label: None,
-            x: vec![s_end, s_end + 3.0],
-            y: vec![rest; 2],
-            style: LineStyle::Solid,
-            color: Color::Blue,
-        };
+        let clock = Mark::path(self.s.clone(), self.clock.clone(), Color::Blue);
+        let at_rest = Mark::path(vec![s_end, s_end + 3.0], vec![rest; 2], Color::Blue);
         for extra in [0.0, 3.0] {
             self.push(t_end + rest * extra, s_end + extra, 0.0, 0.0, rest);
         }
@@ -396,13 +384,15 @@ impl Curves {
                 self.angle.clone(),
                 Color::Blue,
             ));
-            figure.marks.push(Mark::Line {
-                label: Some("angular velocity".to_owned()),
-                x: at.to_vec(),
-                y: self.rate.clone(),
-                style: LineStyle::Dashed,
-                color: Color::Vermillion,
-            });
+            figure.marks.push(
+                Mark::line(
+                    "angular velocity",
+                    at.to_vec(),
+                    self.rate.clone(),
+                    Color::Vermillion,
+                )
+                .style(LineStyle::Dashed),
+            );
             figure
         };
         record.figures.extend([

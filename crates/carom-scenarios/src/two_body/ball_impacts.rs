@@ -88,13 +88,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         .marks
         .push(Mark::line("after", column(0), column(1), Color::Blue));
     let free: Vec<f64> = before.clone();
-    figure.marks.push(Mark::Line {
-        label: Some("without friction".to_owned()),
-        x: before,
-        y: free,
-        style: carom_report::record::LineStyle::Dashed,
-        color: Color::Gray,
-    });
+    figure.marks.push(
+        Mark::line("without friction", before, free, Color::Gray)
+            .style(carom_report::record::LineStyle::Dashed),
+    );
     record.figures.push(figure);
     record.tables.push(table);
     Ok(record)

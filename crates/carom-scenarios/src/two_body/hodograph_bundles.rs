@@ -142,12 +142,8 @@ fn bundle(
     }
     figure.marks = rays(&directions, longest);
     figure.marks.extend(marks);
-    let points = |label: &str, [x, y]: [Vec<f64>; 2], shape, color| Mark::Points {
-        label: Some(label.to_owned()),
-        x,
-        y,
-        shape,
-        color,
+    let points = |label: &str, [x, y]: [Vec<f64>; 2], shape, color| {
+        Mark::points(label, x, y, color).shape(shape)
     };
     figure
         .marks

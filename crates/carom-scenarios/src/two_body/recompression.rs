@@ -85,13 +85,15 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         Axis::linear("closing speed", "m/s"),
         Axis::linear("total normal impulse", "N s"),
     );
-    figure.marks.push(Mark::Points {
-        label: Some("only the first compression loses".to_owned()),
-        x: column(0),
-        y: column(2),
-        shape: PointShape::Square,
-        color: Color::Orange,
-    });
+    figure.marks.push(
+        Mark::points(
+            "only the first compression loses",
+            column(0),
+            column(2),
+            Color::Orange,
+        )
+        .shape(PointShape::Square),
+    );
     figure.marks.push(Mark::points(
         "each compression loses",
         column(0),

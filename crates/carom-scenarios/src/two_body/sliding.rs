@@ -117,13 +117,7 @@ fn event_look(event: Event) -> (PointShape, Color) {
 }
 
 fn point_mark(label: &str, x: f64, y: f64, (shape, color): (PointShape, Color)) -> Mark {
-    Mark::Points {
-        label: Some(label.to_owned()),
-        x: vec![x],
-        y: vec![y],
-        shape,
-        color,
-    }
+    Mark::points(label, vec![x], vec![y], color).shape(shape)
 }
 
 fn styled(label: &str, x: Vec<f64>, y: Vec<f64>, style: LineStyle, color: Color) -> Mark {
@@ -272,13 +266,9 @@ pub(crate) fn impulse_figure(name: &str, title: &str, setup: &Setup, trace: &Tra
     for event in trace.impact.events.iter() {
         let [x, y, z] = event.impulse;
         let (shape, color) = event_look(event.event);
-        figure.marks.push(Mark::Points {
-            label: Some(event_phrase(event.event).to_owned()),
-            x: vec![z, z],
-            y: vec![x, y],
-            shape,
-            color,
-        });
+        figure.marks.push(
+            Mark::points(event_phrase(event.event), vec![z, z], vec![x, y], color).shape(shape),
+        );
     }
     figure
 }

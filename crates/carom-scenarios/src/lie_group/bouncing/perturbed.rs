@@ -120,12 +120,8 @@ fn figures<F: Flight>(
         ]);
     }
     let column = |i: usize| table.rows.iter().map(|row| row[i]).collect::<Vec<f64>>();
-    let line = |label: &str, i: usize, style: LineStyle, color: Color| Mark::Line {
-        label: Some(label.to_owned()),
-        x: column(0),
-        y: column(i),
-        style,
-        color,
+    let line = |label: &str, i: usize, style: LineStyle, color: Color| {
+        Mark::line(label, column(0), column(i), color).style(style)
     };
     record.figures.push(
         Figure::new(

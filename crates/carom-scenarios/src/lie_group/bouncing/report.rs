@@ -335,21 +335,12 @@ fn energy_error<F: Flight>(
         Axis::linear("time", "s"),
         Axis::linear("|E - E(0)|", "J").range(0.0, top),
     )
-    .mark(Mark::Line {
-        label: Some("error".to_owned()),
-        x: times,
-        y: errors,
-        style: LineStyle::Solid,
-        color: Color::Blue,
-    });
+    .mark(Mark::line("error", times, errors, Color::Blue));
     for impact in run.impacts().iter().take(40) {
-        figure = figure.mark(Mark::Line {
-            label: None,
-            x: vec![impact.time; 2],
-            y: vec![0.0, top],
-            style: LineStyle::Dashed,
-            color: Color::Vermillion,
-        });
+        figure = figure.mark(
+            Mark::path(vec![impact.time; 2], vec![0.0, top], Color::Vermillion)
+                .style(LineStyle::Dashed),
+        );
     }
     record.figures.push(figure);
 }

@@ -6,7 +6,7 @@ use crate::ScenarioError;
 use crate::common::projection::Camera;
 use carom_geometry::HalfSpace;
 use carom_motion::flying::Trajectory;
-use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, PointShape, Quantity, Record};
+use carom_report::record::{Axis, Color, Figure, Mark, Quantity, Record};
 use carom_variational::Flight;
 use nalgebra::Vector3;
 
@@ -52,13 +52,7 @@ pub(super) fn snapshots<F: Flight>(
     )
     .equal_aspect()
     .mark(ground(system, &camera, &path))
-    .mark(Mark::Line {
-        label: None,
-        x,
-        y,
-        style: LineStyle::Solid,
-        color: Color::Gray,
-    });
+    .mark(Mark::path(x, y, Color::Gray));
     let colors = [Color::Blue, Color::Vermillion];
     for (time, is_impact) in drawn_times(system, run, &camera, end)? {
         let state = run.state_at(time)?;
@@ -68,13 +62,7 @@ pub(super) fn snapshots<F: Flight>(
             figure = figure.mark(Mark::Polygon { x, y, color });
             for line in view.lines {
                 let (x, y) = camera.project(&line);
-                figure = figure.mark(Mark::Line {
-                    label: None,
-                    x,
-                    y,
-                    style: LineStyle::Solid,
-                    color,
-                });
+                figure = figure.mark(Mark::path(x, y, color));
             }
         }
     }
@@ -178,13 +166,7 @@ fn top_view<F: Flight>(run: &Trajectory<'_, F>, record: &mut Record) -> Result<(
     )
     .equal_aspect()
     .mark(Mark::line("center of mass", x, y, Color::Blue))
-    .mark(Mark::Points {
-        label: Some("impacts".to_owned()),
-        x: hit_x,
-        y: hit_y,
-        shape: PointShape::Circle,
-        color: Color::Vermillion,
-    });
+    .mark(Mark::points("impacts", hit_x, hit_y, Color::Vermillion));
     record.figures.push(figure);
     Ok(())
 }

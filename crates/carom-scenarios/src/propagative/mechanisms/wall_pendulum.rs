@@ -141,13 +141,7 @@ fn convergence(table: &Table, step: f64) -> Figure {
         Axis::log("time step", "s"),
         Axis::log("error", "s"),
     )
-    .mark(Mark::Line {
-        label: Some("slope 2".to_owned()),
-        x: steps.clone(),
-        y: slope,
-        style: LineStyle::Dashed,
-        color: Color::Gray,
-    })
+    .mark(Mark::line("slope 2", steps.clone(), slope, Color::Gray).style(LineStyle::Dashed))
     .mark(Mark::points("carom", steps, errors, Color::Blue))
 }
 

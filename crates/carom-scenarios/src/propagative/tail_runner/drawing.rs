@@ -66,13 +66,7 @@ pub(super) fn robot(
 
 /// Draws the floor below the robot, from one abscissa to another (cm).
 pub(super) fn floor(from: f64, to: f64) -> Mark {
-    Mark::Line {
-        label: None,
-        x: vec![from, to],
-        y: vec![0.0, 0.0],
-        style: LineStyle::Solid,
-        color: Color::Black,
-    }
+    Mark::path(vec![from, to], vec![0.0, 0.0], Color::Black)
 }
 
 fn limb(from: [f64; 2], to: [f64; 2], color: Color) -> Mark {
@@ -126,20 +120,19 @@ pub(super) fn schematic(figure: &mut Figure, robot: &TailRunner, stance: &Stance
         let arc: Vec<[f64; 2]> = (0..=48)
             .map(|k| point(from + angle * f64::from(k) / 48.0, radius))
             .collect();
-        figure.marks.push(Mark::Line {
-            label: None,
-            x: vec![center[0], point(from, radius + 2.0)[0]],
-            y: vec![center[1], point(from, radius + 2.0)[1]],
-            style: LineStyle::Dotted,
-            color: Color::Black,
-        });
-        figure.marks.push(Mark::Line {
-            label: None,
-            x: arc.iter().map(|p| p[0]).collect(),
-            y: arc.iter().map(|p| p[1]).collect(),
-            style: LineStyle::Solid,
-            color: Color::Vermillion,
-        });
+        figure.marks.push(
+            Mark::path(
+                vec![center[0], point(from, radius + 2.0)[0]],
+                vec![center[1], point(from, radius + 2.0)[1]],
+                Color::Black,
+            )
+            .style(LineStyle::Dotted),
+        );
+        figure.marks.push(Mark::path(
+            arc.iter().map(|p| p[0]).collect(),
+            arc.iter().map(|p| p[1]).collect(),
+            Color::Vermillion,
+        ));
         let [x, y] = point(from + 0.5 * angle, radius + 1.3);
         figure.marks.push(Mark::Text {
             x,
