@@ -6,11 +6,11 @@ use super::frame::{Frame, Variation};
 use super::orientation::have_one_answer;
 use super::sides::{Around, Sides};
 use super::{
-    Answers, Branch, Derivative, Differentiability, DifferentiableLaw, Jacobians, Piece, Scope,
-    Tie, Wrt,
+    Answers, Derivative, Differentiability, DifferentiableLaw, Jacobians, Piece, Query, Scope, Tie,
+    Wrt,
 };
 use crate::SAME_JACOBIAN;
-use carom_contact::{ContactIndex, ImpactError, ImpactOutcome, ImpactStatus};
+use carom_contact::{ContactIndex, ImpactError, ImpactStatus};
 use nalgebra::{DMatrix, DVector};
 use std::sync::OnceLock;
 
@@ -54,12 +54,10 @@ impl<'p> Derivative<'p> {
     /// tolerance of ties.
     pub(super) fn new(
         law: &dyn DifferentiableLaw,
-        branch: Branch<'p>,
-        outcome: &ImpactOutcome,
-        is_member: bool,
+        query: Query<'_, 'p>,
         wrt: &Wrt,
-        tolerance: f64,
     ) -> Result<Self, ImpactError> {
+        let branch = law.branch(query)?;
         let mut derivative = Self {
             own: None,
             is_event_wide: law.has_event_restitution(),
@@ -83,7 +81,7 @@ impl<'p> Derivative<'p> {
             return Ok(derivative);
         };
         derivative.work = own.work;
-        let after = derivative.frame.of_velocity(&outcome.velocity_plus.0);
+        let after = derivative.frame.of_velocity(&query.outcome.velocity_plus.0);
         let missed = &after - &own.velocity;
         let leads_there = derivative.frame.is_rounding(&missed, SAME_JACOBIAN);
         if !own.is_tied() && !leads_there {
@@ -95,7 +93,7 @@ impl<'p> Derivative<'p> {
             derivative.ties = ties_of(&derivative.frame, &own);
             own.is_pinched |= !leads_there;
             let frame = &derivative.frame;
-            let around = Around::new(law, frame, outcome, is_member, &own, tolerance);
+            let around = Around::new(law, frame, query, &own);
             let mut sides = around.sides(&own, wrt.pieces)?;
             if branch.is_kink || !sides.are_one() {
                 derivative.set_sides(own, sides, wrt);
@@ -113,7 +111,10 @@ impl<'p> Derivative<'p> {
         derivative.nearest = own.margin;
         let is_quiet = own.is_quiet();
         derivative.own = Some(own);
-        derivative.find_jacobians(wrt, is_quiet && outcome.status != ImpactStatus::Resolved);
+        derivative.find_jacobians(
+            wrt,
+            is_quiet && query.outcome.status != ImpactStatus::Resolved,
+        );
         Ok(derivative)
     }
 

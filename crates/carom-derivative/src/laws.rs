@@ -9,7 +9,7 @@ use super::friction::{Contacts, Event};
 use super::mode::{Mode, Rebound};
 use super::reading::Cones;
 use super::stage::Stage;
-use super::{Answers, Branch, DifferentiableLaw, Map, ToPlastic, sliding};
+use super::{Answers, Branch, DifferentiableLaw, Map, Query, ToPlastic, sliding};
 use carom_contact::{
     ContactIndex, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
     RowIndex, UnitRow,
@@ -23,55 +23,50 @@ use carom_impact::{
 };
 use nalgebra::DVector;
 
-/// Law whose contacts act simultaneously.
-#[derive(Clone, Copy)]
-struct AtOnce {
-    cones: Cones,
-    /// True if contacts have Newton's restitution.
-    rebounds: bool,
-    /// Relative tolerance of ties.
-    tolerance: f64,
-}
+/// Error for an outcome whose diagnostics are those of another law.
+pub(super) const NOT_OF_THIS_LAW: ImpactError = ImpactError::NotDifferentiated {
+    reason: "the outcome is not one of this law",
+};
 
-impl AtOnce {
-    /// Finds the branch of an outcome, in the contact modes that the law tells.
-    fn branch<'p>(
-        self,
-        problem: &'p ImpactProblem<'p>,
-        outcome: &ImpactOutcome,
-    ) -> Result<Branch<'p>, ImpactError> {
-        let frame = Frame::new(problem)?;
-        if matches!(&outcome.diagnostics, Diagnostics::Cone(cone) if cone.family > 0) {
-            return Ok(Branch::family(frame));
-        }
-        let (after, impulse) = frame.of_outcome(outcome);
-        let event = Event {
-            before: frame.before.clone(),
-            after,
-            impulse,
-            caps: Vec::new(),
-            modes: outcome.diagnostics.modes(),
-        };
-        let contacts = Contacts::all(&frame, self.cones, self.rebounds)?;
-        let walk = contacts.follow(&[event], self.tolerance);
-        let has_friction = contacts.have_friction();
-        drop(contacts);
-        let Some(walk) = walk else {
-            return Ok(Branch::family(frame));
-        };
-        let answers = match outcome.status {
-            ImpactStatus::Resolved if has_friction => Answers::Steps {
-                cones: self.cones,
-                has_caps: false,
-                steps: vec![problem.contacts().indices().collect()],
-            },
-            _ => Answers::One,
-        };
-        Ok(Branch {
-            answers,
-            ..Branch::new(frame, walk)
-        })
+/// Finds the branch of an outcome of a law whose contacts act simultaneously, in the contact modes that the law tells. `cones` is
+/// the shape of the friction cones, and `rebounds` is true if contacts have Newton's restitution.
+fn at_once<'p>(
+    query: Query<'_, 'p>,
+    cones: Cones,
+    rebounds: bool,
+) -> Result<Branch<'p>, ImpactError> {
+    let outcome = query.outcome;
+    let frame = Frame::new(query.problem)?;
+    if matches!(&outcome.diagnostics, Diagnostics::Cone(cone) if cone.family > 0) {
+        return Ok(Branch::family(frame));
     }
+    let (after, impulse) = frame.of_outcome(outcome);
+    let event = Event {
+        before: frame.before.clone(),
+        after,
+        impulse,
+        caps: Vec::new(),
+        modes: outcome.diagnostics.modes(),
+    };
+    let contacts = Contacts::all(&frame, cones, rebounds)?;
+    let walk = contacts.follow(&[event], query.tolerance);
+    let has_friction = contacts.have_friction();
+    drop(contacts);
+    let Some(walk) = walk else {
+        return Ok(Branch::family(frame));
+    };
+    let answers = match outcome.status {
+        ImpactStatus::Resolved if has_friction => Answers::Steps {
+            cones,
+            has_caps: false,
+            steps: vec![query.problem.contacts().indices().collect()],
+        },
+        _ => Answers::One,
+    };
+    Ok(Branch {
+        answers,
+        ..Branch::new(frame, walk)
+    })
 }
 
 impl DifferentiableLaw for Propagative {
@@ -79,26 +74,19 @@ impl DifferentiableLaw for Propagative {
         true
     }
 
-    fn branch<'p>(
-        &self,
-        problem: &'p ImpactProblem<'p>,
-        outcome: &ImpactOutcome,
-        is_member: bool,
-        tolerance: f64,
-    ) -> Result<Branch<'p>, ImpactError> {
-        let frame = Frame::new(problem)?;
-        let rule = if is_member {
-            let Diagnostics::Propagative(found) = &outcome.diagnostics else {
-                return Err(ImpactError::NotDifferentiated {
-                    reason: "the outcome is not one of this law",
-                });
+    fn branch<'p>(&self, query: Query<'_, 'p>) -> Result<Branch<'p>, ImpactError> {
+        let tolerance = query.tolerance;
+        let frame = Frame::new(query.problem)?;
+        let contacts = query.problem.contacts();
+        let rule = if query.is_member {
+            let Diagnostics::Propagative(found) = &query.outcome.diagnostics else {
+                return Err(NOT_OF_THIS_LAW);
             };
             let Some(sequence) = &found.sequence else {
                 return Err(ImpactError::NotDifferentiated {
                     reason: chain::TOO_LONG,
                 });
             };
-            let contacts = problem.contacts();
             Rule::Given(
                 sequence
                     .iter()
@@ -106,7 +94,7 @@ impl DifferentiableLaw for Propagative {
                     .collect(),
             )
         } else {
-            Rule::new(&self.selection, problem.contacts())?
+            Rule::new(&self.selection, contacts)?
         };
         let elastic = chain::follow(&frame, &rule, Strike::ELASTIC, tolerance)?;
         if elastic.stages.is_empty() {
@@ -205,71 +193,32 @@ fn stop_all(frame: &Frame<'_>, tolerance: f64) -> Walk {
 }
 
 impl DifferentiableLaw for Plastic {
-    fn branch<'p>(
-        &self,
-        problem: &'p ImpactProblem<'p>,
-        outcome: &ImpactOutcome,
-        _is_member: bool,
-        tolerance: f64,
-    ) -> Result<Branch<'p>, ImpactError> {
+    fn branch<'p>(&self, query: Query<'_, 'p>) -> Result<Branch<'p>, ImpactError> {
         if self.rule == PlasticRule::Cone {
-            let at_once = AtOnce {
-                cones: Cones::Frictionless,
-                rebounds: false,
-                tolerance,
-            };
-            return at_once.branch(problem, outcome);
+            return at_once(query, Cones::Frictionless, false);
         }
-        let frame = Frame::new(problem)?;
-        let walk = stop_all(&frame, tolerance);
+        let frame = Frame::new(query.problem)?;
+        let walk = stop_all(&frame, query.tolerance);
         Ok(Branch::new(frame, walk))
     }
 }
 
 impl DifferentiableLaw for MoreauNewton {
-    fn branch<'p>(
-        &self,
-        problem: &'p ImpactProblem<'p>,
-        outcome: &ImpactOutcome,
-        _is_member: bool,
-        tolerance: f64,
-    ) -> Result<Branch<'p>, ImpactError> {
-        let at_once = AtOnce {
-            cones: self.friction_cone.into(),
-            rebounds: true,
-            tolerance,
-        };
-        at_once.branch(problem, outcome)
+    fn branch<'p>(&self, query: Query<'_, 'p>) -> Result<Branch<'p>, ImpactError> {
+        at_once(query, self.friction_cone.into(), true)
     }
 }
 
 impl DifferentiableLaw for AnitescuPotra {
-    fn branch<'p>(
-        &self,
-        problem: &'p ImpactProblem<'p>,
-        outcome: &ImpactOutcome,
-        _is_member: bool,
-        tolerance: f64,
-    ) -> Result<Branch<'p>, ImpactError> {
-        let at_once = AtOnce {
-            cones: self.friction_cone.into(),
-            rebounds: false,
-            tolerance,
-        };
-        at_once.branch(problem, outcome)
+    fn branch<'p>(&self, query: Query<'_, 'p>) -> Result<Branch<'p>, ImpactError> {
+        at_once(query, self.friction_cone.into(), false)
     }
 }
 
 impl DifferentiableLaw for Poisson {
     /// Always returns an error, because Poisson's law has no derivative here: the scale of its expansion depends on
     /// the energy of the whole impact.
-    fn branch<'p>(
-        &self,
-        _problem: &'p ImpactProblem<'p>,
-        _outcome: &ImpactOutcome,
-        _is_member: bool,
-        _tolerance: f64,
-    ) -> Result<Branch<'p>, ImpactError> {
+    fn branch<'p>(&self, _query: Query<'_, 'p>) -> Result<Branch<'p>, ImpactError> {
         Err(ImpactError::NotDifferentiated {
             reason: "the law poisson has no derivative here; moreau-newton agrees with it where compression closes every \
                      contact, without friction and with one restitution, and has one",
@@ -279,17 +228,11 @@ impl DifferentiableLaw for Poisson {
 
 impl DifferentiableLaw for SetValued {
     /// Finds the branch of an outcome of the set-valued law, which belongs to one random sample of this law. The
-    /// caps (upper bounds) of the normal impulses in the steps of this sample are kept fixed. `tolerance` is the
-    /// relative tolerance within which a decision counts as tied.
-    fn branch<'p>(
-        &self,
-        problem: &'p ImpactProblem<'p>,
-        outcome: &ImpactOutcome,
-        _is_member: bool,
-        tolerance: f64,
-    ) -> Result<Branch<'p>, ImpactError> {
+    /// caps (upper bounds) of the normal impulses in the steps of this sample are kept fixed.
+    fn branch<'p>(&self, query: Query<'_, 'p>) -> Result<Branch<'p>, ImpactError> {
+        let problem = query.problem;
         let frame = Frame::new(problem)?;
-        let sample = sample_of(outcome)?;
+        let sample = sample_of(query.outcome)?;
         let contacts = problem.contacts();
         let mut before = frame.before.clone();
         let mut events = Vec::new();
@@ -320,7 +263,7 @@ impl DifferentiableLaw for SetValued {
         }
         let cones = self.friction_cone.into();
         let all = Contacts::all(&frame, cones, false)?;
-        let walk = all.follow(&events, tolerance);
+        let walk = all.follow(&events, query.tolerance);
         drop(all);
         let Some(walk) = walk else {
             return Ok(Branch::family(frame));
@@ -345,12 +288,10 @@ impl DifferentiableLaw for SetValued {
     /// Draws the sample of an outcome for another velocity, with the caps of the steps of this sample.
     fn near(
         &self,
-        problem: &ImpactProblem<'_>,
-        outcome: &ImpactOutcome,
-        _is_member: bool,
+        query: Query<'_, '_>,
         moved: &ImpactProblem<'_>,
     ) -> Result<ImpactOutcome, ImpactError> {
-        let given = Sampler::new(problem, self)?;
+        let given = Sampler::new(query.problem, self)?;
         if !moved.is_approaching() {
             return self.resolve(moved);
         }
@@ -358,7 +299,7 @@ impl DifferentiableLaw for SetValued {
         let size = given.impulse_step() / sampler.impulse_step();
         let sampler = sampler.resized(size);
         let mut draw = Draw::default();
-        sampler.draw(sample_of(outcome)?, &mut draw)?;
+        sampler.draw(sample_of(query.outcome)?, &mut draw)?;
         sampler.outcome(&draw)
     }
 }
@@ -367,35 +308,26 @@ impl DifferentiableLaw for SetValued {
 fn sample_of(outcome: &ImpactOutcome) -> Result<u64, ImpactError> {
     match outcome.diagnostics {
         Diagnostics::SetValued { sample, .. } => Ok(sample),
-        _ => Err(ImpactError::NotDifferentiated {
-            reason: "the outcome is not one of this law",
-        }),
+        _ => Err(NOT_OF_THIS_LAW),
     }
 }
 
 fn nonholonomic<'p>(
-    problem: &'p ImpactProblem<'p>,
+    query: Query<'_, 'p>,
     restitution: Restitution,
-    tolerance: f64,
 ) -> Result<Branch<'p>, ImpactError> {
-    let frame = Frame::new(problem)?;
-    let strike = Strike::of(restitution, problem.contacts().n_distinct());
-    let walk = chain::follow(&frame, &Rule::Most, strike, tolerance)?;
+    let frame = Frame::new(query.problem)?;
+    let strike = Strike::of(restitution, query.problem.contacts().n_distinct());
+    let walk = chain::follow(&frame, &Rule::Most, strike, query.tolerance)?;
     Ok(Branch::new(frame, walk))
 }
 
 macro_rules! nonholonomic {
     ($($Type:ident: $law:ident => $restitution:expr),* $(,)?) => {
         $(impl DifferentiableLaw for $Type {
-            fn branch<'p>(
-                &self,
-                problem: &'p ImpactProblem<'p>,
-                _outcome: &ImpactOutcome,
-                _is_member: bool,
-                tolerance: f64,
-            ) -> Result<Branch<'p>, ImpactError> {
+            fn branch<'p>(&self, query: Query<'_, 'p>) -> Result<Branch<'p>, ImpactError> {
                 let $law = self;
-                nonholonomic(problem, $restitution, tolerance)
+                nonholonomic(query, $restitution)
             }
 
             fn has_event_restitution(&self) -> bool {
@@ -421,13 +353,8 @@ impl DifferentiableLaw for Rough {
         true
     }
 
-    fn branch<'p>(
-        &self,
-        problem: &'p ImpactProblem<'p>,
-        _outcome: &ImpactOutcome,
-        _is_member: bool,
-        tolerance: f64,
-    ) -> Result<Branch<'p>, ImpactError> {
+    fn branch<'p>(&self, query: Query<'_, 'p>) -> Result<Branch<'p>, ImpactError> {
+        let (problem, tolerance) = (query.problem, query.tolerance);
         let frame = Frame::new(problem)?;
         let contacts = problem.contacts();
         let rebound = Rebound::Event(self.restitution());
@@ -460,14 +387,8 @@ impl DifferentiableLaw for Rough {
 macro_rules! sliding {
     ($($Type:ident),*) => {
         $(impl DifferentiableLaw for $Type {
-            fn branch<'p>(
-                &self,
-                problem: &'p ImpactProblem<'p>,
-                outcome: &ImpactOutcome,
-                _is_member: bool,
-                tolerance: f64,
-            ) -> Result<Branch<'p>, ImpactError> {
-                sliding::branch(problem, outcome, &self.options, tolerance)
+            fn branch<'p>(&self, query: Query<'_, 'p>) -> Result<Branch<'p>, ImpactError> {
+                sliding::branch(query, &self.options)
             }
         })*
     };
@@ -497,24 +418,16 @@ fn of_variant(law: &Law) -> &dyn DifferentiableLaw {
 }
 
 impl DifferentiableLaw for Law {
-    fn branch<'p>(
-        &self,
-        problem: &'p ImpactProblem<'p>,
-        outcome: &ImpactOutcome,
-        is_member: bool,
-        tolerance: f64,
-    ) -> Result<Branch<'p>, ImpactError> {
-        of_variant(self).branch(problem, outcome, is_member, tolerance)
+    fn branch<'p>(&self, query: Query<'_, 'p>) -> Result<Branch<'p>, ImpactError> {
+        of_variant(self).branch(query)
     }
 
     fn near(
         &self,
-        problem: &ImpactProblem<'_>,
-        outcome: &ImpactOutcome,
-        is_member: bool,
+        query: Query<'_, '_>,
         moved: &ImpactProblem<'_>,
     ) -> Result<ImpactOutcome, ImpactError> {
-        of_variant(self).near(problem, outcome, is_member, moved)
+        of_variant(self).near(query, moved)
     }
 
     fn has_event_restitution(&self) -> bool {

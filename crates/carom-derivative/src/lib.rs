@@ -179,28 +179,33 @@ pub struct Jacobians {
     pub dimpulses_dv: Option<DMatrix<f64>>,
 }
 
+/// Outcome of an impact, with the meaning of its branch: the argument of a [`DifferentiableLaw`].
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Query<'o, 'p> {
+    /// Impact that was resolved.
+    pub problem: &'p ImpactProblem<'p>,
+    /// Outcome that the law has given for this impact.
+    pub outcome: &'o ImpactOutcome,
+    /// True if the outcome is a member of a set of outcomes: its branch follows the order of impacts recorded in it.
+    pub is_member: bool,
+    /// Relative change of the velocity up to which a decision of the law that the change reverses counts as tied.
+    pub tolerance: f64,
+}
+
 /// An impact law whose outcomes can be differentiated. An implementor returns the branch of the law that leads to an outcome: its
 /// stages and decisions. [`differentiate`] computes the derivative from this branch.
 pub trait DifferentiableLaw: ImpactLaw {
-    /// Finds the branch of the law that leads to an outcome. If `is_member` is true, the outcome is a member of a set of
-    /// outcomes, and its branch follows the order of impacts recorded in the outcome. A decision of the law counts as tied
-    /// if a relative change of the velocity by at most `tolerance` reverses the decision.
+    /// Finds the branch of the law that leads to the outcome of `query`.
     ///
     /// # Errors
     ///
     /// Returns the errors of [`resolve`](ImpactLaw::resolve), and [`ImpactError::NotDifferentiated`] if the derivative is
     /// not known.
-    fn branch<'p>(
-        &self,
-        problem: &'p ImpactProblem<'p>,
-        outcome: &ImpactOutcome,
-        is_member: bool,
-        tolerance: f64,
-    ) -> Result<Branch<'p>, ImpactError>;
+    fn branch<'p>(&self, query: Query<'_, 'p>) -> Result<Branch<'p>, ImpactError>;
 
-    /// Resolves the impact `moved`, which differs from `problem` by a small change of the velocity, with the random numbers of
-    /// the `outcome` of `problem`. By default the law resolves `moved` as any other impact: it draws no random numbers. If
-    /// `is_member` is true, `outcome` is a member of a set of outcomes.
+    /// Resolves the impact `moved`, which differs from the impact of `query` by a small change of the velocity, with the random
+    /// numbers of the outcome of `query`. By default the law resolves `moved` as any other impact: it draws no random numbers.
     ///
     /// # Errors
     ///
@@ -208,13 +213,10 @@ pub trait DifferentiableLaw: ImpactLaw {
     /// outcome of `moved` belongs to a member.
     fn near(
         &self,
-        problem: &ImpactProblem<'_>,
-        outcome: &ImpactOutcome,
-        is_member: bool,
+        query: Query<'_, '_>,
         moved: &ImpactProblem<'_>,
     ) -> Result<ImpactOutcome, ImpactError> {
-        let _ = (problem, outcome);
-        if is_member {
+        if query.is_member {
             return Err(ImpactError::NotDifferentiated {
                 reason: "a member of a set of outcomes is not followed to other velocities",
             });
@@ -422,16 +424,21 @@ pub fn of_outcome<'p>(
     }
     // Derivatives are taken in the frame in which laws are evaluated, where the rounding of a fast frame hides nothing.
     let event = problem.event();
+    let query = Query {
+        problem: event,
+        outcome,
+        is_member,
+        tolerance,
+    };
     if std::ptr::eq(event, problem) {
-        let branch = law.branch(problem, outcome, is_member, tolerance)?;
-        return Derivative::new(law, branch, outcome, is_member, wrt, tolerance);
+        return Derivative::new(law, query, wrt);
     }
     let given = problem.velocity_minus();
     let frame = &given.0 - &event.velocity_minus().0;
     let mut seen = outcome.clone();
     seen.velocity_plus.0 -= &frame;
-    let branch = law.branch(event, &seen, is_member, tolerance)?;
-    let mut derivative = Derivative::new(law, branch, &seen, is_member, wrt, tolerance)?;
+    let outcome = &seen;
+    let mut derivative = Derivative::new(law, Query { outcome, ..query }, wrt)?;
     derivative.frame.moves = Some(derivative.frame.of_velocity(&frame));
     for piece in &mut derivative.pieces {
         piece.velocity_plus += &frame;

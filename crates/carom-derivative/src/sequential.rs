@@ -4,13 +4,14 @@ use super::branch::{DECAYED, LONG, Test, VANISHED, Walk};
 use super::form::Form;
 use super::frame::Frame;
 use super::friction::{Contacts, Event};
+use super::laws::NOT_OF_THIS_LAW;
 use super::mode::Mode;
 use super::reading::Cones;
 use super::stage::Stage;
-use super::{Answers, Branch, DifferentiableLaw, chain};
+use super::{Answers, Branch, DifferentiableLaw, Query, chain};
 use crate::SAME_JACOBIAN;
 use crate::tolerances::NEGLIGIBLE;
-use carom_contact::{ContactIndex, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem};
+use carom_contact::{ContactIndex, Diagnostics, ImpactError};
 use carom_impact::frictional::Sequential;
 use carom_impact::internal::{CYCLES_OF_PATIENCE, SEQUENCE_LIMIT, SingleImpacts, StepWorkspace};
 use nalgebra::{DMatrix, DVector};
@@ -160,13 +161,8 @@ impl InTurn<'_> {
 }
 
 impl DifferentiableLaw for Sequential {
-    fn branch<'p>(
-        &self,
-        problem: &'p ImpactProblem<'p>,
-        outcome: &ImpactOutcome,
-        _is_member: bool,
-        tolerance: f64,
-    ) -> Result<Branch<'p>, ImpactError> {
+    fn branch<'p>(&self, query: Query<'_, 'p>) -> Result<Branch<'p>, ImpactError> {
+        let (problem, outcome) = (query.problem, query.outcome);
         let Diagnostics::Sequential {
             closed_at_once,
             sequence,
@@ -174,9 +170,7 @@ impl DifferentiableLaw for Sequential {
             ..
         } = &outcome.diagnostics
         else {
-            return Err(ImpactError::NotDifferentiated {
-                reason: "the outcome is not one of this law",
-            });
+            return Err(NOT_OF_THIS_LAW);
         };
         if nearby_effect.is_some() {
             return Err(ImpactError::NotDifferentiated {
@@ -197,7 +191,7 @@ impl DifferentiableLaw for Sequential {
             singles,
             workspace: StepWorkspace::new(),
             alone: alone.collect::<Result<Vec<_>, _>>()?,
-            tolerance,
+            tolerance: query.tolerance,
         };
         let walk = impacts.follow()?;
         drop(impacts);

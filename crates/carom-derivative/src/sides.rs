@@ -8,11 +8,11 @@
 use super::branch::{BLUR, Tied, Walk};
 use super::frame::Frame;
 use super::interior::interior;
-use super::{DifferentiableLaw, Map};
+use super::{DifferentiableLaw, Map, Query};
 use crate::SAME_JACOBIAN;
 use crate::tolerances::NEGLIGIBLE;
 use carom_contact::internal::ROUNDING;
-use carom_contact::{ImpactError, ImpactOutcome, ImpactProblem};
+use carom_contact::{ImpactError, ImpactProblem};
 use carom_metric::Tangent;
 use nalgebra::DVector;
 use std::collections::VecDeque;
@@ -38,8 +38,7 @@ const MAX_TIES: usize = 6;
 pub(super) struct Around<'a> {
     law: &'a dyn DifferentiableLaw,
     frame: &'a Frame<'a>,
-    outcome: &'a ImpactOutcome,
-    is_member: bool,
+    query: Query<'a, 'a>,
     /// Whitened velocity after the impact.
     after: DVector<f64>,
     /// Distance at which the law is evaluated (kinetic norm).
@@ -95,15 +94,12 @@ fn split(
 }
 
 impl<'a> Around<'a> {
-    /// Prepares the evaluation of a law around the velocity before an impact. `own` is the branch of its `outcome`, a member of a set
-    /// of outcomes if `is_member` is true, and `tolerance` the relative tolerance of ties.
+    /// Prepares the evaluation of a law around the velocity before the impact of `query`. `own` is the branch of its outcome.
     pub(super) fn new(
         law: &'a dyn DifferentiableLaw,
         frame: &'a Frame<'a>,
-        outcome: &'a ImpactOutcome,
-        is_member: bool,
+        query: Query<'a, 'a>,
         own: &Walk,
-        tolerance: f64,
     ) -> Self {
         let scales = frame.scales();
         let rows: Vec<&DVector<f64>> = own.tied.iter().map(|tie| &tie.row).collect();
@@ -119,14 +115,13 @@ impl<'a> Around<'a> {
         };
         let step = of(STEP)
             .min(MATCH * own.margin)
-            .max(BLUR * of(tolerance))
+            .max(BLUR * of(query.tolerance))
             .max(BLUR * frame.grazing_in(&groups));
         Self {
             law,
             frame,
-            outcome,
-            is_member,
-            after: frame.of_velocity(&outcome.velocity_plus.0),
+            query,
+            after: frame.of_velocity(&query.outcome.velocity_plus.0),
             step,
             tolerance: 2.0 * step / scales.least(&groups, 1.0).unwrap_or(0.0).max(step),
         }
@@ -211,15 +206,17 @@ impl<'a> Around<'a> {
         let frame = self.frame;
         let velocity = frame.velocity(&(&frame.before + self.step * direction));
         let problem = ImpactProblem::new(frame.problem.contacts(), Tangent(velocity)).ok()?;
-        let mut outcome = self
-            .law
-            .near(frame.problem, self.outcome, self.is_member, &problem)
-            .ok()?;
+        let mut outcome = self.law.near(self.query, &problem).ok()?;
         let after = frame.of_velocity(&outcome.velocity_plus.0);
         let event = problem.event();
         outcome.velocity_plus.0 -= &problem.velocity_minus().0 - &event.velocity_minus().0;
-        let branch = self.law.branch(event, &outcome, false, self.tolerance);
-        let mut walk = branch.ok()?.walk?;
+        let query = Query {
+            problem: event,
+            outcome: &outcome,
+            is_member: false,
+            tolerance: self.tolerance,
+        };
+        let mut walk = self.law.branch(query).ok()?.walk?;
         let scale = frame.problem.scale() / event.scale();
         walk.velocity = after - &walk.jacobian * (self.step * direction);
         let allowed = MATCH * self.step * walk.jacobian.amax().max(1.0);

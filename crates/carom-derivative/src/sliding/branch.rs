@@ -6,8 +6,8 @@ use crate::decision::Decision as Decided;
 use crate::frame::Frame;
 use crate::sides::STEP;
 use crate::tolerances::VANISHING;
-use crate::{Answers, Branch, Map, TieKind};
-use carom_contact::{Contact, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, RowIndex};
+use crate::{Answers, Branch, Map, Query, TieKind};
+use carom_contact::{Contact, ImpactError, ImpactStatus, RowIndex};
 use carom_impact::internal::contact_space;
 use carom_two_body::{
     ContactInertia, Event, FinalMode, ImpactOptions, PARAMETERS, RestitutionLaw, VariedImpact,
@@ -121,20 +121,18 @@ struct Start {
 
 /// Finds the branch of the contact to its outcome, and the decisions near which the law decides otherwise.
 pub(crate) fn branch<'p>(
-    problem: &'p ImpactProblem<'p>,
-    outcome: &ImpactOutcome,
+    query: Query<'_, 'p>,
     options: &ImpactOptions,
-    tolerance: f64,
 ) -> Result<Branch<'p>, ImpactError> {
-    let frame = Frame::new(problem)?;
-    if outcome.status == ImpactStatus::Jammed {
+    let contact = OneContact::new(query, options)?;
+    let status = query.outcome.status;
+    if status == ImpactStatus::Jammed {
         return Err(ImpactError::NotDifferentiated {
             reason: "the contact is jammed: friction lets it neither slide nor stick; with less \
                      friction it has a derivative",
         });
     }
-    let contact = OneContact::new(problem, frame, outcome, options, tolerance)?;
-    let varied = match outcome.status {
+    let varied = match status {
         ImpactStatus::Resolved => contact.vary(&contact.velocity)?,
         _ => None,
     };
@@ -142,15 +140,10 @@ pub(crate) fn branch<'p>(
 }
 
 impl<'p, 'o> OneContact<'p, 'o> {
-    fn new(
-        problem: &'p ImpactProblem<'p>,
-        frame: Frame<'p>,
-        outcome: &ImpactOutcome,
-        options: &'o ImpactOptions,
-        tolerance: f64,
-    ) -> Result<Self, ImpactError> {
-        let (inertia, velocity) = contact_space(problem)?;
-        let contact = &problem.contacts().contacts()[0];
+    fn new(query: Query<'_, 'p>, options: &'o ImpactOptions) -> Result<Self, ImpactError> {
+        let frame = Frame::new(query.problem)?;
+        let (inertia, velocity) = contact_space(query.problem)?;
+        let contact = &query.problem.contacts().contacts()[0];
         let tangents = contact.tangents.len();
         let mut w = inertia.matrix();
         if tangents < 2 {
@@ -160,7 +153,7 @@ impl<'p, 'o> OneContact<'p, 'o> {
             w[(0, 0)] = 0.0;
         }
         Ok(Self {
-            after: frame.of_outcome(outcome).0,
+            after: frame.of_outcome(query.outcome).0,
             axes: [
                 (tangents > 0).then_some(RowIndex::new(1)),
                 (tangents > 1).then_some(RowIndex::new(2)),
@@ -172,7 +165,7 @@ impl<'p, 'o> OneContact<'p, 'o> {
             inertia,
             w,
             velocity,
-            tolerance,
+            tolerance: query.tolerance,
         })
     }
 
