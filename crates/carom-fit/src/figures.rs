@@ -2,7 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::fit::{Cases, LawFit};
-use crate::impact::Kind;
+use crate::impact::{COMPONENTS, Kind};
 use crate::law::{FitLaw, Parameter};
 use crate::likelihood::best_scale;
 use crate::objective::Model;
@@ -192,17 +192,8 @@ fn histogram(analysis: &Analysis, best: &LawFit) -> Figure {
 /// velocity component.
 fn panels(analysis: &Analysis, best: &LawFit) -> Vec<Figure> {
     let predictions = analysis.predictions(best);
-    let names = [
-        ("vx", "m/s"),
-        ("vy", "m/s"),
-        ("vz", "m/s"),
-        ("wx", "rad/s"),
-        ("wy", "rad/s"),
-        ("wz", "rad/s"),
-    ];
-    names
-        .into_iter()
-        .enumerate()
+    let components = COMPONENTS.into_iter().enumerate();
+    components
         .map(|(k, (name, unit))| {
             let (mut x, mut y) = (Vec::new(), Vec::new());
             for (impact, predicted) in analysis.census.impacts.iter().zip(&predictions) {

@@ -319,13 +319,14 @@ impl Cases {
         })
     }
 
+    /// Returns the free parameters of a model, without the inertia.
+    fn coefficients(model: &Model<'_>) -> Vec<Parameter> {
+        let free = model.free.iter().copied();
+        free.filter(|p| *p != Parameter::Inertia).collect()
+    }
+
     fn by_kind(&self, model: &Model<'_>, all: &Parameters, misfits: &[f64]) -> Vec<KindFit> {
-        let free: Vec<Parameter> = model
-            .free
-            .iter()
-            .copied()
-            .filter(|p| *p != Parameter::Inertia)
-            .collect();
+        let free = Self::coefficients(model);
         let alone = Model {
             free: &free,
             fixed: *all,
@@ -353,12 +354,7 @@ impl Cases {
     }
 
     fn per_toss(&self, model: &Model<'_>, all: &Parameters) -> Option<TossFits> {
-        let free: Vec<Parameter> = model
-            .free
-            .iter()
-            .copied()
-            .filter(|p| *p != Parameter::Inertia)
-            .collect();
+        let free = Self::coefficients(model);
         if free.is_empty() {
             return None;
         }

@@ -17,6 +17,16 @@ const LARGEST_RMS_OVER_NOISE: [f64; 2] = [4.0, 8.0];
 /// If the lowest vertex is higher above the plane than this (m), nothing can have hit the plane.
 const FARTHEST: f64 = 6e-3;
 
+/// Names and units of the components of a velocity: linear, then angular.
+pub(crate) const COMPONENTS: [(&str, &str); 6] = [
+    ("vx", "m/s"),
+    ("vy", "m/s"),
+    ("vz", "m/s"),
+    ("wx", "rad/s"),
+    ("wy", "rad/s"),
+    ("wz", "rad/s"),
+];
+
 /// Kind of an impact of a polyhedral body on a plane, by the number of vertices that touch: corner, edge or face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -5,7 +5,7 @@ use crate::estimate::estimate_noise;
 use crate::explain::outer_bound;
 use crate::figures::figures;
 use crate::fit::{Cases, Estimate, FitOptions, LawFit, Score};
-use crate::impact::{Impact, Kind, find_impacts};
+use crate::impact::{COMPONENTS, Impact, Kind, find_impacts};
 use crate::law::{FitLaw, Parameter, Parameters};
 use crate::objective::failed;
 use crate::robust::quantile;
@@ -408,14 +408,7 @@ impl Analysis {
             Column::new("gap", "m"),
         ];
         for side in ["minus", "plus"] {
-            for (axis, unit) in [
-                ("vx", "m/s"),
-                ("vy", "m/s"),
-                ("vz", "m/s"),
-                ("wx", "rad/s"),
-                ("wy", "rad/s"),
-                ("wz", "rad/s"),
-            ] {
+            for (axis, unit) in COMPONENTS {
                 columns.push(Column::new(format!("{axis}_{side}"), unit));
             }
         }

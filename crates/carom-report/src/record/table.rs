@@ -75,6 +75,12 @@ impl Table {
         }
     }
 
+    /// Returns the numbers of the column with index `k`, one for each row.
+    pub fn column(&self, k: usize) -> Vec<f64> {
+        let rows = self.rows.iter();
+        rows.filter_map(|row| row.get(k).copied()).collect()
+    }
+
     /// Adds a row of numbers that begins with a name. `heading` is the header of the column of names; the first call sets it.
     pub fn push_named(&mut self, heading: &str, name: impl Into<String>, row: Vec<f64>) {
         let labels = self.labels.get_or_insert_with(|| RowLabels {
@@ -99,6 +105,12 @@ impl Table {
 }
 
 impl Column {
+    /// Creates the headings of the columns of a table from their names and units.
+    pub fn list(columns: &[(&str, &str)]) -> Vec<Self> {
+        let columns = columns.iter();
+        columns.map(|&(name, unit)| Self::new(name, unit)).collect()
+    }
+
     /// Creates the heading of one column of a table from its name and unit.
     pub fn new(name: impl Into<String>, unit: impl Into<String>) -> Self {
         Self {

@@ -177,7 +177,6 @@ fn by_clearance(config: &Config) -> Result<Table, ScenarioError> {
 }
 
 fn figure(table: &Table) -> Figure {
-    let column = |k: usize| -> Vec<f64> { table.rows.iter().map(|row| row[k]).collect() };
     Figure::new(
         "clearances",
         "Clearance against peak load",
@@ -185,7 +184,12 @@ fn figure(table: &Table) -> Figure {
         Axis::log("clearance", "m"),
         Axis::linear("largest impulse", "N s"),
     )
-    .mark(Mark::points("carom", column(0), column(2), Color::Blue))
+    .mark(Mark::points(
+        "carom",
+        table.column(0),
+        table.column(2),
+        Color::Blue,
+    ))
 }
 
 fn played(config: &Config, run: &AuditedRun) -> Animation {

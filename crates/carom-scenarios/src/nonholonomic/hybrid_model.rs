@@ -38,7 +38,7 @@ pub(crate) fn table<S>(
     row: impl Fn(&Hit<S>) -> Vec<f64>,
 ) -> Table {
     let mut headings = vec![Column::new("n", ""), Column::new("time", "s")];
-    headings.extend(columns.iter().map(|(name, unit)| Column::new(*name, *unit)));
+    headings.extend(Column::list(columns));
     let mut table = Table::new("impacts", caption, headings);
     for (n, hit) in (1_u32..).zip(hits) {
         let mut values = vec![f64::from(n), hit.time];

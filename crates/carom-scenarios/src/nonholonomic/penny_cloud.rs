@@ -89,16 +89,11 @@ fn clouds(config: &Config) -> Result<(Vec<Vec<PennyState>>, usize), ScenarioErro
 /// Creates two tables without rows: one for the spread of the cloud of pennies at each time, and one for the states of its
 /// members.
 fn tables() -> [Table; 2] {
-    let columns = |list: &[(&str, &str)]| -> Vec<Column> {
-        list.iter()
-            .map(|(name, unit)| Column::new(*name, *unit))
-            .collect()
-    };
     [
         Table::new(
             "spread",
             "Mean and standard deviation of the cloud, and the largest distance of two of its members.",
-            columns(&[
+            Column::list(&[
                 ("time", "s"),
                 ("mean_x", "m"),
                 ("mean_y", "m"),
@@ -110,7 +105,7 @@ fn tables() -> [Table; 2] {
         Table::new(
             "cloud",
             "Every member at every time.",
-            columns(&[
+            Column::list(&[
                 ("time", "s"),
                 ("start", ""),
                 ("x", "m"),
@@ -140,7 +135,6 @@ fn cloud_figure(config: &Config, time: f64, x: Vec<f64>, y: Vec<f64>) -> Figure 
 
 /// Draws the growth of the cloud of pennies against time, from the table of its spread.
 fn spread_figure(summary: &Table) -> Figure {
-    let column = |k: usize| summary.rows.iter().map(|row| row[k]).collect::<Vec<f64>>();
     let spread = Figure::new(
         "spread",
         "Growth of the cloud",
@@ -154,7 +148,12 @@ fn spread_figure(summary: &Table) -> Figure {
         ("largest distance", 5, Color::Green),
     ];
     lines.into_iter().fold(spread, |figure, (label, k, color)| {
-        figure.mark(Mark::line(label, column(0), column(k), color))
+        figure.mark(Mark::line(
+            label,
+            summary.column(0),
+            summary.column(k),
+            color,
+        ))
     })
 }
 

@@ -162,7 +162,7 @@ fn table() -> Table {
         "laws",
         "Velocity after the impact, one row per law: 1 elastic, 2 projected, 3 Newton, \
          4 projected Newton. An inadmissible law is feasible 0.",
-        [
+        Column::list(&[
             ("law", ""),
             ("feasible", ""),
             ("effective_restitution", ""),
@@ -172,9 +172,7 @@ fn table() -> Table {
             ("psi_dot", "rad/s"),
             ("phi_dot", "rad/s"),
             ("energy_change", "J"),
-        ]
-        .map(|(name, unit)| Column::new(name, unit))
-        .to_vec(),
+        ]),
     )
 }
 

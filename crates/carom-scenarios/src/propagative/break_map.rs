@@ -116,9 +116,8 @@ fn checked(law: &Propagative, record: &mut Record) -> Result<(), ScenarioError> 
         ("cosine", ""),
         ("indeterminacy", ""),
     ];
-    let columns = columns.map(|(name, unit)| Column::new(name, unit));
     let caption = "Points of the map: the cosine of the normals and the indeterminacy.";
-    let mut table = Table::new("points", caption, columns.to_vec());
+    let mut table = Table::new("points", caption, Column::list(&columns));
     for (k, [angle, mass, expected]) in CHECKED.into_iter().enumerate() {
         let cosine = system(angle, mass)?.cosine()?;
         let xi = indeterminacy(angle, mass, law)?;

@@ -79,8 +79,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             "m/s",
         ));
     }
-    let ratios: Vec<f64> = table.rows.iter().map(|row| row[0]).collect();
-    let impacts: Vec<f64> = table.rows.iter().map(|row| row[1]).collect();
+    let ratios = table.column(0);
+    let impacts = table.column(1);
     let decades = linspace(0.0, 2.0 * config.digits.max(1) as f64, 101);
     let curve: Vec<f64> = decades.iter().map(|d| libm::pow(10.0, *d)).collect();
     let bound = curve

@@ -174,7 +174,6 @@ impl AuditedRun {
 }
 
 fn budget(energy: &Table) -> Figure {
-    let column = |k: usize| -> Vec<f64> { energy.rows.iter().map(|row| row[k]).collect() };
     let mut figure = Figure::new(
         "energy",
         "Where the energy is",
@@ -189,7 +188,7 @@ fn budget(energy: &Table) -> Figure {
     ] {
         figure
             .marks
-            .push(Mark::line(label, column(0), column(k), color));
+            .push(Mark::line(label, energy.column(0), energy.column(k), color));
     }
     figure
 }

@@ -74,7 +74,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         Color::Vermillion,
         Color::Sky,
     ];
-    let mut impacts: Vec<f64> = table.rows.iter().map(|row| row[0]).collect();
+    let mut impacts = table.column(0);
     impacts.sort_by(f64::total_cmp);
     impacts.dedup();
     for (k, count) in impacts.iter().enumerate() {

@@ -65,9 +65,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         ("largest_upward_velocity", "m/s"),
         ("terminated", ""),
     ];
-    let columns = columns.map(|(name, unit)| Column::new(name, unit));
     let caption = "Outcomes of landings: their diameter and the upward velocities of the center.";
-    let mut table = Table::new("landings", caption, columns.to_vec());
+    let mut table = Table::new("landings", caption, Column::list(&columns));
     table.rows = landings
         .iter()
         .map(|l| {

@@ -65,13 +65,6 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         }
         Ok(())
     })?;
-    let column = |k: usize| -> Vec<f64> {
-        table
-            .rows
-            .iter()
-            .filter_map(|r| r.get(k).copied())
-            .collect()
-    };
     let figure = Figure::new(
         "polygon_error",
         "Sliding box: error of friction polygons",
@@ -80,9 +73,12 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         Axis::log("directions", ""),
         Axis::log("error over the velocity before", ""),
     );
-    record
-        .figures
-        .push(figure.mark(Mark::points("polygon", column(0), column(1), Color::Blue)));
+    record.figures.push(figure.mark(Mark::points(
+        "polygon",
+        table.column(0),
+        table.column(1),
+        Color::Blue,
+    )));
     record.tables.push(table);
     Ok(record)
 }

@@ -205,7 +205,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let mut table = Table::new(
         "half_cycles",
         "Half cycles: pivoting, then landing on the other corner.",
-        [
+        Column::list(&[
             ("half_cycle", ""),
             ("angular_velocity", "rad/s"),
             ("apex", "rad"),
@@ -215,10 +215,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             ("time_at_landing", "s"),
             ("s_at_landing", ""),
             ("s_after_landing", ""),
-        ]
-        .into_iter()
-        .map(|(name, unit)| Column::new(name, unit))
-        .collect(),
+        ]),
     );
     let mut curves = Curves::default();
     let mut landings = Vec::new();

@@ -83,10 +83,12 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         Axis::linear("sliding speed before", "m/s"),
         Axis::linear("sliding speed after", "m/s"),
     );
-    let column = |k: usize| table.rows.iter().map(|row| row[k]).collect::<Vec<_>>();
-    figure
-        .marks
-        .push(Mark::line("after", column(0), column(1), Color::Blue));
+    figure.marks.push(Mark::line(
+        "after",
+        table.column(0),
+        table.column(1),
+        Color::Blue,
+    ));
     let free: Vec<f64> = before.clone();
     figure.marks.push(
         Mark::line("without friction", before, free, Color::Gray)

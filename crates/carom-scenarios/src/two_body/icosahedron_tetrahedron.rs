@@ -1,35 +1,18 @@
 //! An icosahedron that falls on a tetrahedron: Jia & Wang, Figs. 3, 4(a) and 5.
 
 use crate::ScenarioError;
-use crate::config::{Fraction, Input, NonNegative};
+use crate::config::Input;
 use crate::two_body::sliding::{
-    ICOSAHEDRON_TETRAHEDRON, LawName, Setup, energy_figure, hodograph_figure, impulse_figure,
+    Config, ICOSAHEDRON_TETRAHEDRON, energy_figure, hodograph_figure, impulse_figure,
     impulse_space_figure, quantities, slide, trace_table,
 };
 use carom_impact::two_body::{BodyPair, RigidBody};
 use carom_report::record::{Quantity, Record};
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
-use serde::Deserialize;
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Config {
-    inverse_inertia: [[f64; 3]; 3],
-    velocity: [f64; 3],
-    friction: NonNegative,
-    restitution: Fraction,
-    restitution_law: LawName,
-}
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
-    let mut setup = Setup::new(
-        &config.inverse_inertia,
-        config.velocity,
-        *config.friction,
-        *config.restitution,
-    )?;
-    setup.law = config.restitution_law;
+    let setup = config.setup()?;
     let trace = setup.trace()?;
     record.quantities = quantities(&setup, &trace);
     annotate(&mut record.quantities);

@@ -1,32 +1,15 @@
 //! A bowling pin and a ball: Jia & Wang, Fig. 11.
 
 use crate::ScenarioError;
-use crate::config::{Fraction, Input, NonNegative};
+use crate::config::Input;
 use crate::two_body::sliding::{
-    LawName, Setup, energy_figure, hodograph_figure, impulse_figure, quantities, slide, trace_table,
+    Config, energy_figure, hodograph_figure, impulse_figure, quantities, slide, trace_table,
 };
 use carom_report::record::Record;
-use serde::Deserialize;
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Config {
-    inverse_inertia: [[f64; 3]; 3],
-    velocity: [f64; 3],
-    friction: NonNegative,
-    restitution: Fraction,
-    restitution_law: LawName,
-}
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
-    let mut setup = Setup::new(
-        &config.inverse_inertia,
-        config.velocity,
-        *config.friction,
-        *config.restitution,
-    )?;
-    setup.law = config.restitution_law;
+    let setup = config.setup()?;
     let trace = setup.trace()?;
     record.quantities = quantities(&setup, &trace);
     record.figures.extend([

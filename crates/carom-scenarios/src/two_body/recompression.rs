@@ -73,7 +73,6 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             total(Recompression::Single)?,
         ]);
     }
-    let column = |k: usize| table.rows.iter().map(|row| row[k]).collect::<Vec<_>>();
     let mut figure = Figure::new(
         "policies",
         "Where restitution is first interrupted",
@@ -88,16 +87,16 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     figure.marks.push(
         Mark::points(
             "only the first compression loses",
-            column(0),
-            column(2),
+            table.column(0),
+            table.column(2),
             Color::Orange,
         )
         .shape(PointShape::Square),
     );
     figure.marks.push(Mark::points(
         "each compression loses",
-        column(0),
-        column(1),
+        table.column(0),
+        table.column(1),
         Color::Blue,
     ));
     record.figures.push(figure);

@@ -3,6 +3,7 @@
 
 use crate::ScenarioError;
 use crate::common::projection::Camera;
+use crate::config::{Fraction, NonNegative};
 use carom_impact::two_body::{
     ContactInertia, Event, ImpactOptions, InvariantDirection, InvariantDirections, RestitutionLaw,
     Trace, TracePoint, invariant_directions, trace_impact,
@@ -102,6 +103,28 @@ impl Setup {
             InvariantDirections::Discrete(list) => list,
             InvariantDirections::All => Vec::new(),
         }
+    }
+}
+
+/// Configuration of one impact of a contact that is given by its inverse inertia matrix.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    inverse_inertia: [[f64; 3]; 3],
+    velocity: [f64; 3],
+    friction: NonNegative,
+    restitution: Fraction,
+    restitution_law: LawName,
+}
+
+impl Config {
+    pub(crate) fn setup(&self) -> Result<Setup, ScenarioError> {
+        let (friction, restitution) = (*self.friction, *self.restitution);
+        let setup = Setup::new(&self.inverse_inertia, self.velocity, friction, restitution)?;
+        Ok(Setup {
+            law: self.restitution_law,
+            ..setup
+        })
     }
 }
 

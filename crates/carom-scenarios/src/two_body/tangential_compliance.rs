@@ -64,19 +64,15 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let mut table = Table::new(
         "stiffness",
         "Impulse and velocity after the impact against the ratio of the stiffnesses.",
-        [
-            "ratio",
-            "impulse_x",
-            "impulse_y",
-            "impulse_z",
-            "velocity_x",
-            "velocity_y",
-            "phases",
-        ]
-        .iter()
-        .zip(["", "N s", "N s", "N s", "m/s", "m/s", ""])
-        .map(|(name, unit)| Column::new(*name, unit))
-        .collect(),
+        Column::list(&[
+            ("ratio", ""),
+            ("impulse_x", "N s"),
+            ("impulse_y", "N s"),
+            ("impulse_z", "N s"),
+            ("velocity_x", "m/s"),
+            ("velocity_y", "m/s"),
+            ("phases", ""),
+        ]),
     );
     let steps = (*config.samples - 1) as f64;
     for k in 0..*config.samples {
@@ -89,7 +85,6 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             .push(vec![ratio, i.x, i.y, i.z, v.x, v.y, phases]);
     }
     let rigid = setup.trace()?.impact;
-    let column = |k: usize| table.rows.iter().map(|row| row[k]).collect::<Vec<_>>();
     let mut figure = Figure::new(
         "stiffness",
         "Sliding velocity after the impact",
@@ -99,8 +94,18 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         Axis::log("tangential stiffness over normal stiffness", ""),
         Axis::linear("sliding velocity after", "m/s"),
     )
-    .mark(Mark::line("x", column(0), column(4), Color::Blue))
-    .mark(Mark::line("y", column(0), column(5), Color::Vermillion));
+    .mark(Mark::line(
+        "x",
+        table.column(0),
+        table.column(4),
+        Color::Blue,
+    ))
+    .mark(Mark::line(
+        "y",
+        table.column(0),
+        table.column(5),
+        Color::Vermillion,
+    ));
     let ends = vec![config.softest, config.hardest];
     let after = rigid.velocity_plus;
     for (label, value) in [(Some("rigid".to_owned()), after.x), (None, after.y)] {

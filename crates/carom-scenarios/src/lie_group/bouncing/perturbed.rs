@@ -119,9 +119,8 @@ fn figures<F: Flight>(
             distance(a, c),
         ]);
     }
-    let column = |i: usize| table.rows.iter().map(|row| row[i]).collect::<Vec<f64>>();
     let line = |label: &str, i: usize, style: LineStyle, color: Color| {
-        Mark::line(label, column(0), column(i), color).style(style)
+        Mark::line(label, table.column(0), table.column(i), color).style(style)
     };
     record.figures.push(
         Figure::new(

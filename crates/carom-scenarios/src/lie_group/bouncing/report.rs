@@ -3,12 +3,13 @@
 use super::System;
 use super::config::Config;
 use crate::ScenarioError;
+use crate::common::{list, rows};
 use carom_motion::hybrid::Ending;
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
 
 use carom_motion::flying::{Impact, Trajectory};
 use carom_variational::{Flight, RigidBody, State};
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::Matrix3;
 use serde_json::{Value, json};
 
 /// Number of rows of a time series in the record.
@@ -67,18 +68,6 @@ pub(super) fn report<F: Flight>(
 fn fail(record: &mut Record, kind: &str, message: &str) {
     let error = json!({"kind": kind, "message": message});
     record.results.insert("error".to_owned(), error);
-}
-
-fn list(v: &Vector3<f64>) -> Value {
-    json!([v.x, v.y, v.z])
-}
-
-fn rows(m: &Matrix3<f64>) -> Value {
-    json!([
-        [m.m11, m.m12, m.m13],
-        [m.m21, m.m22, m.m23],
-        [m.m31, m.m32, m.m33]
-    ])
 }
 
 /// Adds position, rotation matrix, linear and angular momentum of a body to the JSON object `head`, under the keys documented

@@ -128,7 +128,7 @@ fn events(motion: &Motion) -> Table {
         "impacts",
         "Impacts: how many contacts take part, the first of them, the length of the chain, and \
          whether it was made plastic because impacts accumulate.",
-        columns.map(|(name, unit)| Column::new(name, unit)).into(),
+        Column::list(&columns),
     );
     for impact in motion.trajectory.impacts() {
         let length = impact.sequence().map_or(1, |sequence| sequence.len());
@@ -147,11 +147,7 @@ fn events(motion: &Motion) -> Table {
 
 fn states(motion: &Motion, coordinates: &[(&str, &str)]) -> Table {
     let mut columns = vec![Column::new("time", "s")];
-    columns.extend(
-        coordinates
-            .iter()
-            .map(|(name, unit)| Column::new(*name, *unit)),
-    );
+    columns.extend(Column::list(coordinates));
     columns.push(Column::new("energy", "J"));
     let mut table = Table::new("states", "The motion on the grid of time.", columns);
     for (state, energy) in motion.trajectory.states.iter().zip(&motion.energies) {

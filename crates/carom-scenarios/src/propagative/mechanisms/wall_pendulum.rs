@@ -127,8 +127,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
 /// Draws the errors of the last impact time against the time step, from the rows of the table. A line of slope two through the
 /// first error shows convergence of second order. `step`: time step of the first row (s).
 fn convergence(table: &Table, step: f64) -> Figure {
-    let steps: Vec<f64> = table.rows.iter().map(|row| row[0]).collect();
-    let errors: Vec<f64> = table.rows.iter().map(|row| row[2]).collect();
+    let steps = table.column(0);
+    let errors = table.column(2);
     let error = errors.first().copied().unwrap_or(1.0);
     let slope = steps
         .iter()

@@ -84,7 +84,7 @@ fn table_one(
     lengths: Lengths,
     gaits: &[(&'static str, Stance)],
 ) -> Result<(), ScenarioError> {
-    let mut columns: Vec<Column> = [
+    let columns = [
         ("x", "cm"),
         ("y", "cm"),
         ("theta", "rad"),
@@ -101,15 +101,13 @@ fn table_one(
         ("product", "1/g"),
         ("tail_height", "cm"),
         ("foot_height", "cm"),
-    ]
-    .map(|(name, unit)| Column::new(name, unit))
-    .into();
-    columns.push(Column::new("mass", "g"));
+        ("mass", "g"),
+    ];
     let mut table = Table::new(
         "table_1",
         "Table I: the two printed rows with what this model says of them, and the two gaits of the \
          optimized robot after both contacts are closed. Columns as printed.",
-        columns,
+        Column::list(&columns),
     );
     let rows = [&INITIAL, &OPTIMIZED].map(|row| (row.name, row.stance, row.lengths));
     let ours = gaits.iter().map(|&(name, stance)| (name, stance, lengths));

@@ -4,6 +4,7 @@ use super::read::{Geometry, Joint, Robot};
 use super::tree::{Group, Tree};
 use super::{Base, Imported, Note, UrdfConfig};
 use crate::ScenarioError;
+use crate::common::{list, rows};
 use crate::lie_group::bouncing::read_triangles;
 use carom_geometry::Polyhedron;
 use carom_lie::{Se3, So3};
@@ -444,18 +445,6 @@ fn found(config: &UrdfConfig, address: &str) -> Option<PathBuf> {
             .map(move |tail| folder.join(tail))
     });
     all.into_iter().find(|path| path.is_file())
-}
-
-fn list(v: &Vector3<f64>) -> Value {
-    json!([v.x, v.y, v.z])
-}
-
-fn rows(m: &Matrix3<f64>) -> Value {
-    json!([
-        [m.m11, m.m12, m.m13],
-        [m.m21, m.m22, m.m23],
-        [m.m31, m.m32, m.m33]
-    ])
 }
 
 fn quaternion(rotation: &So3) -> Value {
