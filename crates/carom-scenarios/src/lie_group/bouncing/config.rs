@@ -93,7 +93,6 @@ pub(crate) enum ShapeConfig {
         semi_axes: [f64; 3],
         #[serde(default)]
         center: [f64; 3],
-        #[serde(default)]
         quaternion: Option<[f64; 4]>,
     },
     Sphere {
@@ -105,7 +104,6 @@ pub(crate) enum ShapeConfig {
         half_extents: [f64; 3],
         #[serde(default)]
         center: [f64; 3],
-        #[serde(default)]
         quaternion: Option<[f64; 4]>,
     },
     Capsule {
@@ -113,7 +111,6 @@ pub(crate) enum ShapeConfig {
         half_length: f64,
         #[serde(default)]
         center: [f64; 3],
-        #[serde(default)]
         quaternion: Option<[f64; 4]>,
     },
     Cylinder {
@@ -121,7 +118,6 @@ pub(crate) enum ShapeConfig {
         half_length: f64,
         #[serde(default)]
         center: [f64; 3],
-        #[serde(default)]
         quaternion: Option<[f64; 4]>,
     },
     Polyhedron {

@@ -18,17 +18,12 @@ pub(crate) struct Config {
     time_step: f64,
     #[serde(default = "gravity")]
     gravity: [f64; 2],
-    #[serde(default)]
     max_impacts: Option<usize>,
-    #[serde(default)]
     on_zeno: Option<Zeno>,
-    #[serde(default)]
     seed: Option<u64>,
     #[serde(default)]
     law: LawConfig,
-    #[serde(default)]
     links: Option<Vec<LinkConfig>>,
-    #[serde(default)]
     pub(super) contacts: Option<Vec<ContactConfig>>,
     #[serde(default)]
     output: Output,
@@ -144,11 +139,8 @@ struct LinkConfig {
     direction: [f64; 2],
     #[serde(default)]
     angle: f64,
-    #[serde(default)]
     mass: Option<f64>,
-    #[serde(default)]
     center: Option<[f64; 2]>,
-    #[serde(default)]
     inertia: Option<f64>,
     #[serde(default)]
     bodies: Vec<BodyConfig>,
@@ -156,9 +148,7 @@ struct LinkConfig {
     position: Coordinates,
     #[serde(default)]
     velocity: Coordinates,
-    #[serde(default)]
     spring: Option<SpringConfig>,
-    #[serde(default)]
     actuator: Option<ActuatorConfig>,
 }
 

@@ -16,21 +16,13 @@ pub(super) type Part = (Option<MassProperties>, Placed);
 #[serde(deny_unknown_fields)]
 pub(super) struct BodyConfig {
     pub(super) name: String,
-    #[serde(default)]
     mass: Option<f64>,
-    #[serde(default)]
     pub(super) shape: Option<ShapeConfig>,
-    #[serde(default)]
     inertia: Option<[[f64; 3]; 3]>,
-    #[serde(default)]
     position: Option<[f64; 3]>,
-    #[serde(default)]
     quaternion: Option<[f64; 4]>,
-    #[serde(default)]
     rotation: Option<[[f64; 3]; 3]>,
-    #[serde(default)]
     velocity: Option<[f64; 3]>,
-    #[serde(default)]
     angular_velocity: Option<[f64; 3]>,
     #[serde(default)]
     fixed: bool,

@@ -21,9 +21,7 @@ pub(crate) struct Config {
     pub(super) flight: FlightConfig,
     #[serde(default = "defaults::time_step")]
     pub(super) time_step: f64,
-    #[serde(default)]
     pub(super) max_impacts: Option<usize>,
-    #[serde(default)]
     pub(super) on_zeno: Option<ZenoConfig>,
     #[serde(default)]
     pub(super) seed: u64,
@@ -33,22 +31,15 @@ pub(crate) struct Config {
     pub(super) stepping: SteppingConfig,
     #[serde(default)]
     pub(super) law: LawConfig,
-    #[serde(default)]
     pub(super) contact: Option<ContactConfig>,
-    #[serde(default)]
     pub(super) pairs: Option<Vec<PairConfig>>,
-    #[serde(default)]
     pub(super) bodies: Option<Vec<BodyConfig>>,
-    #[serde(default)]
     pub(super) joints: Option<Vec<JointConfig>>,
-    #[serde(default)]
     pub(super) urdf: Option<UrdfConfig>,
     /// Robot of `urdf` after it has been read; its bodies, joints and pairs have been moved to the fields above.
     #[serde(skip)]
     pub(super) imported: Option<Imported>,
-    #[serde(default)]
     pub(super) fill: Option<Vec<FillConfig>>,
-    #[serde(default)]
     pub(super) planes: Option<Vec<PlaneConfig>>,
     #[serde(default)]
     pub(super) output: OutputConfig,

@@ -24,9 +24,7 @@ pub(super) struct ContactConfig {
 #[serde(deny_unknown_fields)]
 pub(super) struct PairConfig {
     pub(super) between: [String; 2],
-    #[serde(default)]
     pub(super) friction: Option<f64>,
-    #[serde(default)]
     pub(super) restitution: Option<f64>,
     #[serde(default = "is_true")]
     pub(super) collide: bool,

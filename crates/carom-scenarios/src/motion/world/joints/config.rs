@@ -18,44 +18,27 @@ pub(in super::super) struct JointConfig {
     pub(super) name: String,
     #[serde(rename = "type")]
     pub(super) kind: String,
-    #[serde(default)]
     parent: Option<String>,
     child: String,
     #[serde(default)]
     parent_frame: FrameConfig,
     #[serde(default)]
     child_frame: FrameConfig,
-    #[serde(default)]
     axis: Option<[f64; 3]>,
-    #[serde(default)]
     axis2: Option<[f64; 3]>,
-    #[serde(default)]
     axes: Option<[[f64; 3]; 3]>,
-    #[serde(default)]
     anchors: Option<Vec<[f64; 3]>>,
-    #[serde(default)]
     names: Option<Vec<String>>,
-    #[serde(default)]
     length: Option<f64>,
-    #[serde(default)]
     position: Option<Numbers>,
-    #[serde(default)]
     velocity: Option<Numbers>,
-    #[serde(default)]
     limits: Option<LimitsConfig>,
-    #[serde(default)]
     stiffness: Option<Numbers>,
-    #[serde(default)]
     rest: Option<Numbers>,
-    #[serde(default)]
     damping: Option<Numbers>,
-    #[serde(default)]
     friction: Option<Numbers>,
-    #[serde(default)]
     armature: Option<Numbers>,
-    #[serde(default)]
     actuator: Option<ActuatorConfig>,
-    #[serde(default)]
     actuators: Option<Vec<ActuatorConfig>>,
 }
 
@@ -64,20 +47,15 @@ pub(in super::super) struct JointConfig {
 struct FrameConfig {
     #[serde(default)]
     position: [f64; 3],
-    #[serde(default)]
     quaternion: Option<[f64; 4]>,
-    #[serde(default)]
     rotation: Option<[[f64; 3]; 3]>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LimitsConfig {
-    #[serde(default)]
     lower: Option<Bounds>,
-    #[serde(default)]
     upper: Option<Bounds>,
-    #[serde(default)]
     restitution: Option<Numbers>,
 }
 
@@ -93,17 +71,11 @@ enum Value {
 struct ActuatorConfig {
     #[serde(rename = "type", default)]
     kind: Option<String>,
-    #[serde(default)]
     value: Option<Value>,
-    #[serde(default)]
     times: Option<Vec<f64>>,
-    #[serde(default)]
     values: Option<Vec<f64>>,
-    #[serde(default)]
     proportional: Option<f64>,
-    #[serde(default)]
     derivative: Option<f64>,
-    #[serde(default)]
     limit: Option<f64>,
 }
 

@@ -31,15 +31,11 @@ enum Base {
 #[serde(deny_unknown_fields)]
 pub(super) struct UrdfConfig {
     file: PathBuf,
-    #[serde(default)]
     base: Option<Base>,
     #[serde(default)]
     position: [f64; 3],
-    #[serde(default)]
     quaternion: Option<[f64; 4]>,
-    #[serde(default)]
     velocity: Option<[f64; 3]>,
-    #[serde(default)]
     angular_velocity: Option<[f64; 3]>,
     #[serde(default)]
     joints: BTreeMap<String, f64>,
@@ -47,7 +43,6 @@ pub(super) struct UrdfConfig {
     velocities: BTreeMap<String, f64>,
     #[serde(default)]
     actuators: BTreeMap<String, serde_json::Map<String, Value>>,
-    #[serde(default)]
     mesh_dir: Option<PathBuf>,
 }
 
