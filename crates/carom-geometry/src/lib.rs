@@ -77,8 +77,8 @@ pub use mesh::TriangleMesh;
 pub use mesh::Triangles;
 pub use patch::{ContactPatch, PatchKind};
 pub use shape::{
-    Cuboid, Cylinder, Ellipsoid, EllipsoidIntersection, Polyhedron, Rounded, Segment, Shape,
-    Support, SupportMap, TurnedEllipsoid, Union,
+    Cuboid, Cylinder, Ellipsoid, EllipsoidIntersection, PointVisitor, Polyhedron, Rounded, Segment,
+    Shape, Support, SupportMap, TurnedEllipsoid, Union,
 };
 
 // Crates whose types appear in signatures here.

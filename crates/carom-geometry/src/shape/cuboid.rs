@@ -1,6 +1,6 @@
 //! Boxes with faces parallel to the coordinate planes of the body.
 
-use crate::{GeometryError, Support, SupportMap, TriangleMesh};
+use crate::{GeometryError, PointVisitor, Support, SupportMap, TriangleMesh};
 use nalgebra::{Matrix3, Vector3};
 
 /// Box with edges along the body axes.
@@ -104,12 +104,7 @@ impl SupportMap for Cuboid {
         self.center.norm() + self.half_extents.norm()
     }
 
-    fn points_below(
-        &self,
-        direction: &Vector3<f64>,
-        bound: f64,
-        report: &mut dyn FnMut(Vector3<f64>),
-    ) {
+    fn points_below(&self, direction: &Vector3<f64>, bound: f64, report: PointVisitor<'_>) {
         let low = (0..8).map(|i| self.vertex(i));
         low.filter(|v| v.dot(direction) <= bound).for_each(report);
     }

@@ -1,6 +1,6 @@
 //! Circular cylinders.
 
-use crate::{GeometryError, Support, SupportMap};
+use crate::{GeometryError, PointVisitor, Support, SupportMap};
 use nalgebra::{Matrix3, UnitVector3, Vector3};
 
 /// Circular cylinder with flat ends, a shape in the body frame.
@@ -133,12 +133,7 @@ impl SupportMap for Cylinder {
 
     /// Calls `report` with those points on both rims of the cylinder whose product with the direction is at most `bound`. The
     /// candidates on each rim are the lowest point and the points at 90°, 180° and 270° from it.
-    fn points_below(
-        &self,
-        direction: &Vector3<f64>,
-        bound: f64,
-        report: &mut dyn FnMut(Vector3<f64>),
-    ) {
+    fn points_below(&self, direction: &Vector3<f64>, bound: f64, report: PointVisitor<'_>) {
         let out = self.outward(direction) * self.radius;
         let beside = self.axis.cross(&out);
         for side in [-1.0, 1.0] {

@@ -24,6 +24,9 @@ use crate::{GeometryError, MassProperties, uniform};
 use nalgebra::{Matrix3, Vector3};
 use std::fmt;
 
+/// Function that receives the points found by [`SupportMap::points_below`].
+pub type PointVisitor<'v> = &'v mut dyn FnMut(Vector3<f64>);
+
 /// Lowest point of a body along a direction $d$: the point $\rho$ with the least $d\cdot\rho$, and this least
 /// value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,12 +59,7 @@ pub trait SupportMap: fmt::Debug {
 
     /// Calls `report` with the lowest point of each piece of the body (vertex or part) along the direction $d$, if this point
     /// $\rho$ satisfies $d\cdot\rho \le$ `bound`. Other points of the body that satisfy this condition need not be reported.
-    fn points_below(
-        &self,
-        direction: &Vector3<f64>,
-        bound: f64,
-        report: &mut dyn FnMut(Vector3<f64>),
-    ) {
+    fn points_below(&self, direction: &Vector3<f64>, bound: f64, report: PointVisitor<'_>) {
         let lowest = self.support(direction);
         if lowest.value <= bound {
             report(lowest.point);
@@ -111,6 +109,20 @@ impl Shape {
         uniform::mass_properties(self, mass)
     }
 
+    fn support_map(&self) -> &dyn SupportMap {
+        match self {
+            Self::Ellipsoid(shape) => shape,
+            Self::Cuboid(shape) => shape,
+            Self::Polyhedron(shape) => shape,
+            Self::Rounded(shape) => shape.as_ref(),
+            Self::Union(shape) => shape,
+            Self::Intersection(shape) => shape,
+            Self::Segment(shape) => shape,
+            Self::Cylinder(shape) => shape,
+            Self::TurnedEllipsoid(shape) => shape,
+        }
+    }
+
     /// Returns the shape translated by the vector `by` in the body frame (m).
     #[must_use]
     pub fn translated(&self, by: &Vector3<f64>) -> Self {
@@ -147,49 +159,14 @@ impl SupportMap for Shape {
     }
 
     fn support_derivative(&self, direction: &Vector3<f64>) -> Matrix3<f64> {
-        match self {
-            Self::Ellipsoid(shape) => shape.support_derivative(direction),
-            Self::Cuboid(shape) => shape.support_derivative(direction),
-            Self::Polyhedron(shape) => shape.support_derivative(direction),
-            Self::Rounded(shape) => shape.support_derivative(direction),
-            Self::Union(shape) => shape.support_derivative(direction),
-            Self::Intersection(shape) => shape.support_derivative(direction),
-            Self::Segment(shape) => shape.support_derivative(direction),
-            Self::Cylinder(shape) => shape.support_derivative(direction),
-            Self::TurnedEllipsoid(shape) => shape.support_derivative(direction),
-        }
+        self.support_map().support_derivative(direction)
     }
 
     fn bounding_radius(&self) -> f64 {
-        match self {
-            Self::Ellipsoid(shape) => shape.bounding_radius(),
-            Self::Cuboid(shape) => shape.bounding_radius(),
-            Self::Polyhedron(shape) => shape.bounding_radius(),
-            Self::Rounded(shape) => shape.bounding_radius(),
-            Self::Union(shape) => shape.bounding_radius(),
-            Self::Intersection(shape) => shape.bounding_radius(),
-            Self::Segment(shape) => shape.bounding_radius(),
-            Self::Cylinder(shape) => shape.bounding_radius(),
-            Self::TurnedEllipsoid(shape) => shape.bounding_radius(),
-        }
+        self.support_map().bounding_radius()
     }
 
-    fn points_below(
-        &self,
-        direction: &Vector3<f64>,
-        bound: f64,
-        report: &mut dyn FnMut(Vector3<f64>),
-    ) {
-        match self {
-            Self::Ellipsoid(shape) => shape.points_below(direction, bound, report),
-            Self::Cuboid(shape) => shape.points_below(direction, bound, report),
-            Self::Polyhedron(shape) => shape.points_below(direction, bound, report),
-            Self::Rounded(shape) => shape.points_below(direction, bound, report),
-            Self::Union(shape) => shape.points_below(direction, bound, report),
-            Self::Intersection(shape) => shape.points_below(direction, bound, report),
-            Self::Segment(shape) => shape.points_below(direction, bound, report),
-            Self::Cylinder(shape) => shape.points_below(direction, bound, report),
-            Self::TurnedEllipsoid(shape) => shape.points_below(direction, bound, report),
-        }
+    fn points_below(&self, direction: &Vector3<f64>, bound: f64, report: PointVisitor<'_>) {
+        self.support_map().points_below(direction, bound, report)
     }
 }

@@ -1,7 +1,7 @@
 //! Polyhedra.
 
 use crate::tolerances::EQUAL;
-use crate::{GeometryError, Support, SupportMap, TriangleMesh};
+use crate::{GeometryError, PointVisitor, Support, SupportMap, TriangleMesh};
 use nalgebra::{Matrix3, Vector3};
 
 /// Polyhedron that is the convex hull of given points, or a body bounded by a closed mesh.
@@ -110,12 +110,7 @@ impl SupportMap for Polyhedron {
         self.radius
     }
 
-    fn points_below(
-        &self,
-        direction: &Vector3<f64>,
-        bound: f64,
-        report: &mut dyn FnMut(Vector3<f64>),
-    ) {
+    fn points_below(&self, direction: &Vector3<f64>, bound: f64, report: PointVisitor<'_>) {
         let low = self.vertices.iter().copied();
         low.filter(|v| v.dot(direction) <= bound).for_each(report);
     }

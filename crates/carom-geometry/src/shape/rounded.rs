@@ -1,6 +1,6 @@
 //! Rounded bodies: bodies grown by a ball.
 
-use crate::{GeometryError, Support, SupportMap};
+use crate::{GeometryError, PointVisitor, Support, SupportMap};
 use nalgebra::{Matrix3, Vector3};
 
 /// Rounded body: all points at most the radius $\varepsilon$ away from a given body (the Minkowski sum of that body and a ball of
@@ -85,12 +85,7 @@ impl<S: SupportMap> SupportMap for Rounded<S> {
         self.base.bounding_radius() + self.radius
     }
 
-    fn points_below(
-        &self,
-        direction: &Vector3<f64>,
-        bound: f64,
-        report: &mut dyn FnMut(Vector3<f64>),
-    ) {
+    fn points_below(&self, direction: &Vector3<f64>, bound: f64, report: PointVisitor<'_>) {
         let norm = direction.norm();
         if norm == 0.0 {
             return self.base.points_below(direction, bound, report);

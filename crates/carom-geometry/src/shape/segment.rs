@@ -1,6 +1,6 @@
 //! Segments: bodies without volume, which become capsules by rounding.
 
-use crate::{GeometryError, Support, SupportMap};
+use crate::{GeometryError, PointVisitor, Support, SupportMap};
 use nalgebra::{Matrix3, UnitVector3, Vector3};
 
 /// Line segment between two points of a body. A segment that is grown by a ball ([`Rounded`](crate::Rounded)) is a *capsule*: a
@@ -80,12 +80,7 @@ impl SupportMap for Segment {
         self.ends[0].norm().max(self.ends[1].norm())
     }
 
-    fn points_below(
-        &self,
-        direction: &Vector3<f64>,
-        bound: f64,
-        report: &mut dyn FnMut(Vector3<f64>),
-    ) {
+    fn points_below(&self, direction: &Vector3<f64>, bound: f64, report: PointVisitor<'_>) {
         let low = self.ends.iter().copied();
         low.filter(|end| end.dot(direction) <= bound)
             .for_each(report);

@@ -1,6 +1,6 @@
 //! Unions of bodies.
 
-use crate::{GeometryError, Support, SupportMap};
+use crate::{GeometryError, PointVisitor, Support, SupportMap};
 use nalgebra::{Matrix3, Vector3};
 
 /// Union of several shapes that form one rigid body. The shapes may overlap or be apart.
@@ -85,12 +85,7 @@ impl<S: SupportMap> SupportMap for Union<S> {
         radii.fold(0.0, f64::max)
     }
 
-    fn points_below(
-        &self,
-        direction: &Vector3<f64>,
-        bound: f64,
-        report: &mut dyn FnMut(Vector3<f64>),
-    ) {
+    fn points_below(&self, direction: &Vector3<f64>, bound: f64, report: PointVisitor<'_>) {
         for part in &self.parts {
             part.points_below(direction, bound, report);
         }
