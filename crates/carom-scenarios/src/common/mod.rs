@@ -4,7 +4,18 @@ pub(crate) mod projection;
 pub(crate) mod sensitivity;
 
 use nalgebra::{Matrix3, Vector3};
+use serde::Deserialize;
 use serde_json::{Value, json};
+
+/// Behavior of a run if impacts accumulate at a time (Zeno).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Zeno {
+    Rest,
+    Stop,
+    Error,
+    Continue,
+}
 
 /// Returns `count` equally spaced values from `first` to `last`.
 pub(crate) fn linspace(first: f64, last: f64, count: usize) -> Vec<f64> {

@@ -2,6 +2,7 @@
 
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, NonNegative, Positive};
+use crate::motion::count_steps;
 use crate::motion::heap::{Checks, Heap, LOAD_NOTE};
 use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Course, Scene};
@@ -89,8 +90,7 @@ fn heap<'c>(scene: &'c Scene, course: &'c Course) -> Result<Heap<'c>, ScenarioEr
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
-    let steps = (*config.duration / *config.time_step).ceil() as usize;
-    crate::config::count("duration", steps, 0, 100_000)?;
+    count_steps("duration", *config.duration, *config.time_step, 100_000)?;
     let one = |number: usize| Pit::new(&config, number);
     let pits: Result<Vec<Pit>, ScenarioError> =
         (0..*config.runs).into_par_iter().map(one).collect();

@@ -2,6 +2,7 @@
 
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, NonNegative, Positive};
+use crate::motion::count_steps;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::heap::{Heap, LOAD_NOTE};
 use crate::motion::playback::{Hit, playback};
@@ -30,8 +31,7 @@ pub(crate) struct Config {
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
-    let steps = (*config.duration / *config.time_step).ceil() as usize;
-    crate::config::count("duration", steps, 0, 100_000)?;
+    count_steps("duration", *config.duration, *config.time_step, 100_000)?;
     let scene = scene(&config)?;
     let course = scene.run_in_steps(*config.duration, FRAMES)?;
     let heap = Heap {

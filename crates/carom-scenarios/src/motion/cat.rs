@@ -6,6 +6,7 @@
 
 use crate::ScenarioError;
 use crate::config::{Input, Positive};
+use crate::motion::count_steps;
 use crate::motion::figures::{Series, against_time};
 use crate::motion::linkage::{Course, Linkage, angular_momentum, mass};
 use crate::motion::playback::playback;
@@ -39,8 +40,7 @@ pub(crate) struct Config {
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
-    let steps = (*config.duration / *config.time_step).ceil() as usize;
-    crate::config::count("duration", steps, 0, 100_000)?;
+    let steps = count_steps("duration", *config.duration, *config.time_step, 100_000)?;
     crate::motion::finite("turns", &[config.turns])?;
     let half = half(&config)?;
     // Samples at every grid time: the turn is computed again from the sampled path of the bend, so its resolution must be that of

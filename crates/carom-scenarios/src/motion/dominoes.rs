@@ -2,6 +2,7 @@
 
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, NonNegative, Positive};
+use crate::motion::count_steps;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::pivot::Pivot;
 use crate::motion::playback::{Hit, playback};
@@ -50,8 +51,7 @@ fn played(
     run: &dyn Fn(&Scene, f64) -> Result<Course, ScenarioError>,
 ) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
-    let steps = (*config.duration / *config.time_step).ceil() as usize;
-    crate::config::count("duration", steps, 0, 100_000)?;
+    count_steps("duration", *config.duration, *config.time_step, 100_000)?;
     if *config.spacing >= 2.0 * *config.half_height {
         let message = format!(
             "{} must be below the height {}: a domino would not reach the next",

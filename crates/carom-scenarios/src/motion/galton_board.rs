@@ -2,6 +2,7 @@
 
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, NonNegative, Positive};
+use crate::motion::count_steps;
 use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Course, Scene, moreau};
 use carom_geometry::{Ellipsoid, Shape};
@@ -141,8 +142,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         );
         return Err(ScenarioError::value("spacing", message));
     }
-    let steps = (*config.duration / TIME_STEP).ceil() as usize;
-    crate::config::count("duration", steps, 0, 100_000)?;
+    count_steps("duration", *config.duration, TIME_STEP, 100_000)?;
     let shown = SHOWN.saturating_sub(config.pegs().len()).min(*config.balls);
     let one = |number: usize| Fall::new(&config, number, if number < shown { FRAMES } else { 1 });
     let falls: Result<Vec<Fall>, ScenarioError> =

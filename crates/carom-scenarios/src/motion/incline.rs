@@ -2,6 +2,7 @@
 
 use crate::ScenarioError;
 use crate::config::{Count, Input, NonNegative, Positive};
+use crate::motion::count_steps;
 use crate::motion::figures::{Series, against_time};
 use crate::motion::pivot::Pivot;
 use crate::motion::playback::{Hit, playback};
@@ -154,8 +155,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         ("duration", *config.duration),
         ("map.duration", *config.map.duration),
     ] {
-        let steps = (duration / *config.time_step).ceil() as usize;
-        crate::config::count(key, steps, 0, 100_000)?;
+        count_steps(key, duration, *config.time_step, 100_000)?;
     }
     let cases: [Case; BOXES] = std::array::from_fn(|k| Case {
         width: *config.half_width,

@@ -14,7 +14,7 @@ pub(crate) mod incline;
 mod linkage;
 pub(crate) mod mechanism;
 mod pivot;
-mod playback;
+pub(crate) mod playback;
 pub(crate) mod quadruped_landing;
 pub(crate) mod rocking_motion;
 mod scene;
@@ -60,6 +60,17 @@ fn positive(key: &str, values: &[f64]) -> Result<(), ScenarioError> {
         }
         None => Ok(()),
     }
+}
+
+/// Returns the number of steps of a run, at most `most`. Errors name the configuration key `key` of the duration.
+fn count_steps(
+    key: &str,
+    duration: f64,
+    time_step: f64,
+    most: usize,
+) -> Result<usize, ScenarioError> {
+    let steps = (duration / time_step).ceil() as usize;
+    crate::config::count(key, steps, 0, most).map(|()| steps)
 }
 
 /// Converts the unit quaternion w, x, y, z to a rotation. Errors, such as a wrong length, name the configuration key `key`.

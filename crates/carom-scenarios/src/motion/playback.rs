@@ -237,7 +237,8 @@ fn turned(from: [f64; 4], to: [f64; 4], share: f64) -> [f64; 4] {
     }
 }
 
-fn pose(state: &State) -> ([f64; 3], [f64; 4]) {
+/// Returns the position (m) of a body and its quaternion x, y, z, w, for an animation.
+pub(crate) fn pose(state: &State) -> ([f64; 3], [f64; 4]) {
     let (w, v) = state.rotation.quaternion();
     (state.position.into(), [v.x, v.y, v.z, w])
 }

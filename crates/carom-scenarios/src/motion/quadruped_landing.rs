@@ -2,6 +2,7 @@
 
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, NonNegative, Positive};
+use crate::motion::count_steps;
 use crate::motion::figures::{Series, against_time};
 use crate::motion::linkage::{Course, Linkage};
 use crate::motion::playback::playback;
@@ -46,8 +47,7 @@ pub(crate) struct Config {
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
-    let steps = (*config.duration / *config.time_step).ceil() as usize;
-    crate::config::count("duration", steps, 0, 100_000)?;
+    count_steps("duration", *config.duration, *config.time_step, 100_000)?;
     crate::motion::finite("speed", &[config.speed])?;
     crate::motion::positive("trunk", &config.trunk)?;
     if !(0.0..1.5).contains(&config.bend) {

@@ -2,6 +2,7 @@
 
 use crate::ScenarioError;
 use crate::config::{Fraction, Input, Positive};
+use crate::motion::count_steps;
 use crate::motion::figures::{Series, against_time, extent, with_dashes};
 use crate::motion::pivot::Pivot;
 use crate::motion::playback::{Hit, playback};
@@ -33,12 +34,7 @@ pub(crate) struct Config {
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
     let (b, h) = (*config.half_width, *config.half_height);
-    crate::config::count(
-        "duration",
-        (*config.duration / *config.time_step).ceil() as usize,
-        0,
-        1_000_000,
-    )?;
+    count_steps("duration", *config.duration, *config.time_step, 1_000_000)?;
     let (delta, radius) = (libm::atan2(b, h), libm::hypot(b, h));
     let tilt = delta * *config.tilt;
     let mut scene = Scene::new(*config.friction, 0.0, *config.time_step);

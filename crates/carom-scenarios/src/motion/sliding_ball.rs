@@ -2,6 +2,7 @@
 
 use crate::ScenarioError;
 use crate::config::{Input, NonNegative, Positive};
+use crate::motion::count_steps;
 use crate::motion::figures::{Series, against_time};
 use crate::motion::playback::playback;
 use crate::motion::scene::{Course, GRAVITY, Scene, moreau};
@@ -27,12 +28,7 @@ pub(crate) struct Config {
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
-    crate::config::count(
-        "duration",
-        (*config.duration / *config.time_step).ceil() as usize,
-        0,
-        1_000_000,
-    )?;
+    count_steps("duration", *config.duration, *config.time_step, 1_000_000)?;
     let exact = ClosedForm::new(&config);
     let scene = scene(&config, &exact)?;
     let course = scene.run(&moreau, *config.duration, usize::MAX, FRAMES)?;

@@ -2,6 +2,7 @@
 
 use crate::ScenarioError;
 use crate::config::{Fraction, Input, Positive};
+use crate::motion::count_steps;
 use crate::motion::figures::{Series, against_time};
 use crate::motion::linkage::{Course, Linkage, angular_momentum};
 use crate::motion::playback::playback;
@@ -29,8 +30,7 @@ pub(crate) struct Config {
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
-    let steps = (*config.duration / *config.time_step).ceil() as usize;
-    crate::config::count("duration", steps, 0, 100_000)?;
+    count_steps("duration", *config.duration, *config.time_step, 100_000)?;
     crate::motion::positive("masses", &config.masses)?;
     crate::motion::positive("half_lengths", &config.half_lengths)?;
     crate::motion::finite("tilts", &config.tilts)?;

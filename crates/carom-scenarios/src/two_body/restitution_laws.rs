@@ -3,7 +3,8 @@
 use crate::ScenarioError;
 use crate::common::linspace;
 use crate::config::{Count, Input, NonNegative};
-use crate::two_body::sliding::{ICOSAHEDRON_TETRAHEDRON, LawName, Setup};
+use crate::two_body::sliding::{ICOSAHEDRON_TETRAHEDRON, Setup};
+use carom_impact::two_body::RestitutionLaw;
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use serde::Deserialize;
 
@@ -18,9 +19,17 @@ pub(crate) struct Config {
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
     let laws = [
-        (LawName::Energetic, "energetic", Color::Blue),
-        (LawName::Poisson, "poisson", Color::Green),
-        (LawName::Newton, "newton", Color::Vermillion),
+        (
+            RestitutionLaw::Energetic,
+            "energetic (Stronge)",
+            Color::Blue,
+        ),
+        (RestitutionLaw::Poisson, "kinetic (Poisson)", Color::Green),
+        (
+            RestitutionLaw::Newton,
+            "kinematic (Newton)",
+            Color::Vermillion,
+        ),
     ];
     let mut columns = vec![Column::new("restitution", "")];
     let mut figure = Figure::new(
@@ -32,7 +41,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     );
     let coefficients = linspace(0.0, 1.0, *config.samples);
     let mut rows: Vec<Vec<f64>> = coefficients.iter().map(|e| vec![*e]).collect();
-    for (law, name, color) in laws {
+    for (law, label, color) in laws {
+        let name = law.name();
         columns.push(Column::new(name, "J"));
         let mut changes = Vec::with_capacity(*config.samples);
         for (row, &e) in rows.iter_mut().zip(&coefficients) {
@@ -55,11 +65,6 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
                 "J",
             ));
         }
-        let label = match law {
-            LawName::Energetic => "energetic (Stronge)",
-            LawName::Poisson => "kinetic (Poisson)",
-            LawName::Newton => "kinematic (Newton)",
-        };
         figure
             .marks
             .push(Mark::line(label, coefficients.clone(), changes, color));

@@ -37,26 +37,6 @@ pub(crate) const ICOSAHEDRON_VELOCITY: [f64; 3] = [-0.261976, 0.386329, -0.07717
 /// Contact velocity of Fig. 11, fitted to the impulse printed in the paper.
 pub(crate) const PIN_VELOCITY: [f64; 3] = [-0.206913, 0.117655, -1.506903];
 
-/// Restitution law by name.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum LawName {
-    #[default]
-    Energetic,
-    Poisson,
-    Newton,
-}
-
-impl LawName {
-    fn law(self) -> RestitutionLaw {
-        match self {
-            Self::Energetic => RestitutionLaw::Energetic,
-            Self::Poisson => RestitutionLaw::Poisson,
-            Self::Newton => RestitutionLaw::Newton,
-        }
-    }
-}
-
 /// Impact at one contact: inertia, velocity, coefficients and law.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setup {
@@ -64,7 +44,7 @@ pub(crate) struct Setup {
     pub(crate) velocity: Vector3<f64>,
     pub(crate) friction: f64,
     pub(crate) restitution: f64,
-    pub(crate) law: LawName,
+    pub(crate) law: RestitutionLaw,
 }
 
 impl Setup {
@@ -79,12 +59,12 @@ impl Setup {
             velocity: velocity.into(),
             friction,
             restitution,
-            law: LawName::default(),
+            law: RestitutionLaw::default(),
         })
     }
 
     pub(crate) fn options(&self) -> ImpactOptions {
-        ImpactOptions::default().with_restitution_law(self.law.law())
+        ImpactOptions::default().with_restitution_law(self.law)
     }
 
     pub(crate) fn trace(&self) -> Result<Trace, ScenarioError> {
@@ -114,7 +94,7 @@ pub(crate) struct Config {
     velocity: [f64; 3],
     friction: NonNegative,
     restitution: Fraction,
-    restitution_law: LawName,
+    restitution_law: RestitutionLaw,
 }
 
 impl Config {

@@ -2,6 +2,7 @@
 
 use super::System;
 use crate::ScenarioError;
+use crate::common::Zeno;
 use crate::config::{Fraction, count};
 use carom_geometry::{
     Cuboid, Cylinder, Ellipsoid, EllipsoidIntersection, GeometryError, HalfSpace, MassProperties,
@@ -30,16 +31,6 @@ pub(crate) enum Integrator {
 pub(crate) enum Rule {
     Hamiltonian,
     DiscreteEnergy,
-}
-
-/// Behavior of a run if impacts accumulate at a time (Zeno).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Zeno {
-    Rest,
-    Stop,
-    Error,
-    Continue,
 }
 
 /// Configuration of a run; the keys are documented in the TOML of `bouncing-body`.

@@ -2,11 +2,12 @@
 
 use super::System;
 use crate::ScenarioError;
+use crate::motion::playback::pose;
 use carom_geometry::{Cylinder, Shape, SupportMap, TriangleMesh};
 use carom_motion::flying::Trajectory;
 use carom_report::animation::{Animation, PointImpulse, Solid, SpaceBody};
 use carom_report::record::{Color, Record};
-use carom_variational::{Flight, State};
+use carom_variational::Flight;
 use nalgebra::Vector3;
 use std::f64::consts::{PI, TAU};
 
@@ -61,11 +62,6 @@ pub(super) fn playback<F: Flight>(
     );
     record.animations.push(animation.impulses(impulses));
     Ok(())
-}
-
-fn pose(state: &State) -> ([f64; 3], [f64; 4]) {
-    let (w, v) = state.rotation.quaternion();
-    (state.position.into(), [v.x, v.y, v.z, w])
 }
 
 /// Converts a shape to ellipsoids and triangle meshes, the solids that an animation can draw.

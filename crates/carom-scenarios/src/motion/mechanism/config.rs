@@ -5,6 +5,7 @@ mod setup;
 pub(super) use setup::Setup;
 
 use crate::ScenarioError;
+use crate::common::Zeno;
 use carom_impact::frictional::MoreauNewton;
 use carom_impact::{LAWS, Law};
 use serde::Deserialize;
@@ -55,15 +56,6 @@ fn moreau_newton() -> String {
 
 fn along_x() -> [f64; 2] {
     [1.0, 0.0]
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Zeno {
-    Rest,
-    Stop,
-    Error,
-    Continue,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]

@@ -8,6 +8,8 @@ use super::output::OutputConfig;
 use super::scheme::{SchemeConfig, SteppingConfig};
 use super::urdf::{Imported, UrdfConfig};
 use crate::ScenarioError;
+use crate::common::Zeno;
+use carom_impact::two_body::RestitutionLaw;
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -22,7 +24,7 @@ pub(crate) struct Config {
     #[serde(default = "defaults::time_step")]
     pub(super) time_step: f64,
     pub(super) max_impacts: Option<usize>,
-    pub(super) on_zeno: Option<ZenoConfig>,
+    pub(super) on_zeno: Option<Zeno>,
     #[serde(default)]
     pub(super) seed: u64,
     #[serde(default)]
@@ -76,24 +78,6 @@ pub(super) enum FlightConfig {
     Lgvi6,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum ZenoConfig {
-    Rest,
-    Stop,
-    Error,
-    Continue,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum RestitutionConfig {
-    #[default]
-    Energetic,
-    Poisson,
-    Newton,
-}
-
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LawConfig {
@@ -102,7 +86,7 @@ pub(super) struct LawConfig {
     #[serde(default = "defaults::several")]
     pub(super) several: String,
     #[serde(default)]
-    pub(super) restitution_law: RestitutionConfig,
+    pub(super) restitution_law: RestitutionLaw,
     #[serde(default)]
     pub(super) options: toml::Table,
 }
@@ -112,7 +96,7 @@ impl Default for LawConfig {
         Self {
             single: defaults::single(),
             several: defaults::several(),
-            restitution_law: RestitutionConfig::default(),
+            restitution_law: RestitutionLaw::default(),
             options: toml::Table::new(),
         }
     }

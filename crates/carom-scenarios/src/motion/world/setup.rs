@@ -1,15 +1,16 @@
 //! Setup of worlds from their keys.
 
 use super::config::PlaneConfig;
-use super::config::{Config, FlightConfig, LawConfig, RestitutionConfig, ZenoConfig};
+use super::config::{Config, FlightConfig, LawConfig};
 use super::contact::{PairConfig, friction, restitution};
 use super::output::OutputConfig;
 use super::scheme;
 use crate::ScenarioError;
+use crate::common::Zeno;
 use carom_contact::ImpactLaw;
 use carom_geometry::HalfSpace;
 use carom_impact::frictional::SetValued;
-use carom_impact::two_body::{ImpactOptions, RestitutionLaw};
+use carom_impact::two_body::ImpactOptions;
 use carom_impact::{ContactCount, LAWS, Law, Routh};
 use carom_motion::hybrid::Limits;
 use carom_world::{
@@ -171,9 +172,9 @@ impl Config {
         let restitutes = |s: &Surface| s.collide && s.restitution < 1.0;
         let lossy = restitutes(&surface) || spec.pairs.iter().any(|(_, s)| restitutes(s));
         let on_zeno = match self.on_zeno {
-            Some(ZenoConfig::Rest) => OnZeno::Rest,
-            Some(ZenoConfig::Stop | ZenoConfig::Error) => OnZeno::Stop,
-            Some(ZenoConfig::Continue) => OnZeno::Continue,
+            Some(Zeno::Rest) => OnZeno::Rest,
+            Some(Zeno::Stop | Zeno::Error) => OnZeno::Stop,
+            Some(Zeno::Continue) => OnZeno::Continue,
             None if lossy => OnZeno::Rest,
             None => OnZeno::Continue,
         };
@@ -184,7 +185,7 @@ impl Config {
             limits: Limits::duration(self.duration)
                 .with_impacts(self.max_impacts.unwrap_or(usize::MAX)),
             on_zeno,
-            zeno_is_error: self.on_zeno == Some(ZenoConfig::Error),
+            zeno_is_error: self.on_zeno == Some(Zeno::Error),
             output: self.output,
             stepping: self.stepping.options()?,
             zeno_is_given: self.on_zeno.is_some(),
@@ -193,13 +194,7 @@ impl Config {
             law: self.law.clone(),
             several,
             seed: self.seed,
-            options: ImpactOptions::default().with_restitution_law(
-                match self.law.restitution_law {
-                    RestitutionConfig::Energetic => RestitutionLaw::Energetic,
-                    RestitutionConfig::Poisson => RestitutionLaw::Poisson,
-                    RestitutionConfig::Newton => RestitutionLaw::Newton,
-                },
-            ),
+            options: ImpactOptions::default().with_restitution_law(self.law.restitution_law),
         })
     }
 

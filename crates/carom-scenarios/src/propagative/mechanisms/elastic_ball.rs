@@ -22,11 +22,7 @@ pub(crate) struct Config {
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
-    let times = Times {
-        step: *config.time_step,
-        duration: *config.duration,
-    };
-    times.check()?;
+    let times = Times::new(*config.time_step, *config.duration)?;
     let ball = Block::ball(1.0, [0.0, -*config.gravity])?;
     let start = [0.0, *config.height, 0.0];
     let elastic = simulate(&ball, &propagative(1.0)?, &start, &[0.0; 3], times)?;

@@ -7,7 +7,7 @@ use crate::propagative::model::propagative;
 use crate::propagative::played::Played;
 use carom_mechanism::systems::PendulumCradle;
 use carom_report::animation::{Animation, Outline};
-use carom_report::record::{Axis, Color, Quantity, Record, ReferenceKind};
+use carom_report::record::{Axis, Color, Record, ReferenceKind};
 use serde::Deserialize;
 
 #[derive(Debug, PartialEq, Deserialize)]
@@ -30,11 +30,7 @@ const REFERENCE: [f64; 2] = [0.509505349099, 1.528515965599];
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
-    let times = Times {
-        step: *config.time_step,
-        duration: *config.duration,
-    };
-    times.check()?;
+    let times = Times::new(*config.time_step, *config.duration)?;
     count("raised", config.raised, 0, *config.balls)?;
     let cradle = PendulumCradle::new(
         *config.balls,
@@ -67,16 +63,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         ),
         &coordinates,
     );
-    record.quantities.push(Quantity::new(
-        "max_abs_energy_error_j",
-        motion.energy_error(),
-        "J",
-    ));
-    record.quantities.push(Quantity::new(
-        "max_abs_impact_energy_change_j",
-        motion.impact_energy_error(),
-        "J",
-    ));
+    record.quantities.extend(motion.energy_quantities());
     let labels: Vec<String> = (1..=*config.balls).map(|i| format!("ball {i}")).collect();
     let lines: Vec<_> = labels.iter().map(String::as_str).enumerate().collect();
     record.figures.push(figure(

@@ -20,14 +20,12 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    pub(crate) fn check(&self) -> Result<(), ScenarioError> {
-        if self.duration > MAX_STEPS * self.step {
-            return Err(ScenarioError::value(
-                "duration",
-                format!("{} is more than {MAX_STEPS} steps", self.duration),
-            ));
+    pub(crate) fn new(step: f64, duration: f64) -> Result<Self, ScenarioError> {
+        if duration > MAX_STEPS * step {
+            let message = format!("{duration} is more than {MAX_STEPS} steps");
+            return Err(ScenarioError::value("duration", message));
         }
-        Ok(())
+        Ok(Self { step, duration })
     }
 }
 
@@ -83,6 +81,15 @@ impl Motion {
         let impacts = self.trajectory.impacts();
         let changes = impacts.map(|impact| impact.outcome.audit.energy_change_j().abs());
         changes.fold(0.0, f64::max)
+    }
+
+    /// Returns both errors of the energy as quantities of a record.
+    pub(crate) fn energy_quantities(&self) -> [Quantity; 2] {
+        [
+            ("max_abs_energy_error_j", self.energy_error()),
+            ("max_abs_impact_energy_change_j", self.impact_energy_error()),
+        ]
+        .map(|(name, error)| Quantity::new(name, error, "J"))
     }
 
     /// Returns the coordinate with the index `i` as a function of time: lists of times (s) and values.

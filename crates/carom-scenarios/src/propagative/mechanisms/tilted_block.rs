@@ -7,7 +7,7 @@ use crate::propagative::model::propagative;
 use crate::propagative::played::Played;
 use carom_mechanism::systems::Block;
 use carom_report::animation::{Animation, Outline};
-use carom_report::record::{Axis, Color, Quantity, Record, ReferenceKind};
+use carom_report::record::{Axis, Color, Record, ReferenceKind};
 use serde::Deserialize;
 
 #[derive(Debug, PartialEq, Deserialize)]
@@ -44,11 +44,7 @@ const REFERENCE: [f64; 5] = [
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
-    let times = Times {
-        step: *config.time_step,
-        duration: *config.duration,
-    };
-    times.check()?;
+    let times = Times::new(*config.time_step, *config.duration)?;
     let gravity = [0.0, -config.gravity];
     let block = Block::new(
         *config.half_width,
@@ -77,16 +73,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         (ReferenceKind::Independent, "exact flights between impacts"),
         &coordinates,
     );
-    record.quantities.push(Quantity::new(
-        "max_abs_energy_error_j",
-        motion.energy_error(),
-        "J",
-    ));
-    record.quantities.push(Quantity::new(
-        "max_abs_impact_energy_change_j",
-        motion.impact_energy_error(),
-        "J",
-    ));
+    record.quantities.extend(motion.energy_quantities());
     record.figures.push(figure(
         "motion",
         "A block falls on one corner",

@@ -1,7 +1,8 @@
 //! Assembly of a planar mechanism from its configuration.
 
-use super::{Config, ContactConfig, Joint, LineConfig, LinkConfig, Zeno};
+use super::{Config, ContactConfig, Joint, LineConfig, LinkConfig};
 use crate::ScenarioError;
+use crate::common::Zeno;
 use crate::motion::mechanism::playback::Drawing;
 use carom_contact::ImpactLaw;
 use carom_mechanism::planar::{
