@@ -39,15 +39,13 @@ impl Built {
     /// Corrects the velocity once so that it satisfies the constraints. If an impact leaves only a small part of a velocity, the
     /// rounding error of the velocity before is no small part of the velocity after.
     fn restore_constraints(&mut self, contacts: &ContactSet<'_>) {
-        let Some(basis) = contacts.constraint_basis() else {
+        let Some(mut missed) = contacts.along_constraints(&self.velocity_plus) else {
             return;
         };
-        let metric = contacts.metric();
-        let mut whitened = self.velocity_plus.0.clone();
-        metric.whiten_velocity_into(self.velocity_plus.0.as_slice(), whitened.as_mut_slice());
-        let mut missed = basis * basis.tr_mul(&whitened);
         self.constraint_impulses -= contacts.multipliers(&missed);
-        metric.unwhiten_velocity_in_place(missed.as_mut_slice());
+        contacts
+            .metric()
+            .unwhiten_velocity_in_place(missed.as_mut_slice());
         self.velocity_plus.0 -= &missed;
         self.change -= missed;
     }
@@ -201,6 +199,7 @@ impl Candidate {
             self.correct(problem, basis, &ledger);
             let mut corrected = self.build(problem);
             corrected.balance_momentum(problem.contacts());
+            corrected.restore_constraints(problem.contacts());
             let sums = Ledger::new(problem, &corrected.answer());
             let next = check(problem, &corrected.answer(), &sums, rules, basis);
             // An accepted answer is kept unless the corrected one is accepted and better.

@@ -2,7 +2,7 @@
 
 use crate::ImpactError;
 use crate::span::orthonormal;
-use carom_metric::{Covector, KineticMetric, UnitNormals, kernel};
+use carom_metric::{Covector, KineticMetric, Tangent, UnitNormals, kernel};
 use carom_numeric::decisions::RANK;
 use nalgebra::{DMatrix, DVector};
 
@@ -21,6 +21,10 @@ pub(crate) struct Constraints {
     basis: DMatrix<f64>,
     /// Least-norm inverse of $R$ (m × r) for forms of unit length.
     inverse: DMatrix<f64>,
+    /// Forms of unit kinetic length that span the others (r × n), as given.
+    independent: DMatrix<f64>,
+    /// Their components along the basis (r × r): lower triangular but for rounding.
+    triangle: DMatrix<f64>,
     /// Kinetic lengths of the forms (m entries).
     norms: DVector<f64>,
 }
@@ -39,7 +43,15 @@ impl Constraints {
         let units = Units::new(metric, &forms)?;
         let tolerance = RANK.max(resolution(metric, &forms, &units));
         let (basis, inverse) = inverse(&units.columns, tolerance)?;
+        let components = units.columns.tr_mul(&basis);
+        // The form that added a direction is the first one with a component along it.
+        let first = components.column_iter();
+        let first = first.filter_map(|along| along.iter().position(|c| c.abs() > tolerance));
+        let first: Vec<usize> = first.collect();
+        let unit = |i: usize, k: usize| forms[first[i]].0[k] / units.norms[first[i]];
         Ok(Self {
+            independent: DMatrix::from_fn(first.len(), metric.dim(), unit),
+            triangle: components.select_rows(&first),
             forms,
             basis,
             inverse,
@@ -62,6 +74,13 @@ impl Constraints {
     /// the span of the constraint rows. The momentum is whitened: given in coordinates with a Euclidean kinetic metric.
     pub(crate) fn multipliers(&self, whitened: &DVector<f64>) -> DVector<f64> {
         (&self.inverse * self.basis.tr_mul(whitened)).component_div(&self.norms)
+    }
+
+    /// Computes the component of the momentum of a velocity in the span of the forms, whitened. It is summed up from the velocities
+    /// of independent forms as given: where one coordinate is held, rounding of the others has no part in it.
+    pub(crate) fn along(&self, velocity: &Tangent) -> Option<DVector<f64>> {
+        let rates = &self.independent * &velocity.0;
+        Some(&self.basis * self.triangle.solve_lower_triangular(&rates)?)
     }
 
     /// Computes the constraint impulses that bring given velocities of the constraints to zero. With the matrix $A$ of the
@@ -175,6 +194,26 @@ mod tests {
         // Multipliers stop the velocities that they make.
         let rates = dvector![3.0, -1.5, 0.0, -3.0];
         assert_near(&forms.stop(rates), &[-2.0, 1.0, 0.0, 0.5]);
+    }
+
+    /// Checks the velocity that is left along constraints of one coordinate each, of a sum of large terms, and of a row that repeats
+    /// another one with rounding.
+    #[test]
+    fn a_held_coordinate_stops_by_its_own_terms() {
+        let mass = dmatrix![2.0, 0.5, 0.3; 0.5, 1.0, 0.2; 0.3, 0.2, 3.0];
+        let metric = KineticMetric::new(mass.clone()).unwrap();
+        let twice = [[0.0, 0.0, -2.0], [0.0, 1e-14, 1.0], [0.3, -0.7, 0.1]];
+        for (last, part) in [(2, 1e-14), (3, 1.0)] {
+            let rows: Vec<&[f64]> = twice[..last].iter().map(|row| &row[..]).collect();
+            let forms = factored(mass.clone(), &rows);
+            let mut velocity = Tangent::from_slice(&[0.7, 0.3, 1e-17]);
+            let mut change = forms.along(&velocity).unwrap();
+            metric.unwhiten_velocity_in_place(change.as_mut_slice());
+            velocity.0 -= change;
+            assert!(velocity.0[2].abs() <= 1e-17 * part, "{velocity:?}");
+            let sum = 0.3 * velocity.0[0] - 0.7 * velocity.0[1];
+            assert!(last == 2 || sum.abs() <= 1e-16, "{velocity:?}");
+        }
     }
 
     /// Checks that two constraint rows at an angle of 1e-11 count as independent, and that two rows at an angle of

@@ -6,7 +6,7 @@ use crate::index::{ContactIndex, RowIndex, UnitRow};
 use crate::margin::{self, Margin};
 use crate::numbers::Numbers;
 use crate::residual_scale::{self, RowVelocity};
-use carom_metric::{Covector, KineticMetric, MetricError, UnitNormals, kernel};
+use carom_metric::{Covector, KineticMetric, MetricError, Tangent, UnitNormals, kernel};
 use carom_two_body::BodyPair;
 use nalgebra::{DMatrix, DVector};
 use smallvec::{SmallVec, smallvec};
@@ -566,6 +566,12 @@ impl<'m> ContactSet<'m> {
             Some(constraints) => constraints.stop(velocity),
             None => velocity,
         }
+    }
+
+    /// Computes the component of the momentum of a velocity in the span of the constraint one-forms, whitened (n entries), from
+    /// the forms as given; `None` without constraints.
+    pub(crate) fn along_constraints(&self, velocity: &Tangent) -> Option<DVector<f64>> {
+        self.constraints.as_ref()?.along(velocity)
     }
 
     /// Orthonormal basis (n × rank) of the span of the constraint one-forms in whitened coordinates, in which the kinetic

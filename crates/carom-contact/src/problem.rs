@@ -267,7 +267,7 @@ impl<'a> ImpactProblem<'a> {
         let speed = sign * self.unit_velocity[place];
         speed > self.grazing[place]
             && (speed > ROUNDING_TOLERANCE * self.given_norm()
-                || speed > ROUNDING_TOLERANCE * self.around(contact))
+                || speed > self.hidden_along(self.contacts.contact(contact).normal.0.as_slice()))
     }
 
     /// Marks the coordinates that are connected with a row, directly or through contacts and constraints.
@@ -278,17 +278,18 @@ impl<'a> ImpactProblem<'a> {
         residual_scale::linked(self.contacts.metric(), row, links)
     }
 
-    /// Returns the norm of the scaled momentum of all bodies connected to a contact, directly or through other contacts and
-    /// constraints. If this problem was reduced to the part of the velocity in the span of the contact rows, the momentum of
-    /// the full velocity counts.
+    /// Velocity along a row of unit kinetic length that rounding hides: $10^{-14}$ of the norm of the scaled momentum of all bodies
+    /// connected to `row` (n entries), directly or through contacts and constraints. If this problem was reduced to the part of the
+    /// velocity in the span of the contact rows, the momentum of the full velocity counts.
     #[cold]
-    fn around(&self, contact: ContactIndex) -> f64 {
-        let touched = self.touched(self.contacts.contact(contact).normal.0.as_slice());
+    pub(crate) fn hidden_along(&self, row: &[f64]) -> f64 {
+        let touched = self.touched(row);
         let own = residual_scale::momentum_of(&touched, &self.momentum);
         let given = self.given_momentum();
-        given.map_or(own, |given| {
+        let around = given.map_or(own, |given| {
             own.max(residual_scale::momentum_of(&touched, &given))
-        })
+        });
+        ROUNDING_TOLERANCE * around
     }
 
     /// Whitened momentum of the full velocity before the impact (n entries), scaled, if this problem was reduced.
@@ -305,10 +306,8 @@ impl<'a> ImpactProblem<'a> {
     /// [`rounding`](Self::rounding) of a reduction, along the unit normal and multiplied by [`scale`](Self::scale).
     #[cold]
     pub(crate) fn hidden_velocity(&self, contact: ContactIndex) -> f64 {
-        f64::max(
-            self.rounding(contact),
-            ROUNDING_TOLERANCE * self.around(contact),
-        )
+        let normal = self.contacts.contact(contact).normal.0.as_slice();
+        f64::max(self.rounding(contact), self.hidden_along(normal))
     }
 
     /// The [hidden velocity](Self::hidden_velocity) of the contact of each row of unit kinetic length, one entry per row.
