@@ -8,7 +8,7 @@ use crate::limits::check_written;
 use crate::options::refused;
 use crate::outcome::{by_contact, outcome_fields};
 use crate::solved::{Solved, differentiated_fields, differentiated_within, one};
-use carom_contact::{Diagnostics, ImpactLaw, ImpactProblem};
+use carom_contact::{Diagnostics, ImpactLaw, ImpactProblem, Warning};
 use carom_impact::Law;
 use carom_impact::frictional::{
     AnitescuPotra, EndMode, ModeSolution, SampleSummary, Sampler, SamplingProbe, SetValued,
@@ -123,6 +123,14 @@ pub(crate) fn set_valued(
         of_all["velocity_residual"] = velocity_residual.into();
     }
     fields.insert("diagnostics".to_owned(), of_all);
+    // More than one cell: samples that differ.
+    let differ = summary.coverage.is_some_and(|coverage| coverage.cells > 1);
+    if differ || probe.ambiguous_steps > 0.0 {
+        let warnings = fields.entry("warnings").or_insert_with(|| json!([]));
+        if let Some(warnings) = warnings.as_array_mut() {
+            warnings.push(Warning::NotUnique.name().into());
+        }
+    }
     if let Some(asked) = &bounded {
         let known = (outcomes != Some(OutcomesInput::One)).then_some(all.as_slice());
         let left = law.max_work.saturating_sub(summary.work);
