@@ -63,10 +63,12 @@ impl<'s, 'p> Inverse<'s, 'p> {
         let mut parts: Flat = smallvec![0.0; m * most];
         let mut sizes: Numbers = smallvec![1.0; m];
         while self.chosen.len() < most {
-            let (mut own, mut size) = (0, 0.0);
-            for (j, other) in sizes.iter().enumerate() {
-                if *other > size {
-                    (own, size) = (j, *other);
+            let (mut own, mut size, mut best) = (0, 0.0, 0.0);
+            for (j, (other, row)) in sizes.iter().zip(&system.held).enumerate() {
+                // Constraints first, however near: contacts act on the motion that they leave.
+                let first = f64::from(row.contact == usize::MAX);
+                if *other > 0.0 && other + first > best {
+                    (own, size, best) = (j, *other, other + first);
                 }
             }
             if size == 0.0 {
