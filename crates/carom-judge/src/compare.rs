@@ -12,19 +12,18 @@ use crate::tolerances::EQUAL;
 use crate::tolerances::NO_RESTITUTION;
 use carom_contact::{ContactSet, Diagnostics, GateRule, ImpactError, ImpactLaw, SetValuedLaw};
 use carom_impact::{
-    Law, NonholonomicNewton, NonholonomicProjectedNewton, Plastic, PlasticRule, Propagative, Rough,
-    Routh,
+    Law, NonholonomicNewton, NonholonomicProjectedNewton, Propagative, Rough, Routh,
 };
 use carom_metric::Tangent;
 use carom_two_body::{ImpactOptions, RestitutionLaw};
 use nalgebra::DVector;
 
-/// Largest number of states that the propagative law visits if no order of impacts can give the judged velocity. It changes
-/// the reported distance of the nearest order, not the verdict.
+/// Largest number of states that the propagative law visits if either every order of impacts or none can give the judged
+/// velocity. It changes the reported order and its distance, not the verdict.
 const NODES_OF_NEAREST: usize = 1000;
 
-/// Largest number of random orders of impacts that the propagative law draws if no order can give the judged velocity. It
-/// changes the reported distance of the nearest order, not the verdict.
+/// Largest number of random orders of impacts that the propagative law draws if either every order or none can give the
+/// judged velocity. It changes the reported order and its distance, not the verdict.
 const ORDERS_OF_NEAREST: u64 = 16;
 
 /// Verdict about one impact law: tells if one of the velocities after the impact that the law allows equals the judged
@@ -149,7 +148,7 @@ pub(super) fn all(
 
 /// Computes the answer of a law that is nearest to the judged velocity. Returns `None` if the options do not name the law
 /// and the law gives the same as another one for problems of this kind. `inelastic` holds the answers of the laws without
-/// restitution, and `set` the verdict about the set of outcomes.
+/// restitution and `set` the verdict about the set of outcomes.
 fn ask(
     case: &Case<'_>,
     inelastic: &Inelastic,
@@ -165,8 +164,11 @@ fn ask(
     let is_single = acting(case.problem).len() < 2;
     let has_tangents = is_named || contacts.contacts().iter().any(|c| !c.tangents.is_empty());
     match law {
-        Law::Propagative(_) => Some(propagative(case)),
-        Law::Plastic(_) => Some(plastic(case)),
+        Law::Propagative(_) => Some(propagative(case, &inelastic.plastic)),
+        Law::Plastic(_) => {
+            let [cone, all] = inelastic.plastic.clone();
+            Some(case.better(Some(cone), all))
+        }
         Law::MoreauNewton(_) => Some(moreau_newton(case)),
         Law::AnitescuPotra(_) => inelastic
             .simultaneous
@@ -224,36 +226,25 @@ fn two_tangents(contacts: &ContactSet<'_>) -> bool {
 }
 
 /// Finds the answer of the propagative law that comes nearest to the judged velocity. The candidates lie on the
-/// segments from plastic outcomes (restitution 0) to the elastic outcomes of all orders of impacts.
+/// segments from the `plastic` answers (restitution 0) to the elastic outcomes of all orders of impacts.
 ///
 /// No such velocity differs from that before along any direction but the normals and the constraints. If the judged one
-/// does, no order matches, and few orders are followed to find one that comes near.
-fn propagative(case: &Case<'_>) -> Answer {
+/// does, no order matches, and few orders are followed to find one that comes near. Few suffice as well if the judged
+/// velocity is a plastic answer, at which the segments of all orders begin.
+fn propagative(case: &Case<'_>, plastic: &[Answer]) -> Answer {
     let is_refuted = unmade_by_normals(case) > case.options.tolerance;
+    let plastic: Result<Vec<Candidate>, ImpactError> = plastic.iter().cloned().collect();
+    let plastic = plastic?;
     let mut law = Propagative {
         max_nodes: case.options.max_nodes,
         ..Propagative::default()
     };
-    if is_refuted {
+    if is_refuted || plastic.iter().any(|end| case.is_same(end.distance)) {
         law.max_nodes = law.max_nodes.min(NODES_OF_NEAREST);
         law.samples = ORDERS_OF_NEAREST;
     }
     let set = law.resolve_all(case.problem)?;
     let (outcomes, is_complete) = (set.outcomes, set.complete);
-    let rules = [
-        (PlasticRule::Cone, "cone"),
-        (
-            PlasticRule::ProjectAll {
-                allow_adhesion: true,
-            },
-            "project-all",
-        ),
-    ];
-    let mut plastic = Vec::new();
-    for (rule, name) in rules {
-        let outcome = Plastic { rule }.resolve(case.problem)?;
-        plastic.push((case.whitened(&outcome.velocity_plus), name));
-    }
     let mut best = None;
     for outcome in &outcomes {
         let mut order = match &outcome.diagnostics {
@@ -264,10 +255,11 @@ fn propagative(case: &Case<'_>) -> Answer {
             order.push_str(", not all orders were followed");
         }
         let elastic = case.whitened(&outcome.velocity_plus);
-        for (plastic, rule) in &plastic {
+        for end in &plastic {
+            let whitened = case.whitened(&end.velocity_plus);
             let next = Candidate {
                 is_all: is_complete || is_refuted,
-                ..on_segment(case, plastic, &elastic, (&order, rule))
+                ..on_segment(case, &whitened, &elastic, (&order, &end.detail))
             };
             best = Some(case.better(best, Ok(next)));
         }
@@ -331,19 +323,6 @@ fn on_segment(
         }),
         ..case.at(from(alpha), case.velocity(&at(alpha)), detail)
     }
-}
-
-fn plastic(case: &Case<'_>) -> Answer {
-    let cone = Plastic {
-        rule: PlasticRule::Cone,
-    };
-    let all = Plastic {
-        rule: PlasticRule::ProjectAll {
-            allow_adhesion: true,
-        },
-    };
-    let first = case.fixed(&cone, "cone".to_owned());
-    case.better(Some(first), case.fixed(&all, "project-all".to_owned()))
 }
 
 /// Finds the answer of Routh's law of frictional impact at one contact that comes nearest to the judged velocity. The

@@ -11,27 +11,39 @@ use carom_contact::{
 };
 use carom_impact::frictional::{AnitescuPotra, Sequential, all_simultaneous};
 use carom_impact::internal::SingleImpacts;
+use carom_impact::{Plastic, PlasticRule};
 use carom_metric::kernel;
 use nalgebra::DVector;
 
 /// Largest number of contacts for which the sequential law is solved in every order: 120 orders.
 pub(crate) const MAX_PERMUTED: usize = 5;
 
+/// Divisor of the work budget of the judgement: all orders of the sequential law together may use this part of it. Orders
+/// that converge need a fortieth of the budget at most; contacts that jam never end.
+const ORDERS_PART: u64 = 16;
+
 /// Largest number of planar contacts for which all simultaneous outcomes are found: 64 modes.
 const MAX_MODE_CONTACTS: usize = 3;
 
-/// Answers of the laws without restitution. They are members of the set of outcomes.
+/// Answers of the laws without restitution.
 pub(super) struct Inelastic {
     pub(super) simultaneous: Option<Answer>,
     pub(super) sequential: Option<Answer>,
-    /// All members of the set of outcomes that were found.
+    /// Answers of the plastic law, one for each rule. They need not be members of the set of outcomes.
+    pub(super) plastic: [Answer; 2],
+    /// Members of the set of outcomes that were found.
     pub(super) known: Vec<Known>,
 }
 
 impl Inelastic {
     pub(super) fn of(case: &Case<'_>) -> Self {
         let mut known = Vec::new();
+        let all = PlasticRule::ProjectAll {
+            allow_adhesion: true,
+        };
+        let rules = [(PlasticRule::Cone, "cone"), (all, "project-all")];
         Self {
+            plastic: rules.map(|(rule, name)| case.fixed(&Plastic { rule }, name.to_owned())),
             simultaneous: case
                 .asks(AnitescuPotra::NAME)
                 .then(|| anitescu_potra(case, &mut known)),
@@ -40,6 +52,12 @@ impl Inelastic {
                 .then(|| sequential(case, &mut known)),
             known,
         }
+    }
+
+    /// True if the judged velocity is an answer of the plastic law.
+    pub(super) fn is_plastic(&self) -> bool {
+        let mut found = self.plastic.iter().flatten();
+        found.any(|answer| answer.distance <= EQUAL)
     }
 }
 
@@ -164,7 +182,7 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     let singles = SingleImpacts::new(case.problem, friction_cone)?;
     let mut best: Option<(f64, Sequential)> = None;
     let mut failed = None;
-    let mut left = case.options.max_work;
+    let mut left = case.options.max_work / ORDERS_PART;
     for order in orders {
         if left == 0 {
             break;

@@ -88,6 +88,9 @@ use parts::Parts;
 /// Ratio of the rounding of the data to the tolerance above which a verdict mentions the rounding.
 const COARSE: f64 = 0.1;
 
+/// Divisor of the number of samples if the judged velocity is a plastic answer, which friction rarely leads to.
+const PLASTIC_PART: u64 = 4;
+
 /// Options of [`judge`]: tolerance, limits of the searches, impact laws with which the judged velocity is compared, and
 /// shape of the friction cones.
 ///
@@ -453,6 +456,9 @@ pub fn judge_time_step(
     case.is_approaching = problem.is_approaching();
     let mut explanation = explain::explain(&case)?;
     let inelastic = inelastic::Inelastic::of(&case);
+    if inelastic.is_plastic() {
+        case.options.samples = options.samples.div_ceil(PLASTIC_PART);
+    }
     let mut outcome_set = match options.samples {
         0 => None,
         _ if contacts.require_tangents().is_err() => None,
