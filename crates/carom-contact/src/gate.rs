@@ -341,8 +341,7 @@ impl<'l> ResidualScales<'l> {
     /// Checks the constraints along an orthonormal basis of their span: the rounding of a row that repeats another would be a
     /// condition of its own.
     fn check_constraints(&self, problem: &ImpactProblem<'_>, verdict: &mut Verdict) {
-        let contacts = problem.contacts();
-        let Some(basis) = contacts.constraint_basis() else {
+        let Some(basis) = problem.contacts().constraint_basis() else {
             return;
         };
         let (before, after) = (problem.momentum(), &self.ledger.momentum);

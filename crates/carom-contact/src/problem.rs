@@ -286,10 +286,8 @@ impl<'a> ImpactProblem<'a> {
         let touched = self.touched(row);
         let own = residual_scale::momentum_of(&touched, &self.momentum);
         let given = self.given_momentum();
-        let around = given.map_or(own, |given| {
-            own.max(residual_scale::momentum_of(&touched, &given))
-        });
-        ROUNDING_TOLERANCE * around
+        let given = given.map_or(0.0, |p| residual_scale::momentum_of(&touched, &p));
+        ROUNDING_TOLERANCE * own.max(given)
     }
 
     /// Whitened momentum of the full velocity before the impact (n entries), scaled, if this problem was reduced.
