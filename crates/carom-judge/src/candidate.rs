@@ -97,15 +97,13 @@ impl Case<'_> {
             }
             known = Some((value, velocity));
         }
-        self.fitted_above(&|_| 0.0, known, detail, is_continuous, resolve)
+        self.fitted_from(known, detail, is_continuous, resolve)
     }
 
     /// Fits the coefficient of restitution of a law like [`fitted`](Self::fitted). `given` is the coefficient of the
-    /// problem, with its answer, which does not match the judged velocity. `least` returns a lower bound of the distance at
-    /// a coefficient, in whitened coordinates; rounding is not subtracted.
-    pub(super) fn fitted_above(
+    /// problem, with its answer, which does not match the judged velocity.
+    pub(super) fn fitted_from(
         &self,
-        least: &dyn Fn(f64) -> f64,
         given: Option<(f64, Tangent)>,
         detail: String,
         is_continuous: bool,
@@ -123,7 +121,7 @@ impl Case<'_> {
         let given = given.map(|(value, _)| value);
         let mut failed = None;
         let guess = self.newton_ratio();
-        let found = nearest_coefficient(&self.after, self.reference, guess, least, |e| {
+        let found = nearest_coefficient(&self.after, self.reference, guess, is_continuous, |e| {
             let place = found_at.iter().position(|(at, _)| *at == e);
             let place = place.unwrap_or_else(|| {
                 let velocity = resolve(e).map(|outcome| outcome.velocity_plus);

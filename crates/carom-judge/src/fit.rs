@@ -49,8 +49,6 @@ struct Point {
 struct Curve<'t, F> {
     target: &'t DVector<f64>,
     answer: F,
-    /// Lower bound of the distance at a coefficient.
-    least: &'t dyn Fn(f64) -> f64,
     best: Option<(f64, f64)>,
 }
 
@@ -66,25 +64,23 @@ pub(super) struct Nearest {
 /// Finds the coefficient of restitution in \[0, 1\] at which the velocity of a law, `answer`, comes nearest to the
 /// velocity `target`. `size` is the norm to which tolerances are relative, `guess` a first value. `answer` returns
 /// `None` if the law has no answer at a coefficient; if the law has no answer at any of 0, 1 and `guess`, the result
-/// is `None`. `least` returns a lower bound of the distance at a coefficient: coefficients that it rules out are not
-/// evaluated.
+/// is `None`. `is_continuous` is false if the answer may jump as the coefficient changes.
 ///
 /// The answers form a curve in velocity space. If the curve is straight between five points, so that the answer is linear
 /// in the coefficient, the nearest point of the chord is taken. Otherwise secant steps start from the best point. If the
 /// steps do not reach the target, they start again on both sides of the best point of a finer grid. If the two sides do
-/// not converge to one point (at a kink or a jump), a golden-section search follows. The minimum is local: another one
+/// not converge to one point of a curve that may jump, a golden-section search follows. The minimum is local: another one
 /// may be deeper if the distance has several minima closer together than the grid points.
 pub(super) fn nearest_coefficient(
     target: &DVector<f64>,
     size: f64,
     guess: f64,
-    least: &dyn Fn(f64) -> f64,
+    is_continuous: bool,
     answer: impl FnMut(f64) -> Option<DVector<f64>>,
 ) -> Option<Nearest> {
     let mut curve = Curve {
         target,
         answer,
-        least,
         best: None,
     };
     let limit = EQUAL * size;
@@ -138,10 +134,7 @@ pub(super) fn nearest_coefficient(
         }
     }
     for k in (0..=STEPS.grid).filter(|k| k % (STEPS.grid / STEPS.coarse) != 0) {
-        let x = f64::from(k) / f64::from(STEPS.grid);
-        if curve.may_gain(x, limit) {
-            look(&mut curve, x);
-        }
+        look(&mut curve, f64::from(k) / f64::from(STEPS.grid));
     }
     let (center, (low, high)) = around(curve.best?, STEPS.grid);
     let sides = [low, high].into_iter().filter(|side| *side != center);
@@ -153,8 +146,8 @@ pub(super) fn nearest_coefficient(
         [Some(a), Some(b)] => ((a - b).abs() <= CERTAIN).then_some(*a),
         _ => None,
     };
-    if is_one.is_none() {
-        curve.section((low, high), limit);
+    if is_one.is_none() && !is_continuous {
+        curve.section((low, high));
     }
     let value = curve.refined(on_grid, limit);
     value.map(|value| nearest(value, false))
@@ -242,33 +235,26 @@ impl<F: FnMut(f64) -> Option<DVector<f64>>> Curve<'_, F> {
         None
     }
 
-    /// True unless the lower bound shows that the distance at the coefficient `x` exceeds the least one so far by more
-    /// than `limit`.
-    fn may_gain(&self, x: f64, limit: f64) -> bool {
-        let bound = (self.least)(x) - limit;
-        !self.best.is_some_and(|(_, least)| bound > least)
-    }
-
     /// Minimizes the distance of the answers of a law to the target by a golden-section search over coefficients of
     /// restitution between `low` and `high`. The search ends early if it closes in on an end that is nearer than its
-    /// surroundings. `limit` is the distance that counts as a gain.
-    fn section(&mut self, (low, high): (f64, f64), limit: f64) {
+    /// surroundings.
+    fn section(&mut self, (low, high): (f64, f64)) {
         let ends = (low, high);
         let (mut low, mut high) = ends;
         let ratio = 0.5 * (5f64.sqrt() - 1.0);
         let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));
-        let (mut at_left, mut at_right) = (self.at(left, limit), self.at(right, limit));
+        let (mut at_left, mut at_right) = (self.at(left), self.at(right));
         for turn in 0..STEPS.reductions {
             if at_left <= at_right {
                 high = right;
                 (right, at_right) = (left, at_left);
                 left = high - ratio * (high - low);
-                at_left = self.at(left, limit);
+                at_left = self.at(left);
             } else {
                 low = left;
                 (left, at_left) = (right, at_right);
                 right = low + ratio * (high - low);
-                at_right = self.at(right, limit);
+                at_right = self.at(right);
             }
             if turn + 1 == STEPS.towards_end && self.ends_at(ends, (low, high)) {
                 break;
@@ -276,11 +262,8 @@ impl<F: FnMut(f64) -> Option<DVector<f64>>> Curve<'_, F> {
         }
     }
 
-    /// Returns the distance at the coefficient `x`; infinity if there is no answer or the lower bound rules `x` out.
-    fn at(&mut self, x: f64, limit: f64) -> f64 {
-        if !self.may_gain(x, limit) {
-            return f64::INFINITY;
-        }
+    /// Returns the distance at the coefficient `x`; infinity if there is no answer.
+    fn at(&mut self, x: f64) -> f64 {
         self.point(x).map_or(f64::INFINITY, |p| p.distance)
     }
 
@@ -308,9 +291,6 @@ mod tests {
     use nalgebra::dvector;
     use std::cell::Cell;
 
-    /// Lower bound that says nothing.
-    const NOTHING: fn(f64) -> f64 = |_| 0.0;
-
     fn value(nearest: Option<Nearest>) -> f64 {
         nearest.map_or(f64::NAN, |nearest| nearest.value)
     }
@@ -319,7 +299,7 @@ mod tests {
     fn minimum(target: f64, mut curve: impl FnMut(f64) -> Option<f64>) -> f64 {
         let target = dvector![target];
         let answer = |x: f64| curve(x).map(|y| dvector![y]);
-        value(nearest_coefficient(&target, 1.0, 0.5, &NOTHING, answer))
+        value(nearest_coefficient(&target, 1.0, 0.5, false, answer))
     }
 
     #[test]
@@ -348,11 +328,10 @@ mod tests {
             let mut curve = Curve {
                 target: &target,
                 answer,
-                least: &NOTHING,
                 best: None,
             };
             curve.point(0.0);
-            curve.section((0.0, 0.0625), 1e-9);
+            curve.section((0.0, 0.0625));
             (curve.best.unwrap().0, count.replace(0))
         };
         assert_eq!(section(0.0), (0.0, 10));
@@ -360,29 +339,11 @@ mod tests {
         assert!((beside - 1e-4).abs() < 1e-9 && asked > 60);
     }
 
-    /// Coefficients that a bound rules out are not evaluated.
-    #[test]
-    fn a_bound_spares_answers() {
-        let count = Cell::new(0);
-        let curve = |x: f64| {
-            count.set(count.get() + 1);
-            Some(dvector![x, x.sqrt()])
-        };
-        let fit = |least: &dyn Fn(f64) -> f64| {
-            let target = dvector![-0.1, 0.0];
-            let found = nearest_coefficient(&target, 1.0, 0.0, least, curve);
-            (value(found), count.replace(0))
-        };
-        let (all, spared) = (fit(&NOTHING), fit(&|x| x + 0.1));
-        assert_eq!((all.0, spared.0), (0.0, 0.0));
-        assert!(spared.1 + 12 <= all.1, "{} {}", spared.1, all.1);
-    }
-
     #[test]
     fn the_nearest_point_of_a_bend_that_is_not_met() {
         let target = dvector![0.3, 0.0];
         let parabola = |x: f64| Some(dvector![x, 1.0 + (x - 0.4) * (x - 0.4)]);
-        let x = value(nearest_coefficient(&target, 1.0, 0.0, &NOTHING, parabola));
+        let x = value(nearest_coefficient(&target, 1.0, 0.0, false, parabola));
         // (x - 0.3) + 2 (x - 0.4) (1 + (x - 0.4)^2) = 0
         let y = x - 0.4;
         assert!((x - 0.3 + 2.0 * y * (1.0 + y * y)).abs() < 1e-8);
@@ -391,7 +352,7 @@ mod tests {
             &dvector![0.37, -1.0],
             1.0,
             0.0,
-            &NOTHING,
+            false,
             corner,
         ));
         assert!((x - 0.37).abs() < 1e-9);
@@ -412,13 +373,12 @@ mod tests {
     fn a_valley_behind_a_jump_is_found() {
         let sawtooth = |x: f64| Some(dvector![(x / 0.15).fract() * 0.15 + 0.1 * (x - 0.15).abs()]);
         let target = dvector![0.04];
-        let nearest = nearest_coefficient(&target, 1.0, 0.0, &NOTHING, sawtooth).unwrap();
+        let nearest = nearest_coefficient(&target, 1.0, 0.0, false, sawtooth).unwrap();
         let at = sawtooth(nearest.value).unwrap();
         assert!((at[0] - 0.04).abs() <= 1e-9 && !nearest.is_proven);
         // A straight curve has no other valley.
         let straight = |x: f64| Some(dvector![x, 2.0 * x]);
-        let nearest =
-            nearest_coefficient(&dvector![0.3, 0.0], 1.0, 0.0, &NOTHING, straight).unwrap();
+        let nearest = nearest_coefficient(&dvector![0.3, 0.0], 1.0, 0.0, false, straight).unwrap();
         assert!(nearest.is_proven);
     }
 
@@ -437,7 +397,7 @@ mod tests {
         // A guess is believed where the grid meets no answer.
         let target = dvector![0.31];
         let narrow = |x: f64| (0.305..0.31).contains(&x).then(|| dvector![x]);
-        let x = value(nearest_coefficient(&target, 1.0, 0.309, &NOTHING, narrow));
+        let x = value(nearest_coefficient(&target, 1.0, 0.309, false, narrow));
         assert!((0.309..0.31).contains(&x));
     }
 }

@@ -3,7 +3,6 @@
 use super::Case;
 use super::candidate::{Answer, Candidate, RestitutionFit};
 use super::explain;
-use crate::tolerances::CERTAIN;
 use crate::tolerances::EQUAL;
 use carom_contact::{
     Contact, ContactIndex, ContactSet, FrictionCone, ImpactError, ImpactOutcome, ImpactProblem,
@@ -69,12 +68,7 @@ pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
     }
     let asked = given.as_ref().ok();
     let asked = common.zip(asked.map(|given| given.velocity_plus.clone()));
-    let rates = rates(case);
-    let least = |e: f64| {
-        let rebounds = rates.iter().map(|[minus, plus]| -e * minus - plus);
-        rebounds.fold(0.0, f64::max) - CERTAIN * case.reference
-    };
-    let fitted = case.fitted_above(&least, asked, String::new(), true, |e| {
+    let fitted = case.fitted_from(asked, String::new(), true, |e| {
         case.with_restitution(e, resolve_within)
     });
     let is_limited = work.get() >= max_work;
@@ -88,15 +82,6 @@ pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
         is_limited,
         ..candidate
     })
-}
-
-/// Returns the normal velocities before and after the impact of all contacts that approached, scaled, for normals of unit
-/// length. With the coefficient of restitution $e$, no answer of the law has a normal velocity below $-e$ times that
-/// before, so that the distance of an answer from the judged velocity is at least the difference of the normal velocities.
-fn rates(case: &Case<'_>) -> Vec<[f64; 2]> {
-    let contacts = case.problem.contacts().indices();
-    let rates = contacts.map(|i| [case.approach, case.velocity_plus].map(|v| rate(case, i, v)));
-    rates.filter(|[minus, _]| *minus < 0.0).collect()
 }
 
 /// Returns the normal velocity of contact `i` at a velocity `v` (n entries). The normal has unit length, and the result
