@@ -31,6 +31,7 @@ FAULTS: dict[str, set[str]] = {
     "drag": {"projectile/velocity"},
     "leak": {"two-equal/momentum", "gas-8/momentum"},
     "sinking": {"stack/height"},
+    "offset": {"ball-offset/place", "ball-tilted-offset/rebound", "ball-tilted-offset/place"},
     "rocking": {"box-flat/spin"},
     "stick-always": {"ball-slide", "ball-diagonal", "two-slide"},
 }
@@ -121,7 +122,8 @@ class World:
     def __init__(self, scene: Any, fault: str) -> None:
         self.fault, self.now = fault, 0.0
         self.bodies = [Body(given) for given in scene["bodies"]]
-        self.planes = [(np.array(p["normal"]), p["offset"]) for p in scene["planes"]]
+        side = -1.0 if fault == "offset" else 1.0
+        self.planes = [(np.array(p["normal"]), side * p["offset"]) for p in scene["planes"]]
         self.g = np.array(scene["gravity"])
         self.e, self.mu = scene["restitution"], scene["friction"]
         if fault == "equal-masses":

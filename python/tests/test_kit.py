@@ -23,11 +23,11 @@ def outcomes(report: kit.Report, outcome: str) -> list[str]:
     return [case.id for case in report.cases if case.outcome == outcome]
 
 
-def test_the_kit_has_31_scenes_and_101_checks_with_a_reason_each() -> None:
+def test_the_kit_has_33_scenes_and_111_checks_with_a_reason_each() -> None:
     every = kit.scenes()
     checks = [check for scene in every.values() for check in scene.checks]
-    assert (len(every), len(checks)) == (31, 101)
-    assert len({check.id for check in checks}) == 101
+    assert (len(every), len(checks)) == (33, 111)
+    assert len({check.id for check in checks}) == 111
     for check in checks:
         low, high = check.limits()
         assert low < high and check.why and check.kind in ("invariant", "law", "step")
@@ -42,7 +42,7 @@ def test_the_kit_has_31_scenes_and_101_checks_with_a_reason_each() -> None:
 def test_an_exact_engine_passes_every_check() -> None:
     start = time.perf_counter()
     report = kit.run(exact_engine.Exact(), rate=True)
-    assert report.counts["passed"] == len(report.cases) == 104
+    assert report.counts["passed"] == len(report.cases) == 114
     assert report.ok
     assert time.perf_counter() - start < 20.0
 
@@ -100,12 +100,30 @@ def test_checks_read_velocity_and_spin_whole(scene: str, velocity: Any, spin: An
     assert report.ok == right, outcomes(report, "failed")
 
 
+def test_no_component_of_a_motion_is_left_unread() -> None:
+    """Every component of every velocity and spin, off by 0.05 m/s at the surface, fails its scene."""
+    for name, scene in kit.scenes().items():
+        exact = exact_engine.Exact().run(scene)
+        for body, given in enumerate(scene["bodies"]):
+            size = given["shape"].get("sphere", {}).get("radius") or max(given["shape"]["box"]["half_extents"])
+            for key, change in (("velocity", 0.05), ("angular_velocity", 0.05 / size)):
+                for axis in range(3):
+                    answer = json.loads(json.dumps(exact))
+                    answer["bodies"][body][key][-1][axis] += change
+
+                    class Given(exact_engine.Exact):
+                        def run(self, _: Any, answer: Any = answer) -> Any:
+                            return answer
+
+                    assert not kit.run(Given(), only=name).ok, (name, body, key, axis)
+
+
 def test_a_scene_that_crashes_is_an_error_of_that_scene_alone() -> None:
     report = kit.run(exact_engine.Crash())
     assert outcomes(report, "error") == ["ball-e05/rebound", "ball-e05/energy-bound"]
-    assert report.counts["passed"] == 99
-    assert kit.run(exact_engine.Nan()).counts["error"] == 101
-    assert kit.run(exact_engine.Short()).counts["error"] == 101
+    assert report.counts["passed"] == 109
+    assert kit.run(exact_engine.Nan()).counts["error"] == 111
+    assert kit.run(exact_engine.Short()).counts["error"] == 111
 
 
 def test_a_silent_engine_costs_its_timeout_once() -> None:
@@ -118,7 +136,7 @@ def test_what_an_engine_does_not_support_is_skipped_and_nothing_is_not_ok() -> N
     engine = exact_engine.Exact()
     engine.unsupported = {"box"}
     report = kit.run(engine)
-    assert report.ok and report.counts["skipped"] == 21
+    assert report.ok and report.counts["skipped"] == 23
     engine.unsupported = {"sphere", "box"}
     assert not kit.run(engine).ok, "an engine that does nothing has passed nothing"
     engine.unsupported = {"soft bodies"}
@@ -148,7 +166,7 @@ def test_a_process_says_who_it_is_and_what_it_cannot_do() -> None:
     engine = kit.Jsonl([sys.executable, str(HERE / "jsonl_engine.py"), "no-box"])
     report = kit.run(engine)
     assert report.name == "exact-jsonl" and report.settings == {"fault": "no-box"}
-    assert report.ok and report.counts["skipped"] == 21
+    assert report.ok and report.counts["skipped"] == 23
     with pytest.raises(kit.KitError, match="cannot start"):
         kit.Jsonl("/no/such/program")
 
@@ -211,9 +229,9 @@ def test_reports_escape_what_an_engine_says_and_count_alike() -> None:
     assert int(suite.get("errors", "")) == len(suite.findall(".//error")) == counts["error"] == 2
     page = report.to_html()
     assert "<b>" not in page and "<script>" not in page and "://" not in page and "&lt;diverged&gt;" in page
-    assert page.count("<svg") == 31
+    assert page.count("<svg") == 33
     table = report.to_markdown()
-    assert table.count("\n| ") == 1 + 1 + 101 and "a\\|b" in table
+    assert table.count("\n| ") == 1 + 1 + 111 and "a\\|b" in table
     assert json.loads(report.to_json())["counts"] == counts
 
 
@@ -241,7 +259,7 @@ def test_the_command_line_runs_records_and_refuses(tmp_path: pathlib.Path) -> No
     assert again.returncode == 0 and json.loads(again.stdout)["ok"] is True
     assert run_command("run", "exact_engine:Exact", "--expected", str(file)).returncode == 1
     listed = json.loads(run_command("list", "json").stdout)
-    assert sum(len(scene["checks"]) for scene in listed) == 101
+    assert sum(len(scene["checks"]) for scene in listed) == 111
     for wrong in (["nosuch"], ["exact_engine:No"], ["exact_engine:Exact", "--only", "zz"]):
         refused = run_command("run", *wrong)
         assert refused.returncode == 2
@@ -268,22 +286,22 @@ def test_the_pytest_plugin_counts_as_the_report(tmp_path: pathlib.Path) -> None:
         return done.stdout + done.stderr
 
     assert "no tests ran" in pytest_run()
-    assert "2 failed, 99 passed" in pytest_run("--carom-kit", "exact_engine:Exact", "--carom-set", "fault=twist")
+    assert "2 failed, 109 passed" in pytest_run("--carom-kit", "exact_engine:Exact", "--carom-set", "fault=twist")
     file = tmp_path / "kit.toml"
     file.write_text(
         '[[expected]]\ncase = "ball-twist/spin"\nreason = "x"\nerror = 3.0\n'
         '[[expected]]\ncase = "ball-twist/rebound"\nreason = "x"\nerror = 0.3\n'
     )
     known = ("--carom-kit", "exact_engine:Exact", "--carom-expected", str(file))
-    assert "99 passed, 2 xfailed" in pytest_run(*known, "--carom-set", "fault=twist")
-    assert "2 failed, 99 passed" in pytest_run(*known), "an expected failure that passes is strict"
+    assert "109 passed, 2 xfailed" in pytest_run(*known, "--carom-set", "fault=twist")
+    assert "2 failed, 109 passed" in pytest_run(*known), "an expected failure that passes is strict"
     assert "no engine 'nosuch'" in pytest_run("--carom-kit", "nosuch")
 
 
 def test_the_kit_works_without_the_compiled_module() -> None:
     code = (
         "import sys; sys.modules['carom._native'] = None; import carom.kit as kit, carom\n"
-        "assert len(kit.scenes()) == 31\n"
+        "assert len(kit.scenes()) == 33\n"
         "try: carom.Impact\n"
         "except ImportError as error: print(error)"
     )

@@ -64,6 +64,7 @@ def _all() -> dict[str, Scene]:
     groups = (
         _scenes.flights,
         _scenes.balls_on_plane,
+        _scenes.balls_on_displaced_planes,
         _scenes.two_balls,
         _scenes.one_after_the_other,
         _scenes_more.at_once,

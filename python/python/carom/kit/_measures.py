@@ -33,14 +33,23 @@ def displacement(body: int, axis: int) -> Measure:
     )
 
 
-def speed(body: int) -> Measure:
-    """Speed of a body's center at the last output time (m/s)."""
-    return lambda _, states: float(np.linalg.norm(states.bodies[body].velocity[-1]))
+def creep(body: int) -> Measure:
+    """Horizontal distance of a body's center from its start at the last output time (m)."""
+    return lambda scene, states: float(
+        np.linalg.norm((states.bodies[body].position[-1] - scene["bodies"][body]["position"])[:2])
+    )
 
 
-def fastest(bodies: Sequence[int]) -> Measure:
-    """Largest speed of some bodies at the last output time (m/s)."""
-    return lambda scene, states: max(speed(body)(scene, states) for body in bodies)
+def place_error(body: int, exact: Floats) -> Measure:
+    """Distance of a body's center from the exact place at the last output time (m)."""
+    return lambda _, states: float(np.linalg.norm(states.bodies[body].position[-1] - exact))
+
+
+def unrest(bodies: Sequence[int], length: float) -> Measure:
+    """Largest motion of some bodies at the last output time (m/s): the larger of the speed and of the angular velocity
+    times a length (m)."""
+    each = [motion_error(body, np.zeros(3), np.zeros(3), length) for body in bodies]
+    return lambda scene, states: max(measure(scene, states) for measure in each)
 
 
 def velocity_error(body: int, exact: Floats) -> Measure:
@@ -88,14 +97,16 @@ def axis_error(body: int, exact: Floats) -> Measure:
 
 
 def untouched(body: int) -> Measure:
-    """Change of velocity, in the states or over the way, of a body that nothing should touch (m/s)."""
+    """Change of velocity, in the states or over the way, of a ball that nothing should touch (m/s); the change of its
+    angular velocity counts times its radius."""
 
     def measure(scene: Scene, states: States) -> float:
         given = scene["bodies"][body]
         state = states.bodies[body]
         start = np.asarray(given["velocity"])
         mean = (state.position[-1] - given["position"]) / scene["output_times"][-1]
-        return float(max(np.linalg.norm(mean - start), np.linalg.norm(state.velocity[-1] - start)))
+        turn = given["shape"]["sphere"]["radius"] * (state.angular_velocity[-1] - given["angular_velocity"])
+        return float(max(np.linalg.norm(change) for change in (mean - start, state.velocity[-1] - start, turn)))
 
     return measure
 
@@ -179,8 +190,17 @@ def contact_impulses(
 
 
 def off_normals(pairs: Sequence[tuple[int, int]], scale: float) -> Measure:
-    """Part of the change of momentum that no impulses along the normals explain, over `scale` (N s)."""
-    return lambda scene, states: contact_impulses(scene, states, pairs)[1] / scale
+    """Part of the change of momentum that no impulses along the normals explain, over `scale` (N s); the angular
+    momentum of balls at rest before counts over the radius."""
+
+    def measure(scene: Scene, states: States) -> float:
+        turns = [
+            np.asarray(given["inertia"]) * body.angular_velocity[-1] / given["shape"]["sphere"]["radius"]
+            for given, body in zip(scene["bodies"], states.bodies, strict=True)
+        ]
+        return float(contact_impulses(scene, states, pairs)[1] + np.linalg.norm(turns)) / scale
+
+    return measure
 
 
 def least_impulse(pairs: Sequence[tuple[int, int]], scale: float) -> Measure:

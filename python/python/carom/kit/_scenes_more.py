@@ -66,7 +66,7 @@ def _membership(draft: Draft, pairs: list[tuple[int, int]]) -> None:
         measures.off_normals(pairs, 1.0),
         0.0,
         unit="1",
-        why="without friction impulses act along the lines of centers",
+        why="without friction impulses act along the lines of centers, and nothing turns a ball",
     )
     draft.check(
         "no-pull",
@@ -209,7 +209,7 @@ def lasting() -> list[Scene]:
         step=5e-3,
     )
     stop.ends(0, (4.0 / (2.0 * friction * GRAVITY), 0.0, half[2]))
-    stop.check("rest", measures.speed(0), 0.0, why="sticking friction holds", scale=2.0)
+    stop.check("rest", measures.unrest([0], half[0]), 0.0, why="sticking friction holds", scale=2.0)
 
     def slope(name: str, title: str, part: float, time: float) -> tuple[Draft, float]:
         angle = math.atan(part * friction)
@@ -229,12 +229,13 @@ def lasting() -> list[Scene]:
     hold, _ = slope("slope-hold", "a box on a slope of 0.9 of its friction stays", 0.9, 2.0)
     hold.check(
         "creep",
-        measures.displacement(0, 0),
+        measures.creep(0),
         0.0,
         why="below the angle of friction nothing moves; 1 mm in two seconds is seen",
         unit="m",
         step=1e-3,
     )
+    hold.check("rest", measures.unrest([0], half[0]), 0.0, why="below the angle of friction nothing moves")
     hold.ends(0, (0.0, 0.0, half[2]))
     slip, acceleration = slope("slope-slip", "a box on a slope of 1.5 of its friction slides", 1.5, 1.0)
     slip.ends(0, (0.5 * acceleration, 0.0, half[2]))
@@ -248,9 +249,9 @@ def lasting() -> list[Scene]:
     )
     slip.check(
         "velocity",
-        measures.velocity(0, 0),
-        acceleration,
-        why="constant acceleration g (sin α − μ cos α)",
+        measures.motion_error(0, np.array([acceleration, 0.0, 0.0]), np.zeros(3), half[0]),
+        0.0,
+        why="constant acceleration g (sin α − μ cos α) down the slope, without a turn",
         scale=acceleration,
     )
 
@@ -266,9 +267,11 @@ def lasting() -> list[Scene]:
     )
     roll.check(
         "velocity",
-        measures.velocity(0, 0),
-        5.0 / 7.0,
-        why="angular momentum about the line of contact stays: 5/7 of the speed",
+        measures.motion_error(
+            0, np.array([5.0 / 7.0, 0.0, 0.0]), np.array([0.0, 5.0 / 7.0 / RADIUS, 0.0]), RADIUS
+        ),
+        0.0,
+        why="angular momentum about the line of contact stays: 5/7 of the speed, and the spin that rolls with it",
     )
     roll.check(
         "rolling",
@@ -314,6 +317,7 @@ def lasting() -> list[Scene]:
         unit="m",
         step=1e-3,
     )
+    stack.check("rest", measures.unrest(range(3), side), 0.0, why="the boxes rest on each other")
     return [stop.done(), hold.done(), slip.done(), roll.done(), stack.done()]
 
 
@@ -340,6 +344,14 @@ def over_time() -> list[Scene]:
         unit="m",
         step=1e-2,
     )
+    bounce.check(
+        "velocity",
+        measures.unrest([0], RADIUS),
+        0.0,
+        why="at the apex the ball is at rest; a step of 1 ms and an impact a step early or late are worth "
+        "(2+e) g h = 27 mm/s",
+        step=4e-2,
+    )
 
     bodies = []
     for corner in np.ndindex(2, 2, 2):
@@ -365,5 +377,13 @@ def over_time() -> list[Scene]:
         8.0,
         unit="balls",
         why="every ball meets another: its velocity changes by more than a twentieth",
+    )
+    gas.check(
+        "spin",
+        measures.spin_error([np.zeros(3)] * 8),
+        0.0,
+        why="without friction nothing turns a ball",
+        scale=1.0 / RADIUS,
+        unit="rad/s",
     )
     return [bounce.done(), gas.done()]
