@@ -56,11 +56,11 @@ enum Command {
     Show(run::ShowArgs),
     /// Run a scenario: a table of results, and records and figures with --out.
     Run(run::RunArgs),
-    /// Resolve impact problems, one JSON object a line, one answer a line.
+    /// Resolve impact problems in JSON, one answer a line.
     Resolve(lines::Args),
-    /// Judge outcomes that an engine computed, one JSON object a line, one verdict a line.
+    /// Judge outcomes that an engine computed, in JSON, one verdict a line.
     Judge(judge::JudgeArgs),
-    /// Solve linear complementarity problems, one JSON object a line, one answer a line.
+    /// Solve linear complementarity problems in JSON, one answer a line.
     Lcp(lines::Args),
     /// Fit impact laws to the poses of a tracked body: restitution, friction, inertia.
     Fit(fit::FitArgs),
@@ -171,9 +171,9 @@ pub fn main_within(
     }
 }
 
-/// Answers problems in JSON Lines, one per line of `input`, on a pool of `threads` threads (0: one per core). The output has
-/// exactly the bytes of `carom resolve`, `carom judge` or `carom lcp`, as `command` says. Returns true if every line was
-/// solved.
+/// Answers problems in JSON, one per line of `input` or in a document, on a pool of `threads` threads (0: one per core). The
+/// output has exactly the bytes of `carom resolve`, `carom judge` or `carom lcp`, as `command` says. Returns true if every
+/// problem was solved.
 ///
 /// # Errors
 ///

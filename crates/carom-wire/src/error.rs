@@ -5,6 +5,7 @@ use carom_impact::two_body::TwoBodyError;
 use carom_lcp::LcpError;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::fmt;
 
 /// Reason why a problem given as JSON has no answer, with a stable kind and a message.
 ///
@@ -50,7 +51,7 @@ impl WireError {
     /// begins the message.
     pub(crate) fn at(key: &str, error: &ImpactError) -> Self {
         Self {
-            message: format!("{key}: {error}"),
+            message: format!("{key}: {}", Told(error)),
             ..Self::of(error)
         }
     }
@@ -65,7 +66,7 @@ impl WireError {
                 ImpactError::IllConditioned { digits, .. } => Some(*digits),
                 _ => None,
             },
-            ..Self::new(error.kind(), error)
+            ..Self::new(error.kind(), Told(error))
         }
     }
 
@@ -92,6 +93,33 @@ impl WireError {
         }
         value
     }
+}
+
+/// Error of an impact law in words, with the command that leads on where another law is wanted.
+struct Told<'e>(&'e ImpactError);
+
+impl fmt::Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        match self.0 {
+            ImpactError::SingleContactLaw { .. } => {
+                f.write_str("; `carom laws` tells which take several")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Adds the command that lists the laws to the error that a problem names no law; returns other errors unchanged.
+pub(crate) fn naming_laws(error: WireError) -> WireError {
+    if error.message != "missing field `law`" {
+        return error;
+    }
+    let message = format!(
+        "{}; `carom laws` tells which suits which impact",
+        error.message
+    );
+    WireError { message, ..error }
 }
 
 impl From<ImpactError> for WireError {

@@ -111,6 +111,27 @@ const LCP: &[KeyInfo] = &[
     ),
 ];
 
+/// Returns the keys that a JSON problem for the given command must have, as a list for each form of problem.
+pub(crate) fn required(command: Command) -> &'static [&'static [&'static str]] {
+    match command {
+        Command::Resolve => &[
+            &["law", "mass_matrix", "velocity", "contacts"],
+            &["law", "contact", "body1"],
+        ],
+        Command::Judge => &[
+            &["mass_matrix", "velocity", "velocity_plus", "contacts"],
+            &[
+                "contact",
+                "body1",
+                "velocity1_plus",
+                "angular_velocity1_plus",
+            ],
+            &["steps"],
+        ],
+        Command::Lcp => &[&["matrix", "vector"]],
+    }
+}
+
 /// Returns the keys that a JSON problem for the given command may have, for help texts.
 pub fn keys(command: Command) -> &'static [KeyInfo] {
     match command {

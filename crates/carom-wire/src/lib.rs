@@ -60,7 +60,7 @@ pub use keys::{KeyInfo, example, keys};
 pub use limits::{
     MAX_CONTACTS, MAX_DIMENSION, MAX_LINE_BYTES, MAX_NESTING, MAX_SAMPLES, MAX_STEPS, MAX_WRITTEN,
 };
-pub use line::{answer_line, answer_line_with_progress, refuse, refuse_long_line};
+pub use line::{Place, answer_line, answer_text, breaks_off, refuse, refuse_long_text};
 pub use nearest::nearest_name;
 pub use problem::{ContactInput, Problem, contact_set, metric, pose};
 pub use resolve::{Request, Resolved, resolve};

@@ -1,33 +1,64 @@
 //! Answers a line of text; the answer has the line's `id` even if the line is not valid JSON.
 
 use crate::error::WireError;
+use crate::keys::required;
 use crate::limits::{MAX_LINE_BYTES, MAX_NESTING, too_large};
 use crate::{Command, Line, Progress, solve_with_progress};
 use serde_json::{Value, json};
+use std::fmt;
+
+/// Place of a JSON text in its input, for error messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Place {
+    /// Number of the line in which the text begins, from 1.
+    pub line: usize,
+    /// Column of the first byte of the text in this line, from 1.
+    pub column: usize,
+    /// Number of the element, from 1, if the text is an element of an array.
+    pub element: Option<usize>,
+}
+
+impl Place {
+    /// Creates the place of a text that is an element of an array if `element` is its number, from 1. `line` and `column`
+    /// are those of its first byte, from 1.
+    pub fn new(line: usize, column: usize, element: Option<usize>) -> Self {
+        Self {
+            line,
+            column,
+            element,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}", self.line)?;
+        match self.element {
+            Some(element) => write!(f, " element {element}"),
+            None => Ok(()),
+        }
+    }
+}
 
 /// Answers one line of JSON, which holds one problem. `line_number` is used in error messages.
 pub fn answer_line(command: Command, line_number: usize, line: &str) -> Line {
-    answer_line_with_progress(command, line_number, line, &|_, _| {})
+    answer_text(command, Place::new(line_number, 1, None), line, &|_, _| {})
 }
 
-/// Answers one line of JSON, which holds one problem, and reports progress to a callback during long computations.
-/// `line_number` is used in error messages.
-pub fn answer_line_with_progress(
-    command: Command,
-    line_number: usize,
-    line: &str,
-    progress: Progress<'_>,
-) -> Line {
-    if line.len() > MAX_LINE_BYTES {
-        return refuse_long_line(line_number, line, line.len());
+/// Answers one problem given as JSON text, which may extend over several lines, and reports progress to a callback during
+/// long computations. `place` is used in error messages.
+pub fn answer_text(command: Command, place: Place, text: &str, progress: Progress<'_>) -> Line {
+    if text.len() > MAX_LINE_BYTES {
+        return refuse_long_text(place, text, text.len());
     }
-    let value: Value = match serde_json::from_str(line) {
+    let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
-        Err(error) => return refuse(line, &not_json(line_number, line, &error)),
+        Err(error) => return refuse(text, &not_json(place, text, &error)),
     };
     if !value.is_object() {
-        let message = format!("line {line_number}: {}; {ONE_A_LINE}", what(&value));
-        return refuse(line, &WireError::new("invalid-input", message));
+        let message = format!("{place}: {}; {ONE_A_LINE}", what(&value));
+        return refuse(text, &WireError::new("invalid-input", message));
     }
     let id = value.get("id").cloned().unwrap_or(Value::Null);
     match solve_with_progress(command, value, progress) {
@@ -42,11 +73,44 @@ pub fn answer_line_with_progress(
     }
 }
 
-/// Returns the error answer for a line of more than [`MAX_LINE_BYTES`] bytes. `start` is the beginning of the line, `length`
-/// its number of bytes.
-pub fn refuse_long_line(line_number: usize, start: &str, length: usize) -> Line {
-    let key = format!("line {line_number}");
+/// Returns the error answer for a problem of more than [`MAX_LINE_BYTES`] bytes. `start` is the beginning of its text,
+/// `length` its number of bytes.
+pub fn refuse_long_text(place: Place, start: &str, length: usize) -> Line {
+    let key = place.to_string();
     refuse(start, &too_large(&key, length, "bytes", MAX_LINE_BYTES))
+}
+
+/// True if an object that ends at the end of a line without being closed is broken, because the following line alone is a
+/// complete problem: it has the keys that `command` requires. `open` is the text of the object so far, `line` the following
+/// line. A line inside the list `steps` of a problem to judge may have these keys, too, and breaks nothing.
+pub fn breaks_off(command: Command, open: &[u8], line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    if !line.starts_with(b"{") || !line.ends_with(b"}") {
+        return false;
+    }
+    let Ok(Value::Object(found)) = serde_json::from_slice(line) else {
+        return false;
+    };
+    let forms = required(command);
+    let is_whole = forms
+        .iter()
+        .any(|form| form.iter().all(|key| found.contains_key(*key)));
+    is_whole && !std::str::from_utf8(open).is_ok_and(expects_step)
+}
+
+/// True if a JSON object that is not closed ends where the list under its key `steps` expects an element.
+fn expects_step(open: &str) -> bool {
+    let (mut depth, mut key, mut last) = (0usize, "", Token::Colon);
+    for token in Tokens::new(open) {
+        match token {
+            Token::Open => depth += 1,
+            Token::Close => depth = depth.saturating_sub(1),
+            Token::String(text) if depth == 1 => key = text,
+            _ => {}
+        }
+        last = token;
+    }
+    depth == 2 && key == "\"steps\"" && matches!(last, Token::Open | Token::Comma)
 }
 
 /// Returns the answer that reports `error` for a line of JSON, with the `id` of the line if it can be found.
@@ -61,7 +125,7 @@ fn refusal(id: Value, error: &WireError) -> Line {
     }
 }
 
-const ONE_A_LINE: &str = "give one JSON object per line";
+const ONE_A_LINE: &str = "give one JSON object per line, or a document of whole objects";
 
 fn what(value: &Value) -> &'static str {
     match value {
@@ -74,27 +138,41 @@ fn what(value: &Value) -> &'static str {
     }
 }
 
-/// Creates the error for a line of input that is not JSON. The JSON parser always reports line 1; the message contains the true
-/// number `number` of the line instead.
-fn not_json(number: usize, line: &str, error: &serde_json::Error) -> WireError {
+/// Creates the error for a text of input that is not JSON. The JSON parser counts lines and columns from the begin of the
+/// text; the message contains those of the input.
+fn not_json(place: Place, text: &str, error: &serde_json::Error) -> WireError {
     let message = error.to_string();
     if message.starts_with("recursion limit") {
-        let key = format!("line {number}: nesting");
-        return too_large(&key, depth(line), "levels", MAX_NESTING);
+        let key = format!("{place}: nesting");
+        return too_large(&key, depth(text), "levels", MAX_NESTING);
     }
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    let message = message.strip_suffix(&place).unwrap_or(&message);
-    let hint = if has_no_number_for(line) {
+    let within = format!(" at line {} column {}", error.line(), error.column());
+    // The parser means the words true, false and null.
+    let message = match message.strip_suffix(&within).unwrap_or(&message) {
+        "expected ident" => "expected value",
+        message => message,
+    };
+    let hint = if has_no_number_for(text) {
         "; JSON has no NaN and no infinity".to_owned()
     } else if error.is_eof()
         || message == "trailing characters"
-        || !line.trim_start().starts_with('{')
+        || !text.trim_start().starts_with('{')
     {
         format!("; {ONE_A_LINE}")
     } else {
         String::new()
     };
-    let message = format!("line {number} column {}: {message}{hint}", error.column());
+    let start = text.trim_start().chars().next().unwrap_or('{');
+    let message = if start.is_alphabetic() && !error.is_eof() {
+        format!("{place}: this is no JSON{hint}")
+    } else {
+        let (line, column) = match error.line() {
+            0 | 1 => (place.line, place.column.saturating_sub(1) + error.column()),
+            more => (place.line + more - 1, error.column()),
+        };
+        let place = Place { line, ..place };
+        format!("{place} column {column}: {message}{hint}")
+    };
     WireError::new("invalid-json", message)
 }
 
@@ -263,6 +341,49 @@ mod tests {
             twice.starts_with(r#"{"id":1,"#) && twice.contains(ONE_A_LINE),
             "{twice}"
         );
+    }
+
+    #[test]
+    fn a_line_that_is_a_problem_breaks_an_open_object_but_for_a_step() {
+        let step =
+            r#"{"mass_matrix": [[1]], "velocity": [-1], "velocity_plus": [0], "contacts": []}"#;
+        for (open, breaks) in [
+            (r#"{"id": "a", "mass_matrix": [[1"#, true),
+            (r#"{"id": "a", "steps": ["#, false),
+            (r#"{"id": "a", "steps": [{"velocity": [0]},"#, false),
+            (r#"{"id": "a", "steps": [{"velocity": [0]}"#, true),
+            (r#"{"id": "a", "contacts": ["#, true),
+        ] {
+            assert_eq!(
+                breaks_off(Command::Judge, open.as_bytes(), step.as_bytes()),
+                breaks,
+                "{open}"
+            );
+        }
+        let open = br#"{"contacts": ["#;
+        for line in [r#"{"normal": [1], "friction": 0.5}"#, &format!("{step},")] {
+            assert!(!breaks_off(Command::Resolve, open, line.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn a_fault_stands_at_its_line_and_column_of_the_input() {
+        let text = "{\n \"law\": plastic}";
+        let place = Place::new(7, 5, Some(2));
+        let line = answer_text(Command::Resolve, place, text, &|_, _| {}).text;
+        assert!(
+            line.contains("line 8 element 2 column 9: expected value"),
+            "{line}"
+        );
+        let line = answer_text(Command::Resolve, place, "{1", &|_, _| {}).text;
+        assert!(
+            line.contains("line 7 element 2 column 6: key must be"),
+            "{line}"
+        );
+        for word in ["hello", "nope", "plastic: 1"] {
+            let line = answer_line(Command::Lcp, 3, word).text;
+            assert!(line.contains("line 3: this is no JSON; give one"), "{line}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The command `resolve`: from a law and its options to an answer in JSON.
 
 use crate::derivative::Wanted;
-use crate::error::{WireError, typed};
+use crate::error::{WireError, naming_laws, typed};
 use crate::ignored::ignored;
 use crate::limits::check_options;
 use crate::options::{Asked, check_law, known_law, refused};
@@ -38,9 +38,9 @@ impl Resolved {
 pub(crate) fn answer(value: Value, progress: Progress<'_>) -> Result<Answer, WireError> {
     check_law(&value)?;
     let fields = if bodies::is_meant(&value) {
-        bodies::resolve(&typed(value, "")?)?
+        bodies::resolve(&typed(value, "").map_err(naming_laws)?)?
     } else {
-        fields(&typed(value, "")?, progress)?
+        fields(&typed(value, "").map_err(naming_laws)?, progress)?
     };
     Ok(Answer {
         fields,

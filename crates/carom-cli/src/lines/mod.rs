@@ -1,14 +1,15 @@
-//! JSON Lines: each input line is a problem, each output line its answer, in equal order.
+//! JSON Lines and JSON documents: each output line is the answer to one problem of the input, in equal order.
 //!
-//! One thread reads, the caller's thread writes, and a pool of threads computes the answers. Lines are answered
+//! One thread reads, the caller's thread writes, and a pool of threads computes the answers. Problems are answered
 //! as soon as they arrive: a program that writes one line and waits for its answer gets it.
 
 mod isolation;
 mod reader;
+mod splitter;
 
 use crate::Failure;
-use carom_wire::{Command, Line, MAX_LINE_BYTES, answer_line_with_progress, refuse_long_line};
-use reader::RawLine;
+use carom_wire::{Command, Line, MAX_LINE_BYTES, answer_text, refuse_long_text};
+use splitter::RawText;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -30,7 +31,7 @@ const WRITTEN_BYTES: usize = 1 << 16;
 /// Arguments of every command that answers lines.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// File of JSON Lines; standard input if left out or `-`.
+    /// File of problems, one a line or in a JSON document; standard input if left out or `-`.
     file: Option<PathBuf>,
     /// Threads; the answers are the same for any number. Default: all cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -80,10 +81,10 @@ pub(crate) fn answer_lines(
         .start_handler(|_| isolation::keep_panics_of_this_thread())
         .build()
         .map_err(|e| Failure::Usage(format!("cannot start threads: {e}")))?;
-    let lines = reader::start(input)
+    let lines = reader::start(input, command)
         .map_err(|e| Failure::Usage(format!("cannot start a thread that reads: {e}")))?;
     let mut all_solved = true;
-    let mut arrived: VecDeque<RawLine> = VecDeque::new();
+    let mut arrived: VecDeque<RawText> = VecDeque::new();
     let mut bytes = 0;
     loop {
         let more = if arrived.is_empty() {
@@ -103,7 +104,7 @@ pub(crate) fn answer_lines(
         if arrived.is_empty() {
             break;
         }
-        let batch: Vec<RawLine> = arrived.drain(..arrived.len().min(BATCH)).collect();
+        let batch: Vec<RawText> = arrived.drain(..arrived.len().min(BATCH)).collect();
         bytes -= batch.iter().map(|line| line.start.len()).sum::<usize>();
         all_solved &= answer_batch(&pool, &batch, command, is_quiet, output, observe)?;
     }
@@ -131,7 +132,7 @@ pub(crate) fn open(args: &Args) -> Result<Box<dyn Read + Send>, Failure> {
 /// all lines were solved.
 fn answer_batch(
     pool: &rayon::ThreadPool,
-    batch: &[RawLine],
+    batch: &[RawText],
     command: Command,
     is_quiet: bool,
     output: &mut impl Write,
@@ -158,18 +159,18 @@ fn answer_batch(
     })
 }
 
-fn answer(line: &RawLine, command: Command, is_quiet: bool) -> Line {
+fn answer(line: &RawText, command: Command, is_quiet: bool) -> Line {
     // A line that is not UTF-8 is not JSON either; its answer says so. The check alone is faster than the conversion.
     let text = match std::str::from_utf8(&line.start) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => String::from_utf8_lossy(&line.start),
     };
     if line.length > line.start.len() {
-        return refuse_long_line(line.number, &text, line.length);
+        return refuse_long_text(line.place, &text, line.length);
     }
     isolation::isolated(&text, || {
         let progress = crate::progress::samples_on_terminal(is_quiet);
-        answer_line_with_progress(command, line.number, text.trim(), &progress)
+        answer_text(command, line.place, text.trim(), &progress)
     })
 }
 

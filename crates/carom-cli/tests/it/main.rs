@@ -12,6 +12,7 @@ mod joint_limits;
 mod joints;
 mod judge;
 mod laws;
+mod layouts;
 mod protocol;
 mod simultaneous;
 mod sweep;

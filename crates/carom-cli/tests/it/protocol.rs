@@ -102,10 +102,20 @@ fn faults_of_whole_files_say_what_a_line_is() {
     for (name, _) in COMMANDS {
         let csv = error(name, "mass,velocity").2;
         let pretty = error(name, "{").2;
-        let list = error(name, "[1, 2]").2;
-        for message in [csv, pretty, list] {
+        for message in [csv, pretty] {
             assert!(message.contains("one JSON object per line"), "{message}");
         }
+        let output = carom(&[name], "[1, {}]\n");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let elements = answers(&output);
+        let first = elements[0]["error"]["message"].as_str().unwrap();
+        assert!(
+            first.starts_with("line 1 element 1: found a number"),
+            "{first}"
+        );
+        assert_eq!(elements.len(), 2);
+        let word = error(name, "hello").2;
+        assert!(word.starts_with("line 1: this is no JSON"), "{word}");
         let nan = error(name, r#"{"id":1,"x":[-Infinity]}"#).2;
         assert!(nan.contains("JSON has no NaN"), "{nan}");
     }
