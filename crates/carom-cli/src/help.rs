@@ -1,11 +1,13 @@
-//! Help on the keys of a JSON line, shell completions and the manual page.
+//! Help on the keys of a problem in JSON, shell completions and the manual.
 
-use crate::text::entry;
+use crate::Failure;
+use crate::text::{did_you_mean, entry};
 use carom::scenarios::SCENARIOS;
 use carom_wire::{Command, example, keys};
 use clap::builder::PossibleValuesParser;
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::path::PathBuf;
 
 /// Returns the help text on the JSON lines that a command reads: each key with its meaning, and an example line.
 fn lines(command: Command) -> String {
@@ -72,9 +74,38 @@ pub(crate) fn completions(
     std::io::stdout().lock().write_all(&script)
 }
 
-/// Prints the manual page of the command line in troff format.
-pub(crate) fn manual(command: clap::Command) -> std::io::Result<()> {
+/// Arguments of `carom man`.
+#[derive(clap::Args)]
+pub(crate) struct ManArgs {
+    /// Command whose page is printed, such as `sweep run`; carom's own page if left out.
+    #[arg(value_name = "COMMAND")]
+    command: Vec<String>,
+    /// Write the pages of all commands into this folder instead.
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    out: Option<PathBuf>,
+}
+
+/// Prints the manual page of a command in troff format, or writes the pages of all commands. A page names the pages of its
+/// subcommands, and no other.
+pub(crate) fn manual(args: &ManArgs, command: clap::Command) -> Result<(), Failure> {
+    let mut command = command.disable_help_subcommand(true);
+    command.build();
+    if let Some(folder) = &args.out {
+        let written = std::fs::create_dir_all(folder)
+            .and_then(|()| clap_mangen::generate_to(command, folder));
+        return written.map_err(|error| {
+            Failure::Usage(format!("cannot write into {}: {error}", folder.display()))
+        });
+    }
+    let mut found = &command;
+    for word in &args.command {
+        let names = found.get_subcommands().map(clap::Command::get_name);
+        let hint = did_you_mean(word, names).unwrap_or_else(|| "see `carom --help`".to_owned());
+        let unknown = || Failure::Usage(format!("no command `{word}`; {hint}"));
+        found = found.find_subcommand(word).ok_or_else(unknown)?;
+    }
     let mut page = Vec::new();
-    clap_mangen::Man::new(command).render(&mut page)?;
-    std::io::stdout().lock().write_all(&page)
+    clap_mangen::Man::new(found.clone()).render(&mut page)?;
+    std::io::stdout().lock().write_all(&page)?;
+    Ok(())
 }

@@ -81,14 +81,12 @@ pub(crate) fn judge(args: &JudgeArgs, is_quiet: bool) -> Result<(), Failure> {
         };
         let input = lines::open(&args.lines)?;
         let threads = args.lines.threads();
-        lines::answer_lines(
-            input,
-            Command::Judge,
-            threads,
+        let asked = lines::Asked {
+            command: Command::Judge,
             is_quiet,
-            &mut output,
-            &mut observe,
-        )?
+            is_for_people: args.lines.is_for_people(),
+        };
+        lines::answer_lines(input, asked, threads, &mut output, &mut observe)?
     };
     if let Some(path) = &args.junit {
         crate::interrupt::whole(|| suite.write(path))?;

@@ -73,8 +73,8 @@ enum Command {
     Cite(cite::CiteArgs),
     /// Print completions for a shell.
     Completions(help::CompletionsArgs),
-    /// Print the manual page.
-    Man,
+    /// Print a page of the manual, or write all of them into a folder.
+    Man(help::ManArgs),
 }
 
 impl Command {
@@ -163,7 +163,7 @@ pub fn main_within(
         Command::Laws(args) => laws::laws(&args),
         Command::Cite(args) => cite::cite(&args),
         Command::Completions(args) => help::completions(&args, command()).map_err(Failure::from),
-        Command::Man => help::manual(command()).map_err(Failure::from),
+        Command::Man(args) => help::manual(&args, command()),
     };
     match done {
         Ok(()) => 0,
@@ -185,11 +185,14 @@ pub fn answer_lines(
     output: &mut impl Write,
 ) -> std::io::Result<bool> {
     let nobody = &mut |_: &carom_wire::Line| {};
-    lines::answer_lines(input, command, threads, true, output, nobody).map_err(|failure| {
-        match failure {
-            Failure::Usage(message) | Failure::Unsolved(message) => std::io::Error::other(message),
-            Failure::Closed => std::io::ErrorKind::BrokenPipe.into(),
-        }
+    let asked = lines::Asked {
+        command,
+        is_quiet: true,
+        is_for_people: false,
+    };
+    lines::answer_lines(input, asked, threads, output, nobody).map_err(|failure| match failure {
+        Failure::Usage(message) | Failure::Unsolved(message) => std::io::Error::other(message),
+        Failure::Closed => std::io::ErrorKind::BrokenPipe.into(),
     })
 }
 

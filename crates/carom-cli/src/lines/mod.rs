@@ -6,6 +6,7 @@
 mod isolation;
 mod reader;
 mod splitter;
+mod words;
 
 use crate::Failure;
 use carom_wire::{Command, Line, MAX_LINE_BYTES, answer_text, refuse_long_text};
@@ -13,7 +14,7 @@ use splitter::RawText;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -36,6 +37,9 @@ pub(crate) struct Args {
     /// Threads; the answers are the same for any number. Default: all cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    /// Print lines of JSON on a terminal, too; into a file or pipe they go in any case.
+    #[arg(long)]
+    json: bool,
 }
 
 impl Args {
@@ -43,35 +47,47 @@ impl Args {
     pub(crate) fn threads(&self) -> usize {
         usize::from(self.threads.unwrap_or(0))
     }
+
+    /// True if the answers are for people: standard output is a terminal, and JSON is not asked for.
+    pub(crate) fn is_for_people(&self) -> bool {
+        !self.json && std::io::stdout().is_terminal()
+    }
 }
 
 /// Answers every line of the command's input and prints the answers. Returns an error without message if a line could
 /// not be solved. `is_quiet` suppresses the progress display.
 pub(crate) fn answer_all(args: &Args, command: Command, is_quiet: bool) -> Result<(), Failure> {
     let input = open(args)?;
+    let asked = Asked {
+        command,
+        is_quiet,
+        is_for_people: args.is_for_people(),
+    };
     let mut output = std::io::stdout().lock();
     let nobody = &mut |_: &Line| {};
-    if answer_lines(
-        input,
-        command,
-        args.threads(),
-        is_quiet,
-        &mut output,
-        nobody,
-    )? {
+    if answer_lines(input, asked, args.threads(), &mut output, nobody)? {
         Ok(())
     } else {
         Err(Failure::Unsolved(String::new()))
     }
 }
 
-/// Answers every line of `input` on a pool of threads, writes the answers to `output`, and returns true if all lines were
-/// solved. `observe` is called with each answer in the order of the lines; `is_quiet` suppresses the progress display.
+/// Command that answers problems, and the form of its output.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked {
+    pub(crate) command: Command,
+    /// True if no progress is shown.
+    pub(crate) is_quiet: bool,
+    /// True if the answers are written in words instead of JSON.
+    pub(crate) is_for_people: bool,
+}
+
+/// Answers every problem of `input` on a pool of threads, writes the answers to `output`, and returns true if all were
+/// solved. `observe` is called with each answer in the order of the problems.
 pub(crate) fn answer_lines(
     input: Box<dyn Read + Send>,
-    command: Command,
+    asked: Asked,
     threads: usize,
-    is_quiet: bool,
     output: &mut impl Write,
     observe: &mut dyn FnMut(&Line),
 ) -> Result<bool, Failure> {
@@ -81,7 +97,7 @@ pub(crate) fn answer_lines(
         .start_handler(|_| isolation::keep_panics_of_this_thread())
         .build()
         .map_err(|e| Failure::Usage(format!("cannot start threads: {e}")))?;
-    let lines = reader::start(input, command)
+    let lines = reader::start(input, asked.command)
         .map_err(|e| Failure::Usage(format!("cannot start a thread that reads: {e}")))?;
     let mut all_solved = true;
     let mut arrived: VecDeque<RawText> = VecDeque::new();
@@ -106,7 +122,7 @@ pub(crate) fn answer_lines(
         }
         let batch: Vec<RawText> = arrived.drain(..arrived.len().min(BATCH)).collect();
         bytes -= batch.iter().map(|line| line.start.len()).sum::<usize>();
-        all_solved &= answer_batch(&pool, &batch, command, is_quiet, output, observe)?;
+        all_solved &= answer_batch(&pool, &batch, asked, output, observe)?;
     }
     Ok(all_solved)
 }
@@ -127,26 +143,24 @@ pub(crate) fn open(args: &Args) -> Result<Box<dyn Read + Send>, Failure> {
     Ok(Box::new(file))
 }
 
-/// Answers the lines in `batch` on a pool of threads. `is_quiet` suppresses the progress display. Each answer is
-/// written to `output` as soon as all answers to earlier lines are written, and passed to `observe`. Returns true if
-/// all lines were solved.
+/// Answers the problems in `batch` on a pool of threads. Each answer is written to `output` as soon as all answers to earlier
+/// problems are written, and passed to `observe`. Returns true if all problems were solved.
 fn answer_batch(
     pool: &rayon::ThreadPool,
     batch: &[RawText],
-    command: Command,
-    is_quiet: bool,
+    asked: Asked,
     output: &mut impl Write,
     observe: &mut dyn FnMut(&Line),
 ) -> std::io::Result<bool> {
     let is_stopped = AtomicBool::new(false);
-    let (send, receive) = mpsc::channel::<(usize, Line)>();
+    let (send, receive) = mpsc::channel::<(usize, Answer)>();
     pool.in_place_scope(|scope| {
         for (index, line) in batch.iter().enumerate() {
             let (send, is_stopped) = (send.clone(), &is_stopped);
             scope.spawn(move |_| {
                 if !is_stopped.load(Ordering::Relaxed) {
                     // Sending fails only if the answers are no longer written.
-                    let _ = send.send((index, answer(line, command, is_quiet)));
+                    let _ = send.send((index, answer(line, asked)));
                 }
             });
         }
@@ -159,23 +173,35 @@ fn answer_batch(
     })
 }
 
-fn answer(line: &RawText, command: Command, is_quiet: bool) -> Line {
+/// Answer to a problem, and its form in words if that is written.
+struct Answer {
+    line: Line,
+    words: Option<String>,
+}
+
+fn answer(problem: &RawText, asked: Asked) -> Answer {
     // A line that is not UTF-8 is not JSON either; its answer says so. The check alone is faster than the conversion.
-    let text = match std::str::from_utf8(&line.start) {
+    let text = match std::str::from_utf8(&problem.start) {
         Ok(text) => Cow::Borrowed(text),
-        Err(_) => String::from_utf8_lossy(&line.start),
+        Err(_) => String::from_utf8_lossy(&problem.start),
     };
-    if line.length > line.start.len() {
-        return refuse_long_text(line.place, &text, line.length);
+    let line = if problem.length > problem.start.len() {
+        refuse_long_text(problem.place, &text, problem.length)
+    } else {
+        isolation::isolated(&text, || {
+            let progress = crate::progress::samples_on_terminal(asked.is_quiet);
+            answer_text(asked.command, problem.place, text.trim(), &progress)
+        })
+    };
+    let in_words = || words::in_words(asked.command, problem.place, &text, &line);
+    Answer {
+        words: asked.is_for_people.then(in_words),
+        line,
     }
-    isolation::isolated(&text, || {
-        let progress = crate::progress::samples_on_terminal(is_quiet);
-        answer_text(command, line.place, text.trim(), &progress)
-    })
 }
 
 fn write_in_order(
-    answers: &mpsc::Receiver<(usize, Line)>,
+    answers: &mpsc::Receiver<(usize, Answer)>,
     output: &mut impl Write,
     observe: &mut dyn FnMut(&Line),
 ) -> std::io::Result<bool> {
@@ -196,9 +222,9 @@ fn write_in_order(
             }
         };
         early.insert(index, line);
-        while let Some(line) = early.remove(&next) {
+        while let Some(Answer { line, words }) = early.remove(&next) {
             all_solved &= line.is_solved;
-            ready.extend_from_slice(line.text.as_bytes());
+            ready.extend_from_slice(words.as_ref().unwrap_or(&line.text).as_bytes());
             ready.push(b'\n');
             if ready.len() >= WRITTEN_BYTES {
                 write_whole(&mut ready, output)?;

@@ -81,6 +81,49 @@ fn shells_and_the_manual_know_every_command() {
     );
 }
 
+/// `carom-sweep-run(1)` in a page is the file `carom-sweep-run.1`, and `carom man sweep run` prints it.
+#[test]
+fn a_page_of_the_manual_names_only_pages_that_exist() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("man/man1");
+    assert_eq!(stdout(&["man", "--out", out.to_str().unwrap()]), "");
+    let mut pages = 0;
+    for entry in std::fs::read_dir(&out).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap().replace("\\-", "-");
+        let named = text
+            .split("(1)")
+            .filter_map(|before| before.split_whitespace().last());
+        for name in named.filter(|name| name.starts_with("carom")) {
+            assert!(out.join(format!("{name}.1")).exists(), "{path:?}: {name}");
+        }
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let mut args = vec!["man"];
+        args.extend(name.split('-').skip(1));
+        assert_eq!(stdout(&args).replace("\\-", "-"), text, "{name}");
+        pages += 1;
+    }
+    assert!(pages >= 20, "{pages}");
+    for (wrong, told) in [
+        (
+            &["man", "swep"][..],
+            "no command `swep`; did you mean `sweep`?",
+        ),
+        (
+            &["man", "--out", "Cargo.toml"],
+            "cannot write into Cargo.toml",
+        ),
+    ] {
+        let output = carom(wrong, "");
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            error.contains(told) && error.lines().count() == 1,
+            "{error}"
+        );
+    }
+}
+
 #[test]
 fn the_list_fits_a_terminal_and_is_grouped_by_paper() {
     let list = stdout(&["list"]);

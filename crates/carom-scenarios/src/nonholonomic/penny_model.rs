@@ -27,6 +27,8 @@ const PATH_STEP: f64 = 0.05;
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Law {
     Elastic,
+    /// The paper calls this law plastic.
+    #[serde(alias = "plastic")]
     Projected,
     Newton,
     ProjectedNewton,

@@ -31,6 +31,25 @@ fn every_scenario_reads_its_own_toml_and_refuses_another_key() {
     }
 }
 
+/// Clark & Bloch call the projected law plastic.
+#[test]
+fn the_law_of_a_penny_has_the_name_of_the_paper_too() {
+    let run = |law: &str| {
+        let overrides = Overrides {
+            toml: format!("law = \"{law}\"\nimpacts = 3\n"),
+            ..Overrides::default()
+        };
+        scenario("penny")
+            .unwrap()
+            .run(&overrides)
+            .unwrap()
+            .quantities
+    };
+    assert_eq!(run("plastic"), run("projected"));
+    let error = fault("penny", "law = \"plastik\"");
+    assert!(error.contains("unknown variant `plastik`"), "{error}");
+}
+
 #[test]
 fn a_value_out_of_range_is_named_with_file_line_and_key() {
     for (name, toml, expected) in [
