@@ -3,7 +3,7 @@
 
 use crate::{engines, golden};
 use anyhow::{Context, bail, ensure};
-use carom_scenarios::{Overrides, Record, SCENARIOS, Scenario};
+use carom_scenarios::{Overrides, Record, SCENARIOS, Scenario, record_words};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -50,9 +50,12 @@ pub(crate) fn verify(root: &Path, args: &Args) -> anyhow::Result<()> {
     }
     let golden = root.join("golden");
     let mut faults = 0;
+    let mut words = String::new();
     for scenario in &chosen {
         let fresh = scenario.run(&Overrides::default()).context(scenario.name)?;
         let path = golden.join(format!("{}.json", scenario.name));
+        words.push_str(&record_words(&fresh));
+        words.push('\n');
         let mut lines = against_expected(&fresh);
         if scenario.name == engines::SCENARIO {
             lines.extend(engines::check(root, &fresh, args.bless)?);
@@ -82,6 +85,7 @@ pub(crate) fn verify(root: &Path, args: &Args) -> anyhow::Result<()> {
     }
     if args.only.is_none() {
         faults += orphans(&golden, args.bless)?;
+        faults += searched(root, &words, args.bless)?;
     }
     ensure!(faults == 0, "verify: {faults} differences");
     let verb = if args.bless { "blessed" } else { "verified" };
@@ -139,6 +143,19 @@ fn orphans(golden: &Path, bless: bool) -> anyhow::Result<usize> {
         }
     }
     Ok(found)
+}
+
+/// Compares the words of all records that `carom list` searches with the stored ones. With `bless` they are stored; otherwise
+/// a difference is printed. Returns the number of printed differences.
+fn searched(root: &Path, words: &str, bless: bool) -> anyhow::Result<usize> {
+    let path = root.join("crates/carom-scenarios/src/search/records.txt");
+    if bless {
+        std::fs::write(&path, words)?;
+    } else if std::fs::read_to_string(&path)?.replace("\r\n", "\n") != words {
+        println!("{}: other words than the records have", path.display());
+        return Ok(1);
+    }
+    Ok(0)
 }
 
 /// Compares the quantities of a record with their expected values. Returns one line for every quantity that differs from the

@@ -24,6 +24,7 @@ mod judge;
 mod junit;
 mod laws;
 mod lines;
+mod list;
 mod progress;
 mod run;
 #[cfg(feature = "sweep")]
@@ -50,8 +51,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List every scenario and what it reproduces.
-    List(run::ListArgs),
+    /// List scenarios by question: all, or those with some words or figure of a paper.
+    List(list::ListArgs),
     /// Print a scenario's default configuration as commented TOML.
     Show(run::ShowArgs),
     /// Run a scenario: a table of results, and records and figures with --out.
@@ -151,7 +152,7 @@ pub fn main_within(
     }
     let answer = |args: &lines::Args, command| lines::answer_all(args, command, cli.quiet);
     let done = match cli.command {
-        Command::List(args) => run::list(&args),
+        Command::List(args) => list::list(&args),
         Command::Show(args) => run::show(&args),
         Command::Run(args) => run::run(&args, cli.quiet),
         Command::Resolve(args) => answer(&args, carom_wire::Command::Resolve),

@@ -1,4 +1,4 @@
-//! `carom list`, `carom show` and `carom run`: the scenarios.
+//! `carom show` and `carom run`: the scenarios.
 
 use crate::{Failure, text};
 use carom::report::input::{MAX_TOML_BYTES, read_text};
@@ -7,17 +7,6 @@ use carom::scenarios::{Overrides, SCENARIOS, Scenario, scenario};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
-
-/// Arguments of `carom list`.
-#[derive(clap::Args)]
-pub(crate) struct ListArgs {
-    /// Only scenarios whose name, summary or paper mentions every one of these words.
-    #[arg(value_name = "WORD")]
-    words: Vec<String>,
-    /// Print a JSON array.
-    #[arg(long)]
-    json: bool,
-}
 
 /// Arguments of `carom show`.
 #[derive(clap::Args)]
@@ -110,69 +99,6 @@ impl RunArgs {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         self.threads.map_or_else(all, usize::from)
     }
-}
-
-/// Returns the scenarios whose name, summary or references contain every given word, regardless of case. Without words it
-/// returns all scenarios; it fails if no scenario contains the words.
-fn mentioning(words: &[String]) -> Result<Vec<&'static Scenario>, Failure> {
-    let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
-    let mentions = |s: &&Scenario| {
-        let text = format!("{} {} {} {}", s.name, s.summary, s.paper, s.reproduces).to_lowercase();
-        words.iter().all(|word| text.contains(word))
-    };
-    let found: Vec<&Scenario> = SCENARIOS.iter().filter(mentions).collect();
-    if found.is_empty() {
-        let names = SCENARIOS.iter().map(|s| s.name);
-        let hint = words
-            .first()
-            .and_then(|word| text::did_you_mean(word, names));
-        let hint = hint.unwrap_or_else(|| "see `carom list`".to_owned());
-        let words = words.join(" ");
-        return Err(Failure::Usage(format!(
-            "no scenario mentions `{words}`; {hint}"
-        )));
-    }
-    Ok(found)
-}
-
-pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
-    let scenarios = mentioning(&args.words)?;
-    let mut out = std::io::stdout().lock();
-    if args.json {
-        let entry = |s: &Scenario| {
-            json!({
-                "name": s.name,
-                "summary": s.summary,
-                "paper": s.paper,
-                "reproduces": s.reproduces,
-            })
-        };
-        let entries: Vec<_> = scenarios.into_iter().map(entry).collect();
-        writeln!(out, "{:#}", json!(entries))?;
-        return Ok(());
-    }
-    let width = scenarios.iter().map(|s| s.name.len()).max().unwrap_or(0) + 4;
-    let mut papers: Vec<&str> = Vec::new();
-    for s in &scenarios {
-        if !papers.contains(&s.paper) {
-            papers.push(s.paper);
-        }
-    }
-    for (k, paper) in papers.into_iter().enumerate() {
-        if k > 0 {
-            writeln!(out)?;
-        }
-        write!(out, "{}", text::entry("", 0, paper))?;
-        for s in scenarios.iter().filter(|s| s.paper == paper) {
-            let description = format!("{} [{}]", s.summary, s.reproduces);
-            write!(
-                out,
-                "{}",
-                text::entry(&format!("  {}", s.name), width, &description)
-            )?;
-        }
-    }
-    Ok(())
 }
 
 pub(crate) fn show(args: &ShowArgs) -> Result<(), Failure> {

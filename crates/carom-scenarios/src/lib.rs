@@ -34,6 +34,7 @@ mod nonholonomic;
 mod progress;
 mod propagative;
 mod scenario;
+mod search;
 mod set_valued;
 pub mod tree;
 mod two_body;
@@ -49,6 +50,7 @@ pub use motion::world::{Robot, World, run_controlled};
 pub use progress::{Advance, Progress};
 pub use propagative::tail_runner;
 pub use scenario::Scenario;
+pub use search::{Card, Found, Group, groups, record_words, search};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -12,7 +12,6 @@ use html::{escape, minus};
 
 use super::catalog::{Catalog, Compared, Found, Item, Paper, Place, Standing};
 use super::members;
-use index::Cards;
 
 /// Folder of the figures.
 pub(super) const FIGURES: &str = "figures";
@@ -46,12 +45,11 @@ pub(super) fn files(
 ) -> anyhow::Result<Vec<(String, String)>> {
     let mut files = Vec::new();
     let chapters = chapters(catalog, records)?;
-    let cards = Cards::load()?;
     for chapter in &chapters {
-        let page = chapter_page(chapter, records, &cards, &mut files)?;
+        let page = chapter_page(chapter, records, &mut files)?;
         files.push((chapter.file.clone(), page));
     }
-    let index = index::index(&chapters, records, &cards)?;
+    let index = index::index(&chapters, records)?;
     files.push(("index.html".to_owned(), index));
     Ok(files)
 }
@@ -110,7 +108,6 @@ const FIELD: &str = "<p id=\"filter\" hidden><label>Search \
 fn chapter_page(
     chapter: &Chapter<'_>,
     records: &[Record],
-    cards: &Cards,
     files: &mut Vec<(String, String)>,
 ) -> anyhow::Result<String> {
     let mut body = format!(
@@ -126,7 +123,9 @@ fn chapter_page(
     for scenario in &chapter.scenarios {
         if let Some(record) = records.iter().find(|r| r.scenario == scenario.name) {
             plays |= !record.animations.is_empty();
-            let title = cards.title(scenario.name).unwrap_or(scenario.name);
+            let title = scenario
+                .question_and_title()
+                .map_or(scenario.name, |(_, title)| title);
             card(
                 &mut body,
                 (scenario, title),

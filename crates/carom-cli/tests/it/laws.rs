@@ -125,7 +125,7 @@ fn a_page_of_the_manual_names_only_pages_that_exist() {
 }
 
 #[test]
-fn the_list_fits_a_terminal_and_is_grouped_by_paper() {
+fn the_list_fits_a_terminal_and_is_grouped_by_question() {
     let list = stdout(&["list"]);
     for line in list.lines() {
         assert!(line.chars().count() <= 100, "{line}");
@@ -133,6 +133,69 @@ fn the_list_fits_a_terminal_and_is_grouped_by_paper() {
     for scenario in carom::scenarios::SCENARIOS {
         let name = format!("  {} ", scenario.name);
         assert!(list.lines().any(|line| line.starts_with(&name)), "{name}");
+    }
+    let own = "Bodies, a robot or a mechanism of my own\n  world ";
+    assert!(list.starts_with(own), "{list}");
+    assert!(list.contains("\n\nWhat does friction decide?\n"), "{list}");
+}
+
+#[test]
+fn the_list_is_searched_by_words_and_figures() {
+    let figure = stdout(&["list", "Fig.", "5"]);
+    assert_eq!(figure, stdout(&["list", "Figure 5"]));
+    assert!(figure.contains("  billiard-break "), "{figure}");
+    let one = stdout(&["list", "Seghete", "Fig.", "5"]);
+    assert!(one.starts_with("  billiard-break "), "{one}");
+    let many = stdout(&["list", "impact"]);
+    let is_row = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
+    assert_eq!(many.lines().filter(is_row).count(), 20, "{many}");
+    assert!(many.lines().last().unwrap().starts_with("and "), "{many}");
+    let beyond = stdout(&["list", "Slurm"]);
+    assert!(beyond.contains("chapter Sweeps"), "{beyond}");
+    assert_eq!(stdout(&["list", "Slurm", "--json"]), "[]\n");
+    let nowhere = carom(&["list", "xyzzy"], "");
+    assert_eq!(nowhere.status.code(), Some(2), "{nowhere:?}");
+    assert!(nowhere.stdout.is_empty(), "{nowhere:?}");
+
+    let json =
+        |args: &[&str]| -> serde_json::Value { serde_json::from_str(&stdout(args)).unwrap() };
+    let all = json(&["list", "--json"]);
+    assert_eq!(
+        all.as_array().unwrap().len(),
+        carom::scenarios::SCENARIOS.len()
+    );
+    let one = json(&["list", "billiard-break", "--json"]);
+    assert_eq!(one[0]["figures"], serde_json::json!(["Fig. 4", "Fig. 5"]));
+    assert_eq!(
+        one[0]["question"],
+        "Does it matter which contact is hit first?"
+    );
+    assert!(
+        one[0]["title"]
+            .as_str()
+            .unwrap()
+            .starts_with("A ball hits two"),
+        "{one}"
+    );
+}
+
+/// The chapters that the list names are those of the book.
+#[test]
+fn the_list_names_chapters_that_exist() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src");
+    let summary = std::fs::read_to_string(root.join("SUMMARY.md")).unwrap();
+    for word in ["Slurm", "JUnit", "notebook"] {
+        let list = stdout(&["list", word]);
+        let chapters: Vec<&str> = list
+            .lines()
+            .filter(|line| line.contains(" chapter "))
+            .collect();
+        assert!(!chapters.is_empty(), "{list}");
+        for line in chapters {
+            let (title, file) = line.split_once("docs/src/").unwrap();
+            let title = title.trim().trim_start_matches("chapter ");
+            assert!(summary.contains(&format!("[{title}]({file})")), "{line}");
+        }
     }
 }
 

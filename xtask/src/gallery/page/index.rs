@@ -2,62 +2,18 @@
 
 use std::fmt::Write as _;
 
-use anyhow::Context as _;
 use carom_report::animation::{Animation, MovingArrow, PlaneBody, Scene};
 use carom_report::export::{file_name, html};
-use carom_scenarios::Record;
+use carom_scenarios::{Card, Record, groups};
 use html::escape;
-use serde::Deserialize;
 
 use super::super::catalog::Standing;
 use super::{Chapter, FIELD, FIGURES, count, page};
 
-/// Titles, marks and order of the scenarios.
-const CARDS: &str = include_str!("../../../data/cards.toml");
-
 /// Distance between the two outcomes of the moving picture, in radii of a ball.
 const APART: f64 = 7.5;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Cards {
-    pub(super) groups: Vec<Group>,
-}
-
-/// Scenarios that answer one question.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Group {
-    question: String,
-    pub(super) cards: Vec<Card>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Card {
-    pub(super) name: String,
-    pub(super) title: String,
-    chips: Vec<String>,
-}
-
-impl Cards {
-    pub(super) fn load() -> anyhow::Result<Self> {
-        toml::from_str(CARDS).context("xtask/data/cards.toml")
-    }
-
-    /// Returns the title in words of the scenario `name` on the index page; `None` if the scenario has no card.
-    pub(super) fn title(&self, name: &str) -> Option<&str> {
-        let mut cards = self.groups.iter().flat_map(|group| &group.cards);
-        let card = cards.find(|card| card.name == name)?;
-        Some(&card.title)
-    }
-}
-
-pub(super) fn index(
-    chapters: &[Chapter<'_>],
-    records: &[Record],
-    cards: &Cards,
-) -> anyhow::Result<String> {
+pub(super) fn index(chapters: &[Chapter<'_>], records: &[Record]) -> anyhow::Result<String> {
     let mut body = "<h1>carom: what happens when rigid bodies hit</h1>\n".to_owned();
     let hero = hero(records);
     if let Some(hero) = &hero {
@@ -75,7 +31,7 @@ pub(super) fn index(
          <code>cargo run --release --</code>). Everything is in this folder; nothing is fetched. \
          <a href=\"#papers\">By paper</a>.</p>\n{FIELD}"
     );
-    for group in &cards.groups {
+    for group in groups() {
         let found: String = group
             .cards
             .iter()

@@ -68,23 +68,6 @@ fn the_page_is_light_and_shows_every_scenario() {
     }
 }
 
-/// Checks that every scenario has exactly one card. A scenario without a card cannot be found, and one with two cards is
-/// counted twice.
-#[test]
-fn every_scenario_has_one_card() {
-    let cards = Cards::load().unwrap();
-    let mut names: Vec<&str> = cards
-        .groups
-        .iter()
-        .flat_map(|group| &group.cards)
-        .map(|card| card.name.as_str())
-        .collect();
-    names.sort_unstable();
-    let mut scenarios: Vec<&str> = SCENARIOS.iter().map(|s| s.name).collect();
-    scenarios.sort_unstable();
-    assert_eq!(names, scenarios);
-}
-
 /// Checks that the index page begins with an animation of both outcomes of one impact.
 #[test]
 fn the_index_begins_with_a_moving_picture() {
