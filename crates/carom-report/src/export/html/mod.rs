@@ -6,6 +6,7 @@
 //! The parts of the page are public, so that a page about many records can look alike.
 
 mod headlines;
+mod paper;
 mod parts;
 
 pub use super::escape::escape;
@@ -51,9 +52,12 @@ pub fn html(record: &Record, formats: &[Format]) -> Result<String, ExportError> 
         law(record),
         record.numerics,
     );
+    body.push_str(&paper::line(record));
     body.push_str(&warnings(record));
     section(&mut body, "", &record.animations, placed)?;
-    section(&mut body, "", &record.figures, |f| figure(f, formats))?;
+    section(&mut body, "", &record.figures, |f| {
+        figure(f, &paper::place(record, f), formats)
+    })?;
     body.push_str(&headlines(&record.quantities));
     let scalars = quantities(&record.quantities);
     if !scalars.is_empty() {
@@ -187,7 +191,8 @@ fn section<T>(
     Ok(())
 }
 
-fn figure(figure: &Figure, formats: &[Format]) -> Result<String, ExportError> {
+/// Writes the HTML of a figure whose caption begins with `place`, with links to its files in the formats `formats`.
+fn figure(figure: &Figure, place: &str, formats: &[Format]) -> Result<String, ExportError> {
     let mut links = String::new();
     for format in formats {
         let file = file_name(&figure.name, format.extension())?;
@@ -197,9 +202,10 @@ fn figure(figure: &Figure, formats: &[Format]) -> Result<String, ExportError> {
     }
     Ok(format!(
         "<figure>\n<div class=\"wide screen\">\n{}</div>\n<div class=\"narrow\">\n{}</div>\n\
-         <figcaption>{}{links}</figcaption>\n</figure>\n",
+         <figcaption>{}{}{links}</figcaption>\n</figure>\n",
         svg::svg(figure)?,
         svg::narrow(figure)?,
+        escape(place),
         escape(&figure.caption),
     ))
 }
