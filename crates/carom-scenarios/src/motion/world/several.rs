@@ -44,11 +44,15 @@ impl Comparison {
             self.compared += 1;
             let law = setup.several(0);
             self.warning = posed.differing(law.as_ref()).map(|[own, other]| {
+                let name = setup.several_name();
+                let asked = if world.rubs(impact) {
+                    format!("without friction `{name}` answers")
+                } else {
+                    format!("`{name}` answered")
+                };
                 format!(
-                    "at {:.4} s one contact closed while another touched, and the law decides: without friction `{}` answers \
-                     {own} m/s, `{}` answers {other} m/s (law.several)",
-                    impact.time,
-                    setup.several_name(),
+                    "at {} s one contact closed while another touched: {asked} {own} m/s, `{}` answers {other} (law.several)",
+                    trimmed(format!("{:.4}", impact.time)),
                     Propagative::default().name(),
                 )
             });
@@ -58,6 +62,26 @@ impl Comparison {
     /// Returns the warning; `None` if the laws agree.
     pub(super) fn warning(&self) -> Option<&str> {
         self.warning.as_deref()
+    }
+}
+
+/// Removes the zeros at the end of a decimal number.
+fn trimmed(number: String) -> String {
+    if number.contains('.') {
+        number
+            .trim_end_matches('0')
+            .trim_end_matches('.')
+            .to_owned()
+    } else {
+        number
+    }
+}
+
+impl World {
+    /// True if a contact of the impact has friction.
+    fn rubs(&self, impact: &Impact) -> bool {
+        let mut contacts = impact.contacts.iter();
+        contacts.any(|c| self.world.surface(c.first, c.second).friction > 0.0)
     }
 }
 
@@ -71,13 +95,15 @@ impl Posed {
         let fastest = impact.contacts.iter().map(size).fold(0.0, f64::min);
         let rests = |c: &&ImpactContact| c.normal_velocity.abs() <= 1e-9 * -fastest;
         let restitution = |c: &ImpactContact| world.surface(c.first, c.second).restitution;
-        let closing = impact.contacts.iter().find(|c| size(c) == fastest)?;
+        let bounces = |c: &&ImpactContact| restitution(c) > 0.0;
+        let closing = impact.contacts.iter().filter(bounces);
+        let closing = closing.min_by(|a, b| size(a).total_cmp(&size(b)))?;
         let touching = impact
             .contacts
             .iter()
             .filter(rests)
             .find(|c| is_mobile(c.first) && is_mobile(c.second) && restitution(c) > 0.0);
-        if !(fastest < 0.0 && restitution(closing) > 0.0 && touching.is_some()) {
+        if rests(&closing) || size(closing) >= 0.0 || touching.is_none() {
             return None;
         }
         let place = |thing: usize| impact.states.iter().position(|(body, _)| *body == thing);
@@ -159,14 +185,23 @@ impl Posed {
         (length(own - other) > EQUAL * change).then(|| [self.told(own), self.told(other)])
     }
 
-    /// Returns the velocities of the bodies along the direction of the impact as a text.
+    /// Returns the velocity (m/s) of the body at place `k` along the direction of the impact.
+    fn along(&self, velocity: &DVector<f64>, k: usize) -> f64 {
+        velocity.fixed_rows::<3>(6 * k).dot(&self.direction)
+    }
+
+    /// Returns the velocities of the bodies along the direction of the impact as a text, rounded to a hundredth of the power of
+    /// ten of the largest one before the impact.
     fn told(&self, velocity: &DVector<f64>) -> String {
         let n = velocity.len() / 6;
+        let before = (0..n).map(|k| self.along(&self.velocity, k).abs());
+        let largest = before.fold(f64::MIN_POSITIVE, f64::max);
+        let power = libm::floor(libm::log10(largest * (1.0 + 1e-9)));
+        let decimals = (2.0 - power).clamp(0.0, 300.0) as usize;
         let along = |k: usize| {
-            let along = velocity.fixed_rows::<3>(6 * k).dot(&self.direction);
-            // Adding zero turns -0 into 0.
-            let rounded = (100.0 * along).round() / 100.0 + 0.0;
-            format!("{rounded}")
+            let text = trimmed(format!("{:.decimals$}", self.along(velocity, k)));
+            let is_zero = text.trim_matches(['-', '0', '.']).is_empty();
+            if is_zero { "0".to_owned() } else { text }
         };
         let mut texts: Vec<String> = (0..n.min(TOLD)).map(along).collect();
         if n > TOLD {
