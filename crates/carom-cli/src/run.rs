@@ -2,11 +2,11 @@
 
 use crate::{Failure, text};
 use carom::report::input::{MAX_TOML_BYTES, read_text};
-use carom::report::{Record, export};
+use carom::report::{Account, Record, export};
 use carom::scenarios::{Overrides, SCENARIOS, Scenario, scenario};
 use serde_json::{Value, json};
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
 
 /// Arguments of `carom show`.
 #[derive(clap::Args)]
@@ -165,10 +165,7 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
             }
         })?;
     if !is_quiet {
-        for warning in warnings(&record) {
-            // A closed stderr is no reason to stop.
-            let _ = writeln!(std::io::stderr(), "carom: warning: {warning}");
-        }
+        tell(&record, args.json, &named(&record, file.as_deref()));
     }
     let is_demo = file.is_none() && DEMOS.contains(&scenario.name);
     let text = if args.json {
@@ -209,17 +206,49 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
     }
 }
 
-/// Iterates over the warnings in the results of a record.
-fn warnings(record: &Record) -> impl Iterator<Item = &str> {
-    let list = record.results.get("warnings").and_then(Value::as_array);
-    list.into_iter().flatten().filter_map(Value::as_str)
+/// Prints the warnings of a run on stderr, and with `--json` (`is_json`) the numbers of ignored inputs. Nothing is printed if
+/// the summary of the run appears on the same terminal. `name` is the name of the user's file or of the scenario.
+fn tell(record: &Record, is_json: bool, name: &str) {
+    if !is_json && std::io::stdout().is_terminal() {
+        return;
+    }
+    let account = Account::of(record);
+    let mut lines = Vec::new();
+    if is_json && let Some(left_out) = account.left_out_in_brief() {
+        lines.push(format!(
+            "{name}: left out: {left_out}; see \"ignored\" in the record"
+        ));
+    }
+    let warnings = if is_json {
+        account.brief_warnings()
+    } else {
+        account.warnings
+    };
+    lines.extend(warnings.iter().map(|warning| format!("warning: {warning}")));
+    for line in lines {
+        // A closed stderr is no reason to stop.
+        let _ = writeln!(std::io::stderr(), "carom: {line}");
+    }
+}
+
+/// Returns the name of the file of a run for messages: the robot, otherwise the configuration, otherwise the scenario.
+fn named(record: &Record, file: Option<&Path>) -> String {
+    let robot = record
+        .parameters
+        .get("urdf")
+        .and_then(|urdf| urdf.get("file"));
+    let robot = robot.and_then(Value::as_str).map(Path::new);
+    let name = robot.or(file).and_then(Path::file_name);
+    name.map_or_else(
+        || record.scenario.clone(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }
 
 /// Scenarios that run a world or mechanism of the user; without a configuration they run a demo.
 const DEMOS: [&str; 2] = ["world", "mechanism"];
 
-/// Returns the summary of a scenario's results for a terminal, with warnings. The status is included only if the run ended
-/// early; `is_demo` adds a hint on how to run a configuration of one's own.
+/// Returns the summary of a scenario's results for a terminal. `is_demo` adds a hint on how to run a configuration of one's own.
 fn in_words(record: &Record, is_demo: bool) -> String {
     let mut text = format!("{}: {}\n\n", record.scenario, record.summary);
     if is_demo {
@@ -227,12 +256,6 @@ fn in_words(record: &Record, is_demo: bool) -> String {
         text.push_str(&format!(
             "this is the demo; for your own: `carom show {name} > my.toml`, `carom run my.toml`\n\n"
         ));
-    }
-    if record.status != "completed" {
-        text.push_str(&format!("status: {}\n\n", record.status));
-    }
-    for warning in warnings(record) {
-        text.push_str(&format!("warning: {warning}\n\n"));
     }
     text.push_str(&export::summary(record));
     text

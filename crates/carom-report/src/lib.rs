@@ -16,11 +16,13 @@
 //! # Ok::<(), carom_report::export::ExportError>(())
 //! ```
 
+mod account;
 pub mod animation;
 pub mod export;
 pub mod input;
 pub mod record;
 
+pub use account::Account;
 pub use record::Record;
 
 #[cfg(doctest)]

@@ -263,6 +263,7 @@ fn card(
         escape(&html::sentence(scenario.summary)),
         escape(scenario.reproduces)
     );
+    out.push_str(&html::remarks(&carom_report::Account::of(record)));
     for animation in &record.animations {
         let place = place(scenario.name, &animation.name);
         let of = entries

@@ -14,6 +14,7 @@ pub use picture::Format;
 
 use std::path::PathBuf;
 
+use crate::Account;
 use crate::record::{Quantity, Record};
 
 /// Reason why a record of a run could not be written to files.
@@ -110,16 +111,53 @@ pub fn file_name(name: &str, extension: &str) -> Result<String, ExportError> {
     Ok(format!("{stem}.{extension}"))
 }
 
-/// Writes the quantities (scalar results) of a record as an aligned text table for the terminal.
+/// Writes the summary of a record as text for the terminal: laws, end and remarks of the run, the quantities (scalar
+/// results) as an aligned table, and the balance of the energy.
 ///
 /// Every expected value has its own line with its kind: `printed` in a paper, `closed form`, or
-/// `independent`. Without any expected value these columns are omitted.
+/// `independent`. Without any expected value these columns are omitted. Quantities that differ from the value
+/// printed in a paper come last, each with the reason below its row.
 #[must_use]
 pub fn summary(record: &Record) -> String {
+    let account = Account::of(record);
+    let mut out = String::new();
+    for line in account.lines() {
+        out.push_str(&line);
+        out.push('\n');
+    }
+    if !out.is_empty() {
+        out.push('\n');
+    }
     let compared = record.quantities.iter().any(|q| q.expected().count() > 0);
-    let mut rows = vec![heading_row(compared)];
-    rows.extend(record.quantities.iter().flat_map(quantity_rows));
-    align(&rows)
+    let (mut rows, mut reasons) = (vec![heading_row(compared)], Vec::new());
+    for quantity in agreeing_first(&record.quantities) {
+        rows.extend(quantity_rows(quantity));
+        if let Some(why) = &quantity.differs {
+            reasons.push((rows.len(), why));
+        }
+    }
+    let mut reasons = reasons.into_iter().peekable();
+    for (n, line) in (1..).zip(align(&rows)) {
+        out.push_str(&line);
+        while let Some((_, why)) = reasons.next_if(|(row, _)| *row == n) {
+            out.push_str(&format!("    differs: {why}\n"));
+        }
+    }
+    if !account.energy.is_empty() {
+        let entry = |(term, work): &(String, f64)| vec![term.clone(), shown(*work)];
+        let heading = vec!["energy balance".to_owned(), "J".to_owned()];
+        let rows: Vec<_> = account.energy.iter().map(entry).collect();
+        out.push('\n');
+        out.extend(align(&[vec![heading], rows].concat()));
+    }
+    out
+}
+
+/// Returns the quantities in the order in which they are shown: those that are known to differ from a printed value come last.
+fn agreeing_first(quantities: &[Quantity]) -> Vec<&Quantity> {
+    let mut all: Vec<&Quantity> = quantities.iter().collect();
+    all.sort_by_key(|q| q.differs.is_some());
+    all
 }
 
 fn heading_row(compared: bool) -> Vec<String> {
@@ -168,28 +206,26 @@ fn quantity_rows(quantity: &Quantity) -> Vec<Vec<String>> {
     rows
 }
 
-/// Formats rows of text cells as a plain text table. The columns of numbers are aligned to the right, names and units to
-/// the left.
-fn align(rows: &[Vec<String>]) -> String {
+/// Formats rows of text cells as the lines of a plain text table. The columns of numbers are aligned to the right, names and
+/// units to the left.
+fn align(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |i: usize| {
         let lengths = rows.iter().filter_map(|row| row.get(i));
         lengths.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut out = String::new();
-    for row in rows {
+    let line = |row: &Vec<String>| {
         let cells = row.iter().zip(&widths).enumerate();
-        let line: Vec<String> = cells
+        let cells: Vec<String> = cells
             .map(|(i, (cell, width))| match i {
                 1 | 3 | 4 => format!("{cell:>width$}"),
                 _ => format!("{cell:<width$}"),
             })
             .collect();
-        out.push_str(line.join("  ").trim_end());
-        out.push('\n');
-    }
-    out
+        format!("{}\n", cells.join("  ").trim_end())
+    };
+    rows.iter().map(line).collect()
 }
 
 /// Significant digits of numbers in text and HTML; `record.json` has all digits.
@@ -241,17 +277,25 @@ fn trim_zeros(text: &str) -> &str {
 /// Relative difference below which a percentage would have too many leading zeros to read.
 const SMALLEST_PERCENTAGE: f64 = 1e-4;
 
-/// Formats the difference between a computed value and a published one: relative, or absolute if the published value is 0.
+/// Relative difference above which a percentage tells nothing: 1000 % to three digits.
+const LARGEST_PERCENTAGE: f64 = 9.995;
+
+/// Magnitude below which two values in SI units are rounding errors of 0, whose ratio tells nothing.
+const ROUNDING_OF_ZERO: f64 = 1e-12;
+
+/// Formats the difference between a computed value and a published one: relative, or absolute if the published value is 0, if
+/// both values are rounding errors of 0, or if the difference is more than ten times the published value.
 #[must_use]
 pub fn difference(value: f64, published: f64) -> String {
     let absolute = value - published;
     if absolute == 0.0 {
         return "0".to_owned();
     }
-    if published == 0.0 {
+    let relative = absolute / published.abs();
+    let is_rounding = value.abs().max(published.abs()) < ROUNDING_OF_ZERO;
+    if is_rounding || !(relative.abs() <= LARGEST_PERCENTAGE) {
         return format!("{absolute:+.1e} (absolute)");
     }
-    let relative = absolute / published.abs();
     if relative.abs() < SMALLEST_PERCENTAGE {
         return format!("{relative:+.1e}");
     }
@@ -312,6 +356,9 @@ mod tests {
         assert_eq!(difference(1.0 + 2e-9, 1.0), "+2.0e-9");
         assert_eq!(difference(-1e-3, 0.0), "-1.0e-3 (absolute)");
         assert_eq!(difference(2.0, 2.0), "0");
+        assert_eq!(difference(3070.0, 1.0), "+3.1e3 (absolute)");
+        assert_eq!(difference(10.0, 1.0), "+900 %");
+        assert_eq!(difference(1.1e-16, 3.9e-17), "+7.1e-17 (absolute)");
     }
 
     #[test]
@@ -323,5 +370,34 @@ speed_m_s    0.3  m/s       0.25       +20 %  printed      Eq. 1
 count         12
 ";
         assert_eq!(summary(&record()), expected);
+    }
+
+    /// The reason stands below the row of its quantity, and the quantities that agree come first.
+    #[test]
+    fn a_difference_has_its_reason_below_its_row() {
+        let mut record = Record::new("drop", "A drop.");
+        record.quantities = vec![
+            Quantity::new("a", 2.0, "")
+                .printed(1.0, 0.1, "p. 1")
+                .differs("a misprint"),
+            Quantity::new("b", 1.0, "").printed(1.0, 0.1, "p. 2"),
+        ];
+        let balance = serde_json::json!([
+            {"term": "impacts", "work_j": -1.5}, {"term": "unexplained", "work_j": 0.0},
+        ]);
+        let energy = serde_json::json!({"initial_j": 2.0, "final_j": 0.5, "balance": balance});
+        record.results.insert("energy".to_owned(), energy);
+        let expected = "\
+quantity  value  unit  expected  difference  kind     from
+b             1               1           0  printed  p. 2
+a             2               1      +100 %  printed  p. 1
+    differs: a misprint
+
+energy balance     J
+at the start       2
+impacts         -1.5
+at the end       0.5
+";
+        assert_eq!(summary(&record), expected);
     }
 }

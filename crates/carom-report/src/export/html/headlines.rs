@@ -1,7 +1,7 @@
 //! Main results of a record, as sentences at the top of its page.
 
 use super::{escape, minus};
-use crate::export::shown_briefly;
+use crate::export::{agreeing_first, shown_briefly};
 use crate::record::Quantity;
 use std::fmt::Write as _;
 
@@ -16,8 +16,8 @@ const ENDINGS: [&str; 16] = [
 
 /// Lists the most important quantities of a record as HTML; returns an empty text for an empty list.
 ///
-/// Quantities with a value printed in a paper come first, then those with another reference value, then the
-/// first ones of the record.
+/// Quantities with a value printed in a paper come first (those that agree with it before the others), then those with
+/// another reference value, then the first ones of the record.
 #[must_use]
 pub fn headlines(quantities: &[Quantity]) -> String {
     let rank = |q: &&Quantity| match (q.paper, &q.reference) {
@@ -25,7 +25,7 @@ pub fn headlines(quantities: &[Quantity]) -> String {
         (None, Some(_)) => 1,
         (None, None) => 2,
     };
-    let mut chosen: Vec<&Quantity> = quantities.iter().collect();
+    let mut chosen = agreeing_first(quantities);
     chosen.sort_by_key(rank);
     chosen.truncate(MOST);
     if chosen.is_empty() {

@@ -1,7 +1,7 @@
 //! A record as one HTML page that needs no network, with scripts only to play animations.
 //!
-//! A page begins with the motion, the figures and the main results in sentences. All
-//! quantities, the parameters and the tables are folded below.
+//! A page begins with the laws and the remarks of the run, the motion, the figures, the main results in sentences and the
+//! balance of the energy. All quantities, the parameters and the tables are folded below.
 //!
 //! The parts of the page are public, so that a page about many records can look alike.
 
@@ -11,9 +11,10 @@ mod parts;
 
 pub use super::escape::escape;
 pub use headlines::{headlines, in_words};
-pub use parts::{animation, minus, parameters, quantities, table};
+pub use parts::{animation, energy, minus, parameters, quantities, remarks, table};
 
 use super::{ExportError, Format, file_name, svg};
+use crate::Account;
 use crate::animation::Animation;
 use crate::record::{Figure, Record, Table};
 use parts::MAX_ROWS;
@@ -43,22 +44,26 @@ const PLAYER: &str = concat!(
 ///
 /// If the record cannot be drawn or written.
 pub fn html(record: &Record, formats: &[Format]) -> Result<String, ExportError> {
+    let account = Account::of(record);
+    let laws = account.laws.as_ref();
+    let laws = laws.map_or_else(String::new, |laws| {
+        format!(" \u{b7} laws: {}", escape(laws))
+    });
     let mut body = format!(
-        "<h1>{}</h1>\n<p class=\"status\"><code>carom run {}</code> \u{b7} {}{} \u{b7} numbers of \
-         version {} \u{b7} all data: <a href=\"record.json\">record.json</a></p>\n",
+        "<h1>{}</h1>\n<p class=\"status\"><code>carom run {}</code> \u{b7} {}{laws} \u{b7} all data: \
+         <a href=\"record.json\">record.json</a></p>\n",
         escape(&sentence(&record.summary)),
         escape(&record.scenario),
         escape(&record.status),
-        law(record),
-        record.numerics,
     );
     body.push_str(&paper::line(record));
-    body.push_str(&warnings(record));
+    body.push_str(&remarks(&account));
     section(&mut body, "", &record.animations, placed)?;
     section(&mut body, "", &record.figures, |f| {
         figure(f, &paper::place(record, f), formats)
     })?;
     body.push_str(&headlines(&record.quantities));
+    body.push_str(&energy(&account));
     let scalars = quantities(&record.quantities);
     if !scalars.is_empty() {
         let n = record.quantities.len();
@@ -87,41 +92,6 @@ pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string());
     first.unwrap_or_default() + letters.as_str()
-}
-
-/// Returns the text that names the impact laws of a record for the HTML page; empty if no law is named. The names are taken
-/// from the parameters, unless the results name another law: then the run used that one.
-fn law(record: &Record) -> String {
-    let mut names: Vec<&str> = match record.parameters.get("law") {
-        Some(serde_json::Value::String(name)) => vec![name],
-        Some(serde_json::Value::Object(laws)) => ["single", "several", "name"]
-            .iter()
-            .filter_map(|key| laws.get(*key)?.as_str())
-            .collect(),
-        _ => Vec::new(),
-    };
-    let followed = record.results.get("law").and_then(|law| law.as_str());
-    if let Some(followed) = followed.filter(|law| !names.contains(law)) {
-        names = vec![followed];
-    }
-    if names.is_empty() {
-        return String::new();
-    }
-    format!(" \u{b7} law: {}", escape(&names.join(", ")))
-}
-
-/// Returns the HTML of the warnings in the results of a record; empty without warnings.
-fn warnings(record: &Record) -> String {
-    let list = record.results.get("warnings").and_then(|w| w.as_array());
-    let texts = list.into_iter().flatten().filter_map(|w| w.as_str());
-    texts
-        .map(|text| {
-            format!(
-                "<p class=\"warning\"><strong>Warning:</strong> {}</p>\n",
-                escape(text)
-            )
-        })
-        .collect()
 }
 
 /// Writes the HTML of the player of an animation. The enclosing element has the animation's name as its `id`, so that links

@@ -1,9 +1,53 @@
 //! The parts of a page that show a record.
 
 use super::escape;
+use crate::Account;
 use crate::animation::Animation;
-use crate::export::{ExportError, csv, difference, shown, with_error};
+use crate::export::{ExportError, agreeing_first, csv, difference, shown, with_error};
 use crate::record::{Quantity, Record, Table};
+
+/// Writes the end of a run, its warnings and all inputs that it ignored as a box of an HTML page; returns an empty text for a
+/// run without remarks.
+#[must_use]
+pub fn remarks(account: &Account) -> String {
+    let line = |class: &str, label: &str, text: &String| {
+        let text = escape(text);
+        format!("<p class=\"{class}\"><strong>{label}:</strong> {text}</p>\n")
+    };
+    let ending = account
+        .ending
+        .iter()
+        .map(|text| line("ending", "Ended", text));
+    let warnings = account
+        .warnings
+        .iter()
+        .map(|text| line("warning", "Warning", text));
+    let ignored = account
+        .left_out()
+        .map(|text| line("ignored", "Ignored", text));
+    let lines: String = ending.chain(warnings).chain(ignored).collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    format!("<div class=\"remarks\">\n{lines}</div>\n")
+}
+
+/// Writes the balance of the energy of a run as an HTML table; returns an empty text without a balance.
+#[must_use]
+pub fn energy(account: &Account) -> String {
+    if account.energy.is_empty() {
+        return String::new();
+    }
+    let row = |(term, work): &(String, f64)| {
+        let (term, work) = (escape(term), minus(&shown(*work)));
+        format!("<tr><td>{term}</td><td class=\"n\">{work}</td></tr>\n")
+    };
+    let rows: String = account.energy.iter().map(row).collect();
+    format!(
+        "<div class=\"scroll\"><table>\n<thead><tr><th>Energy balance</th><th class=\"n\">J</th></tr></thead>\n\
+         <tbody>\n{rows}</tbody>\n</table></div>\n"
+    )
+}
 
 /// Writes the parameters of a record as a folded section of an HTML page; returns an empty text if the record has no
 /// parameters.
@@ -23,20 +67,26 @@ pub fn parameters(record: &Record) -> Result<String, ExportError> {
 }
 
 /// Writes quantities (scalar results) as an HTML table with their expected values; returns an empty text for an empty list.
+/// Quantities that differ from the value printed in a paper come last, each with the reason below its row.
 #[must_use]
 pub fn quantities(quantities: &[Quantity]) -> String {
     if quantities.is_empty() {
         return String::new();
     }
-    let rows: Vec<[String; 6]> = quantities.iter().map(cells).collect();
+    let ordered = agreeing_first(quantities);
+    let rows: Vec<[String; 6]> = ordered.iter().map(|quantity| cells(quantity)).collect();
     let has = |k: usize| k < 2 || rows.iter().any(|row| !row[k].is_empty());
     let kept: Vec<usize> = (0..6).filter(|k| has(*k)).collect();
     let head: String = kept.iter().map(|k| HEADINGS[*k]).collect();
-    let row = |cells: &[String; 6]| {
+    let row = |(quantity, cells): (&&Quantity, &[String; 6])| {
         let cells: String = kept.iter().map(|k| cell(*k, &cells[*k])).collect();
-        format!("<tr>{cells}</tr>\n")
+        let why = quantity.differs.as_ref().map_or_else(String::new, |why| {
+            let (n, why) = (kept.len(), escape(why));
+            format!("<tr class=\"reason\"><td colspan=\"{n}\">differs: {why}</td></tr>\n")
+        });
+        format!("<tr>{cells}</tr>\n{why}")
     };
-    let body: String = rows.iter().map(row).collect();
+    let body: String = ordered.iter().zip(&rows).map(row).collect();
     format!(
         "<div class=\"scroll\"><table class=\"values\">\n<thead><tr>{head}</tr></thead>\n\
          <tbody>\n{body}</tbody>\n</table></div>\n"
@@ -93,12 +143,8 @@ fn cells(quantity: &Quantity) -> [String; 6] {
             format!("{kind}: {source}")
         }
     });
-    let differs = quantity
-        .differs
-        .as_ref()
-        .map(|why| format!("differs: {why}"));
     let note = quantity.note.clone().filter(|note| !note.is_empty());
-    let remarks: Vec<String> = sources.chain(differs).chain(note).collect();
+    let remarks: Vec<String> = sources.chain(note).collect();
     [
         escape(&quantity.name),
         minus(&with_error(quantity)),

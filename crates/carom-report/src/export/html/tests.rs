@@ -78,14 +78,32 @@ fn what_cannot_be_played_is_refused() {
     ));
 }
 
+/// The head names the laws, and the box below it has every remark, however many there are.
 #[test]
-fn the_head_names_the_law_that_the_run_followed() -> Result<(), ExportError> {
+fn the_page_begins_with_laws_and_remarks() -> Result<(), ExportError> {
     let mut record = Record::new("world", "A tower.");
     record.parameters = serde_json::json!({"law": {"single": "two-body", "several": "sequential"}});
-    record.results.insert("law".to_owned(), "sequential".into());
-    assert!(html(&record, &[])?.contains("law: two-body, sequential"));
-    // Time steps have one law of their own.
-    record.results.insert("law".to_owned(), "poisson".into());
-    assert!(html(&record, &[])?.contains("law: poisson \u{b7} numbers"));
+    let ignored: Vec<String> = (0..30)
+        .map(|k| format!("limit velocity `{k}`: <b>"))
+        .collect();
+    let warnings = serde_json::json!(["it falls"]);
+    let results = [("warnings", warnings), ("ignored", ignored.into())];
+    for (key, value) in results {
+        record.results.insert(key.to_owned(), value);
+    }
+    record.status = "at-rest".to_owned();
+    record
+        .results
+        .insert("ended".to_owned(), "all is at rest".into());
+    let page = html(&record, &[])?;
+    assert!(page.contains("laws: two-body (one contact), sequential (several) \u{b7} all data"));
+    assert!(page.contains("<strong>Warning:</strong> it falls</p>"));
+    assert!(page.contains("<strong>Ended:</strong> `at-rest`: all is at rest</p>"));
+    assert_eq!(
+        page.matches("<strong>Ignored:</strong> limit velocity `")
+            .count(),
+        30
+    );
+    assert!(!page.contains("<b>"), "{page}");
     Ok(())
 }
