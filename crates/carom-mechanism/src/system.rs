@@ -79,6 +79,12 @@ pub trait MechanicalSystem: fmt::Debug + Send + Sync {
     /// which all entries are zero.
     fn dynamics(&self, at: &Motion<'_>, wanted: Derivatives, out: &mut Dynamics);
 
+    /// Returns the power (W) that the dampers of the system dissipate at a velocity, one entry per coordinate. It is the part of
+    /// the power of the applied forces that is always lost, with the opposite sign. By default there are no dampers.
+    fn damper_power(&self, _velocity: &[f64]) -> f64 {
+        0.0
+    }
+
     /// Returns the contacts of the system; their number and order never change. By default there are no contacts.
     fn contacts(&self) -> &[PointContact] {
         &[]

@@ -557,7 +557,9 @@ fn the_penny_stops_by_impacts_or_by_time() {
         "",
     );
     let told = String::from_utf8(told.stdout).unwrap();
-    assert!(told.contains("\nstatus: never-hits\n"), "{told}");
+    let ended =
+        "`never-hits`: nothing is hit from the start on; the run ended before its 20 impacts";
+    assert!(told.contains(&format!("\n{ended}\n")), "{told}");
     assert_eq!(
         run(&["law=newton", "restitution=0"])["status"],
         "grazing-cascade"

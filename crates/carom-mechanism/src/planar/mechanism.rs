@@ -278,6 +278,12 @@ impl MechanicalSystem for PlanarMechanism {
         self.joints(at, out);
     }
 
+    fn damper_power(&self, velocity: &[f64]) -> f64 {
+        let dampers = self.links.iter().zip(velocity);
+        let power = dampers.filter_map(|(link, v)| Some(link.spring?.damping * v * v));
+        power.sum()
+    }
+
     fn contacts(&self) -> &[PointContact] {
         &self.contacts
     }

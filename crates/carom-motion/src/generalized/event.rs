@@ -30,6 +30,8 @@ pub struct Balance {
     /// Work of the forces without a potential, such as dampers and actuators, on the system (J): force
     /// times displacement of every step, $\sum hf\cdot w$ at the midpoint of the step.
     pub force_work: f64,
+    /// Energy dissipated by dampers (J), which `force_work` contains with the opposite sign.
+    pub damper_loss: f64,
 }
 
 /// Impulses of one lasting contact in a time step. If the contact was established within the step, the impulses are counted

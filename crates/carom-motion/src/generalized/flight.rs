@@ -66,6 +66,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
                             impact_loss: 0.0,
                             contact_loss: -self.stepper.friction_work(&self.start, &self.bonds),
                             force_work: self.stepper.force_work(h),
+                            damper_loss: self.stepper.damper_loss(h),
                         };
                         self.project(h)?;
                         return self.stepper.set_gaps(&mut self.end).map_err(Some);

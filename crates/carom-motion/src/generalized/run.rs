@@ -616,6 +616,7 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
         self.start.time = time;
         self.balance.contact_loss += self.flight_balance.contact_loss;
         self.balance.force_work += self.flight_balance.force_work;
+        self.balance.damper_loss += self.flight_balance.damper_loss;
         self.collect_reactions();
         for contact in self.lost.drain(..) {
             (self.observe)(Event::Released { time, contact });

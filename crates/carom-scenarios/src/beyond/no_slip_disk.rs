@@ -2,10 +2,11 @@
 
 use crate::ScenarioError;
 use crate::config::{Count, Input, Positive};
-use crate::nonholonomic::hybrid_model::{motion, path, quantities, status, table};
+use crate::nonholonomic::hybrid_model::{motion, name_laws, note, path, quantities, table};
 use crate::nonholonomic::penny_model::meters;
 use carom_motion::hybrid::Limits;
 
+use carom_contact::ImpactLaw;
 use carom_impact::Rough;
 use carom_motion::billiard::no_slip_disk::{DiskState, NoSlipDisk};
 use carom_motion::billiard::system::{Billiard, follow};
@@ -39,7 +40,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     };
     let rough = Rough::new(1.0)?;
     let (hits, ending) = follow(&disk, &rough, start, Limits::impacts(*config.impacts))?;
-    record.status = status(ending)?;
+    note("", (&hits, ending), *config.impacts, &mut record)?;
+    name_laws(&[rough.name()], &mut record);
     record.quantities = quantities(&hits);
     let (low, high) = hits.iter().fold((0.0f64, 0.0f64), |(low, high), hit| {
         (low.min(hit.state.x), high.max(hit.state.x))

@@ -1,5 +1,6 @@
 //! Code shared by the scenarios of several papers.
 
+pub(crate) mod ending;
 pub(crate) mod projection;
 pub(crate) mod sensitivity;
 

@@ -1,5 +1,6 @@
 //! Motion: user-defined worlds of rigid bodies and mechanisms, read from a file, and worlds with closed-form solutions.
 
+mod balance;
 pub(crate) mod ball_pit;
 pub(crate) mod box_stack;
 pub(crate) mod cat;

@@ -2,7 +2,7 @@
 
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, Positive};
-use crate::nonholonomic::hybrid_model::{motion, nonholonomic, path, quantities, status, table};
+use crate::nonholonomic::hybrid_model::{motion, nonholonomic, note, path, quantities, table};
 use crate::nonholonomic::penny_model::{Law, TableConfig, drawing};
 use carom_motion::hybrid::Limits;
 
@@ -45,7 +45,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     };
     let law = nonholonomic(config.law, *config.restitution)?;
     let (hits, ending) = follow(&sleigh, &law, start, Limits::impacts(*config.impacts))?;
-    record.status = status(ending)?;
+    note("", (&hits, ending), *config.impacts, &mut record)?;
     record.quantities = quantities(&hits);
     if let Some(last) = hits.last() {
         record.quantities.push(Quantity::new(

@@ -2,7 +2,7 @@
 
 use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input};
-use crate::nonholonomic::hybrid_model::{motion, nonholonomic, path, quantities, status, table};
+use crate::nonholonomic::hybrid_model::{motion, nonholonomic, note, path, quantities, table};
 use crate::nonholonomic::penny_model::{
     FROM_ABOVE, InitialConfig, Law, PennyConfig, TableConfig, drawing, from_above, named,
 };
@@ -40,7 +40,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let law = nonholonomic(config.law, *config.restitution)?;
     let (hits, ending) =
         follow(&penny, &law, start, Limits::impacts(*config.impacts)).map_err(named)?;
-    record.status = status(ending)?;
+    note("", (&hits, ending), *config.impacts, &mut record)?;
     record.quantities = quantities(&hits);
     record.tables.push(table(
         &hits,

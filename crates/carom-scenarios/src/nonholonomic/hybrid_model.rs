@@ -1,6 +1,7 @@
 //! Code shared by the scenarios of nonholonomic billiards other than the penny.
 
 use crate::ScenarioError;
+use crate::common::ending::Extent;
 use crate::nonholonomic::penny_model::Law;
 use carom_motion::hybrid::Ending;
 
@@ -8,25 +9,40 @@ use carom_impact::Nonholonomic;
 use carom_motion::billiard::BilliardError;
 use carom_motion::billiard::system::Hit;
 use carom_report::animation::{Animation, Outline, PlaneBody};
-use carom_report::record::{Column, Quantity, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
+use serde_json::json;
 
 /// Creates the impact law of a system with nonholonomic constraints from the kind of law and the coefficient of restitution.
 pub(crate) fn nonholonomic(law: Law, restitution: f64) -> Result<Nonholonomic, ScenarioError> {
     Ok(Nonholonomic::new(law.restitution(restitution)?)?)
 }
 
-/// Returns the status of a run for its record: `completed` if the requested number of impacts was reached, otherwise the name
-/// of its ending.
+/// Writes the status of a run to its record, and the reason if it ended before its number of `impacts`. `part`: name of the run
+/// if the record has several.
 ///
 /// # Errors
 ///
 /// The error of a run whose motion could not be continued.
-pub(crate) fn status(ending: Ending<BilliardError>) -> Result<String, ScenarioError> {
-    Ok(match ending.or_error()? {
-        Ending::MaxImpacts => "completed",
-        other => other.name(),
-    }
-    .to_owned())
+pub(crate) fn note<S>(
+    part: &str,
+    (hits, ending): (&[Hit<S>], Ending<BilliardError>),
+    impacts: usize,
+    record: &mut Record,
+) -> Result<(), ScenarioError> {
+    let ending = ending.or_error()?;
+    let extent = Extent {
+        impacts: Some(impacts),
+        duration: f64::INFINITY,
+        n_impacts: hits.len(),
+        time: hits.last().map_or(0.0, |hit| hit.time),
+    };
+    extent.note(part, &ending, record);
+    Ok(())
+}
+
+/// Names the impact laws of a run in its record, if the parameters do not name them.
+pub(crate) fn name_laws(laws: &[&str], record: &mut Record) {
+    record.results.insert("laws".to_owned(), json!(laws));
 }
 
 /// Builds the table of impacts. The columns are the number and the time (s) of each impact, and the values that the closure

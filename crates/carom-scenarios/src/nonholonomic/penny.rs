@@ -1,6 +1,7 @@
 //! The rolling penny on a table, with every impact in the record.
 
 use crate::ScenarioError;
+use crate::common::ending::Extent;
 use crate::common::sensitivity;
 use crate::config::{Count, Fraction, Input, Positive};
 use crate::nonholonomic::penny_model::{
@@ -68,7 +69,11 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let billiard = PennyBilliard::new(penny, config.table.build()?, restitution).map_err(named)?;
     let run = billiard.run(start, limits).map_err(named)?;
 
-    record.status = status(&run, config.duration.is_some()).to_owned();
+    extent(&run, config.impacts.map(|impacts| *impacts), duration).note(
+        "",
+        &run.ending,
+        &mut record,
+    );
     if let Ending::Stopped(error) = &run.ending {
         let error = json!({"kind": error.kind(), "message": error.to_string()});
         record.results.insert("error".to_owned(), error);
@@ -111,12 +116,13 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-/// Returns the status of a run for its record: `completed` at the requested end. `by_duration`: true if the run should end at
-/// a time, so that the number of impacts is only a limit.
-pub(crate) fn status(run: &Run, by_duration: bool) -> &'static str {
-    match &run.ending {
-        Ending::MaxImpacts if !by_duration => "completed",
-        ending => ending.name(),
+/// Returns the extent of a run, with the number of `impacts` and the `duration` (s) that were requested.
+pub(crate) fn extent(run: &Run, impacts: Option<usize>, duration: f64) -> Extent {
+    Extent {
+        impacts,
+        duration,
+        n_impacts: run.events.len(),
+        time: run.time,
     }
 }
 

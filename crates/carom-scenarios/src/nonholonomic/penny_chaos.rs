@@ -2,6 +2,7 @@
 
 use crate::ScenarioError;
 use crate::config::{Count, Input};
+use crate::nonholonomic::penny::extent;
 use crate::nonholonomic::penny_model::{InitialConfig, PennyConfig, named, whole};
 use carom_motion::billiard::Ellipse;
 use carom_motion::hybrid::Limits;
@@ -90,6 +91,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         }
         growth.marks.push(Mark::line(name, x, y, color));
         let run = whole(billiard.run(start, Limits::impacts(*config.impacts)))?;
+        extent(&run, Some(*config.impacts), f64::INFINITY).note(name, &run.ending, &mut record);
         let one_rim: Vec<&Event> = run.events.iter().step_by(2).collect();
         let points: Vec<_> = one_rim.iter().map(|e| billiard.section_point(e)).collect();
         if index > 0 {

@@ -2,7 +2,8 @@
 
 use crate::ScenarioError;
 use crate::config::{Count, Input};
-use crate::nonholonomic::penny::{Energy, impacts};
+use crate::nonholonomic::hybrid_model::name_laws;
+use crate::nonholonomic::penny::{Energy, extent, impacts};
 use crate::nonholonomic::penny_model::{
     InitialConfig, Law, PennyConfig, TableConfig, close_up, drawing, motion, named, trajectory,
     whole,
@@ -148,11 +149,14 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         Axis::linear("impact", ""),
         Axis::linear("energy over initial energy", "").range(0.0, 1.0),
     );
+    name_laws(&["elastic", "projected"], &mut record);
     for case in Case::all(&config) {
         let table = TableConfig::ellipse(case.semi_axes).build()?;
         let billiard =
             PennyBilliard::new(penny, table, case.law.restitution(1.0)?).map_err(named)?;
         let run = whole(billiard.run(start, Limits::impacts(*config.impacts)))?;
+        let part = format!("Fig. {}", case.number);
+        extent(&run, Some(*config.impacts), f64::INFINITY).note(&part, &run.ending, &mut record);
         case.draw(&penny, &billiard, &run, &mut record);
         let energy = Energy::of(&billiard, &run);
         let ratio = |e: &Event| penny.energy(&e.state) / energy.initial;

@@ -2,7 +2,8 @@
 
 use crate::ScenarioError;
 use crate::config::{Count, Input};
-use crate::nonholonomic::penny::impacts;
+use crate::nonholonomic::hybrid_model::name_laws;
+use crate::nonholonomic::penny::{extent, impacts};
 use crate::nonholonomic::penny_model::{
     InitialConfig, Law, PennyConfig, TableConfig, TableKind, drawing, motion, named, trajectory,
     whole,
@@ -32,10 +33,12 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         semi_axes: config.semi_axes,
         exponent: Some(config.exponent),
     };
+    name_laws(&["elastic", "projected"], &mut record);
     for (name, law) in [("elastic", Law::Elastic), ("projected", Law::Projected)] {
         let billiard =
             PennyBilliard::new(penny, table.build()?, law.restitution(1.0)?).map_err(named)?;
         let run = whole(billiard.run(start, Limits::impacts(*config.impacts)))?;
+        extent(&run, Some(*config.impacts), f64::INFINITY).note(name, &run.ending, &mut record);
         record.quantities.push(Quantity::new(
             format!("{name}_impacts"),
             run.events.len() as f64,

@@ -2,7 +2,7 @@
 
 use crate::ScenarioError;
 use crate::config::{Count, Input, Positive};
-use crate::nonholonomic::hybrid_model::{motion, path, quantities, status, table};
+use crate::nonholonomic::hybrid_model::{motion, name_laws, note, path, quantities, table};
 use crate::nonholonomic::penny_model::{TableConfig, drawing};
 use carom_motion::hybrid::Limits;
 
@@ -48,6 +48,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         ("smooth", &smooth, Color::Blue),
         ("rough", &rough, Color::Orange),
     ];
+    name_laws(&laws.map(|(_, law, _)| law.name()), &mut record);
     for (name, law, color) in laws {
         let (hits, ending) = follow(&ball, law, start, Limits::impacts(*config.impacts)).map_err(
             |error| match error {
@@ -55,7 +56,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
                 other => other.into(),
             },
         )?;
-        record.status = status(ending)?;
+        note(name, (&hits, ending), *config.impacts, &mut record)?;
         for mut quantity in quantities(&hits) {
             quantity.name = format!("{name}_{}", quantity.name);
             record.quantities.push(quantity);

@@ -1,6 +1,7 @@
 //! Runs of planar mechanisms with a check of their energy balance.
 
 use crate::ScenarioError;
+use crate::common::ending::Extent;
 use carom_derivative::DifferentiableLaw;
 use carom_derivative::sensitivity::Sensitivity;
 use carom_mechanism::MechanicalSystem;
@@ -8,6 +9,7 @@ use carom_mechanism::planar::PlanarMechanism;
 use carom_motion::hybrid::Ending;
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use carom_variational::TimeGrid;
+use serde_json::json;
 
 use carom_motion::generalized::{CollisionIntegrator, ForceParameter, Impact, Trajectory};
 
@@ -34,6 +36,8 @@ pub(crate) struct AuditedRun {
     pub(crate) sensitivity: Option<Sensitivity>,
     /// Velocity at the end of the run.
     pub(crate) velocity: Vec<f64>,
+    law: &'static str,
+    duration: f64,
     /// Time, kinetic and potential energy of each grid state.
     energies: Vec<[f64; 3]>,
 }
@@ -77,6 +81,8 @@ impl AuditedRun {
             trajectory,
             sensitivity,
             velocity: velocity.0.as_slice().to_vec(),
+            law: law.name(),
+            duration: start.duration,
             energies,
         })
     }
@@ -91,7 +97,15 @@ impl AuditedRun {
             let message = error.to_string().into();
             record.results.insert("error".to_owned(), message);
         }
-        record.status = self.trajectory.end.ending.name().to_owned();
+        let end = &self.trajectory.end;
+        let extent = Extent {
+            impacts: None,
+            duration: self.duration,
+            n_impacts: end.n_impacts,
+            time: end.state.time,
+        };
+        extent.note("", &end.ending, record);
+        record.results.insert("laws".to_owned(), json!([self.law]));
         let mut impacts = Table::new(
             "impacts",
             "Impacts, with the contact of each elementary impact where there is only one.",

@@ -1,7 +1,9 @@
 //! A rocking block that comes to rest after infinitely many impacts: Halm & Posa, Figs. 7 and 8.
 
 use crate::ScenarioError;
+use crate::common::ending::Extent;
 use crate::config::{Count, Input, NonNegative, Positive};
+use carom_motion::hybrid::Ending;
 use carom_numeric::quadrature::gauss_legendre;
 use carom_report::animation::{Animation, MOST_FRAMES, Outline, PlaneBody};
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
@@ -252,7 +254,14 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     }
     let weight = block.mass * block.gravity;
     let identity = (1.0 + weight) * t - 0.5 * block.mass * block.width * *config.angular_velocity;
-    record.status = "zeno".to_owned();
+    let extent = Extent {
+        impacts: None,
+        duration: t,
+        n_impacts: landings.len(),
+        time: t,
+    };
+    let ending: Ending<ScenarioError> = Ending::Zeno { accumulation: t };
+    extent.note("", &ending, &mut record);
     record.quantities.extend([
         Quantity::new("apex_rad", first.apex, "rad").printed(0.22, 0.005, "Section 4.3"),
         Quantity::new("first_half_cycle_s", first.duration, "s").note("Fig. 8 shows about 1"),

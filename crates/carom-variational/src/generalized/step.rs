@@ -521,6 +521,12 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         h * kernel::dot(self.dynamics.force.as_slice(), &self.mean)
     }
 
+    /// Returns the energy (J) that dampers dissipated in the step solved last: their part of the work of the applied forces, with
+    /// the opposite sign. `h` is the length of the step (s).
+    pub fn damper_loss(&self, h: f64) -> f64 {
+        h * self.system.damper_power(&self.mean)
+    }
+
     /// Returns the work of friction (J) at the active contacts `bonds` in the first half of the step solved last, which starts in
     /// the state `start`. The work at a contact is the tangential impulse times the mean of the sliding velocities before and
     /// after all impulses.

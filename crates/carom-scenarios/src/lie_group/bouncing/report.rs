@@ -3,6 +3,7 @@
 use super::System;
 use super::config::Config;
 use crate::ScenarioError;
+use crate::common::ending::Extent;
 use crate::common::{list, rows};
 use carom_motion::hybrid::Ending;
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
@@ -42,7 +43,14 @@ pub(super) fn report<F: Flight>(
     run: &Trajectory<'_, F>,
     record: &mut Record,
 ) -> Result<(), ScenarioError> {
-    record.status = run.end().ending.name().to_owned();
+    let end = run.end();
+    let extent = Extent {
+        impacts: None,
+        duration: config.duration,
+        n_impacts: end.n_impacts,
+        time: end.time,
+    };
+    extent.note("", &end.ending, record);
     match &run.end().ending {
         Ending::Stopped(error) => fail(record, error.kind(), &error.to_string()),
         Ending::Zeno { .. } if config.zeno_is_error() => {
@@ -310,7 +318,13 @@ fn energy_error<F: Flight>(
     record: &mut Record,
 ) {
     let initial = flight.energy(&system.body, &system.initial);
-    let (times, errors): (Vec<f64>, Vec<f64>) = thinned(run)
+    let end = run.end();
+    let mut shown: Vec<(f64, &State)> = thinned(run).collect();
+    if shown.last().is_none_or(|(time, _)| *time < end.time) {
+        shown.push((end.time, &end.state));
+    }
+    let (times, errors): (Vec<f64>, Vec<f64>) = shown
+        .into_iter()
         .map(|(time, state)| (time, (flight.energy(&system.body, state) - initial).abs()))
         .unzip();
     let top = errors.iter().copied().fold(1e-15, f64::max) * 1.05;

@@ -5,6 +5,7 @@ mod playback;
 mod report;
 
 use crate::ScenarioError;
+use crate::common::ending::Extent;
 use crate::config::Input;
 use carom_motion::hybrid::Ending;
 use carom_report::Record;
@@ -38,12 +39,21 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     if let (true, Some(last)) = (setup.stops_at_zeno, accumulated) {
         trajectory = fly(Some(last + 1))?;
     }
-    let status = match (&trajectory.end.ending, zeno) {
-        (Ending::Stopped(_), _) => "stopped",
-        (_, true) => "zeno",
-        (ending, _) => ending.name(),
+    let end = &trajectory.end;
+    let time = end.state.time;
+    let accumulates = Ending::Zeno { accumulation: time };
+    let ending = match &end.ending {
+        Ending::Stopped(_) => &end.ending,
+        _ if zeno => &accumulates,
+        ending => ending,
     };
-    record.status = status.to_owned();
+    let extent = Extent {
+        impacts: None,
+        duration: setup.duration,
+        n_impacts: end.n_impacts,
+        time,
+    };
+    extent.note("", ending, &mut record);
     report::report(&setup, &integrator, &trajectory, zeno, &mut record)?;
     record
         .animations

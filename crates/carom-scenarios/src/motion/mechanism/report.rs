@@ -2,6 +2,7 @@
 
 use super::config::Setup;
 use crate::ScenarioError;
+use crate::motion::balance::Balance as Books;
 use crate::motion::figures::{MOST_LINES, Series, against_time, extent, with_dashes};
 use carom_mechanism::MechanicalSystem;
 use carom_mechanism::planar::PlanarMechanism;
@@ -71,6 +72,7 @@ impl<'r> Stop<'r> {
             impact_loss,
             contact_loss,
             force_work,
+            ..
         } = self.balance;
         self.energy() + impact_loss + contact_loss - force_work
     }
@@ -301,14 +303,23 @@ impl Totals {
     }
 
     fn json(&self) -> Value {
-        json!({
-            "initial_j": self.initial,
-            "final_j": self.at_end,
-            "impact_loss_j": self.balance.impact_loss,
-            "contact_loss_j": self.balance.contact_loss,
-            "force_work_j": self.balance.force_work,
-            "max_abs_error_j": self.error,
-        })
+        let balance = &self.balance;
+        let books = Books {
+            initial: self.initial,
+            last: self.at_end,
+            error: self.error,
+            terms: vec![
+                ("impacts", -balance.impact_loss),
+                ("lasting contacts", -balance.contact_loss),
+                ("actuators", balance.force_work + balance.damper_loss),
+                ("dampers", -balance.damper_loss),
+            ],
+        };
+        books.json(&[
+            ("impact_loss_j", balance.impact_loss),
+            ("contact_loss_j", balance.contact_loss),
+            ("force_work_j", balance.force_work),
+        ])
     }
 
     fn quantities(&self, run: &Trajectory) -> [Quantity; 7] {

@@ -4,6 +4,8 @@ use super::World;
 use super::landings::Landings;
 use super::output::{ImpactOutput, SampleOutput};
 use super::several::Comparison;
+use crate::common::ending::Extent;
+use crate::motion::balance::Balance;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::playback::{Hit, playback, up};
 use carom_geometry::SupportMap;
@@ -218,7 +220,13 @@ fn row(world: &World, time: f64, body: usize, state: &State) -> Value {
 /// Adds the results, tables, figures and animation of a completed run to its record. `log`: recorded events and states.
 pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Record) {
     let World { world, setup, .. } = whole;
-    end.ending.name().clone_into(&mut record.status);
+    let extent = Extent {
+        impacts: None,
+        duration: setup.limits.duration,
+        n_impacts: end.n_impacts,
+        time: end.time,
+    };
+    extent.note("", &end.ending, record);
     let lowest = log.lowest.min(world.lowest_gap(&end.states));
     let totals = Totals {
         energy: [world.initial_states(), end.states.as_slice()].map(|states| energy(whole, states)),
@@ -366,7 +374,6 @@ fn results(
 ) -> [(&'static str, Value); 14] {
     let world = &whole.world;
     let balance = &end.balance;
-    let [initial, at_end] = totals.energy;
     let momentum = &totals.momentum;
     let names: Vec<&str> = (0..world.n_bodies()).map(|body| world.name(body)).collect();
     let output = &whole.setup.output;
@@ -399,18 +406,7 @@ fn results(
         ("contacts", lasting.collect()),
         ("final", states.collect()),
         ("final_time", json!(end.time)),
-        (
-            "energy",
-            json!({
-                "initial_j": initial,
-                "final_j": at_end,
-                "impact_loss_j": balance.impact_loss,
-                "contact_loss_j": balance.contact_loss,
-                "projection_j": balance.projection,
-                "lasting_work_j": balance.lasting_work,
-                "max_abs_error_j": balance.energy_error,
-            }),
-        ),
+        ("energy", energy_balance(balance, totals)),
         (
             "momentum",
             json!({
@@ -422,6 +418,39 @@ fn results(
             }),
         ),
     ]
+}
+
+/// Returns the entry `energy` of the record: energies at both ends, losses, and the balance term by term.
+fn energy_balance(balance: &carom_world::Balance, totals: &Totals) -> Value {
+    let [initial, last] = totals.energy;
+    let mut terms = vec![
+        ("impacts", -balance.impact_loss),
+        // The error of the steps is a part of the loss, and a term of its own.
+        (
+            "lasting contacts",
+            -balance.contact_loss - balance.lasting_work,
+        ),
+    ];
+    let of_steps = [
+        (
+            "error of the steps of lasting contacts",
+            balance.lasting_work,
+        ),
+        ("moving overlapping bodies apart", balance.projection),
+    ];
+    terms.extend(of_steps.into_iter().filter(|(_, work)| *work != 0.0));
+    let books = Balance {
+        initial,
+        last,
+        error: balance.energy_error,
+        terms,
+    };
+    books.json(&[
+        ("impact_loss_j", balance.impact_loss),
+        ("contact_loss_j", balance.contact_loss),
+        ("projection_j", balance.projection),
+        ("lasting_work_j", balance.lasting_work),
+    ])
 }
 
 /// Converts the counts of time stepping (numbers of steps, contact problems and solver iterations) to a JSON object.

@@ -1,6 +1,7 @@
 //! Runs of the integrator, and the report common to all scenarios.
 
 use crate::ScenarioError;
+use crate::common::ending::Extent;
 use carom_contact::ImpactLaw;
 use carom_mechanism::MechanicalSystem;
 use carom_motion::generalized::{CollisionIntegrator, LogEntry, Trajectory};
@@ -8,6 +9,7 @@ use carom_report::record::{
     Axis, Color, Column, Figure, Mark, Quantity, Record, ReferenceKind, Table,
 };
 use carom_variational::TimeGrid;
+use serde_json::json;
 
 /// Largest number of steps of one run, so that a typing error in the configuration does not run for hours.
 const MAX_STEPS: f64 = 1e6;
@@ -34,6 +36,8 @@ impl Times {
 pub(crate) struct Motion {
     pub(crate) trajectory: Trajectory,
     pub(crate) energies: Vec<f64>,
+    law: &'static str,
+    duration: f64,
 }
 
 /// Simulates a mechanical system from an initial configuration and velocity, and computes its energies at the grid
@@ -57,6 +61,8 @@ pub(crate) fn simulate<S: MechanicalSystem>(
     Ok(Motion {
         trajectory,
         energies,
+        law: law.name(),
+        duration: times.duration,
     })
 }
 
@@ -94,8 +100,11 @@ impl Motion {
 
     /// Returns the coordinate with the index `i` as a function of time: lists of times (s) and values.
     pub(crate) fn coordinate(&self, i: usize) -> (Vec<f64>, Vec<f64>) {
-        let states = self.trajectory.states.iter();
-        states.map(|s| (s.time, s.configuration[i])).unzip()
+        let (states, end) = (&self.trajectory.states, &self.trajectory.end.state);
+        let last = states.last().map_or(f64::NEG_INFINITY, |s| s.time);
+        let end = Some(end).filter(|end| end.time > last);
+        let all = states.iter().chain(end);
+        all.map(|s| (s.time, s.configuration[i])).unzip()
     }
 }
 
@@ -108,7 +117,17 @@ pub(crate) fn describe(
     (kind, source): (ReferenceKind, &str),
     coordinates: &[(&str, &str)],
 ) {
-    record.status = motion.trajectory.end.ending.name().to_owned();
+    let end = &motion.trajectory.end;
+    let extent = Extent {
+        impacts: None,
+        duration: motion.duration,
+        n_impacts: end.n_impacts,
+        time: end.state.time,
+    };
+    extent.note("", &end.ending, record);
+    record
+        .results
+        .insert("laws".to_owned(), json!([motion.law]));
     for (k, time) in motion.impact_times().into_iter().enumerate() {
         let quantity = Quantity::new(format!("impact_{}_time_s", k + 1), time, "s");
         record.quantities.push(match reference.get(k) {

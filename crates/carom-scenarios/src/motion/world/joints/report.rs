@@ -1,6 +1,8 @@
 //! Record of a world with joints.
 
 use super::setup::Jointed;
+use crate::common::ending::Extent;
+use crate::motion::balance::Balance;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::world::World;
 use crate::motion::world::landings::Landings;
@@ -103,6 +105,20 @@ impl<'w> Log<'w> {
         }
     }
 
+    /// Adds the state at the end of the run to the figures, unless it was sampled.
+    pub(super) fn finish(&mut self, end: &JointedEnd) {
+        if self.times.last().is_some_and(|time| *time < end.time) {
+            let energy = self.jointed.world.multibody().energy(&end.posture);
+            self.show(end.time, &end.posture, energy);
+        }
+    }
+
+    fn show(&mut self, time: f64, posture: &Posture, energy: f64) {
+        self.times.push(time);
+        self.coordinates.push(posture.q.clone());
+        self.energies.push(energy);
+    }
+
     fn open(&mut self, contact: JointContact) -> Option<&mut Pressed> {
         let open = |p: &&mut Pressed| p.contact == contact && p.end.is_none();
         self.pressed.iter_mut().rev().find(open)
@@ -123,9 +139,7 @@ impl<'w> Log<'w> {
             }
         }
         if self.n_samples.is_multiple_of(self.stride) {
-            self.times.push(sample.time);
-            self.coordinates.push(sample.posture.q.clone());
-            self.energies.push(mb.energy(sample.posture));
+            self.show(sample.time, sample.posture, mb.energy(sample.posture));
         }
         self.n_samples += 1;
         self.last_sample = Some(sample.time);
@@ -419,7 +433,13 @@ fn momentum(jointed: &Jointed, end: &JointedEnd) -> (Value, f64) {
 
 pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record: &mut Record) {
     let mb = jointed.world.multibody();
-    record.status = end.ending.name().to_owned();
+    let extent = Extent {
+        impacts: None,
+        duration: jointed.setup.limits.duration,
+        n_impacts: end.n_impacts,
+        time: end.time,
+    };
+    extent.note("", &end.ending, record);
     let mut rows = log.rows.clone();
     let mut joint_rows = log.joint_rows.clone();
     if log.last_sample != Some(end.time) {
@@ -477,19 +497,7 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
         ("final", final_states(mb, &end.posture)),
         ("final_joints", final_joints(jointed, end)),
         ("final_time", json!(end.time)),
-        (
-            "energy",
-            json!({
-                "initial_j": initial,
-                "final_j": last,
-                "impact_loss_j": end.impact_loss,
-                "contact_loss_j": end.works.contact,
-                "actuator_work_j": end.works.actuator,
-                "damper_loss_j": end.works.damper,
-                "friction_loss_j": end.works.friction,
-                "max_abs_error_j": end.energy_error,
-            }),
-        ),
+        ("energy", energy_balance(end, [initial, last])),
         ("momentum", momentum),
         ("max_joint_residual_m", json!(end.residual)),
         ("constraints", constraints(jointed)),
@@ -527,6 +535,30 @@ fn remarks(jointed: &Jointed, end: &JointedEnd, results: &mut Vec<(&'static str,
     if end.friction_exceeded > 0 {
         results.push(("friction_exceeded_steps", json!(end.friction_exceeded)));
     }
+}
+
+/// Returns the entry `energy` of the record: energies at both ends, works and losses, and the balance term by term.
+fn energy_balance(end: &JointedEnd, [initial, last]: [f64; 2]) -> Value {
+    let works = &end.works;
+    let books = Balance {
+        initial,
+        last,
+        error: end.energy_error,
+        terms: vec![
+            ("impacts", -end.impact_loss),
+            ("lasting contacts", -works.contact),
+            ("actuators", works.actuator),
+            ("dampers", -works.damper),
+            ("dry friction", -works.friction),
+        ],
+    };
+    books.json(&[
+        ("impact_loss_j", end.impact_loss),
+        ("contact_loss_j", works.contact),
+        ("actuator_work_j", works.actuator),
+        ("damper_loss_j", works.damper),
+        ("friction_loss_j", works.friction),
+    ])
 }
 
 fn quantities(

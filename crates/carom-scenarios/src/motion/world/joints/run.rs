@@ -56,6 +56,7 @@ pub(in super::super) fn run<'c>(
     let end = jointed
         .world
         .run(&laws, limits, samples, control, &mut observe);
+    log.finish(&end);
     report::report(&jointed, &log, &end, &mut record);
     film.show(&shapes, &end, &mut record);
     if let Some(imported) = &config.imported {

@@ -1,0 +1,41 @@
+//! Balance of the energy of a run, term by term.
+
+use serde_json::{Map, Value, json};
+
+/// Energies at both ends of a run, and the work of everything that changed the energy between them.
+pub(super) struct Balance {
+    /// Mechanical energy at the start (J).
+    pub(super) initial: f64,
+    /// Mechanical energy at the end (J).
+    pub(super) last: f64,
+    /// Largest difference of the energy from its balance during the run (J), without rounding of the sum of the terms.
+    pub(super) error: f64,
+    /// Names of the terms and their works (J), positive if a term adds energy.
+    pub(super) terms: Vec<(&'static str, f64)>,
+}
+
+impl Balance {
+    /// Returns the entry `energy` of a record: energies, the losses and works `parts` by their own keys, the list `balance` of
+    /// all terms with the unexplained rest at its end, and the largest error.
+    pub(super) fn json(&self, parts: &[(&str, f64)]) -> Value {
+        let explained: f64 = self.terms.iter().map(|(_, work)| work).sum();
+        let unexplained = self.last - self.initial - explained;
+        let terms = self.terms.iter().copied();
+        let entry = |(term, work): (&str, f64)| json!({"term": term, "work_j": work + 0.0});
+        let balance: Vec<Value> = terms
+            .chain([("unexplained", unexplained)])
+            .map(entry)
+            .collect();
+        let mut energy = Map::new();
+        for (key, value) in [("initial_j", self.initial), ("final_j", self.last)] {
+            energy.insert(key.to_owned(), json!(value));
+        }
+        for (key, value) in parts {
+            energy.insert((*key).to_owned(), json!(value));
+        }
+        let error = self.error.max(unexplained.abs());
+        energy.insert("max_abs_error_j".to_owned(), json!(error));
+        energy.insert("balance".to_owned(), Value::Array(balance));
+        Value::Object(energy)
+    }
+}
