@@ -1,6 +1,7 @@
 //! Tests of the scenarios.
 #![allow(clippy::unwrap_used)]
 
+mod accounts;
 mod animations;
 mod configuration;
 mod motion;
