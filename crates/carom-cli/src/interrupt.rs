@@ -3,6 +3,7 @@
 //! A run has nothing to save, so no loop of the library needs to stop: the process exits during the computation.
 //! Only a write in progress is completed first, see [`whole`].
 
+use crate::progress;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,9 +22,22 @@ const LONGEST_WRITE: Duration = Duration::from_millis(300);
 /// Lock held during a write that must not be cut in two.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// Runs `write` and returns its result. A signal such as Ctrl-C ends the process only when `write` is done, or after
-/// [`LONGEST_WRITE`].
+/// True if the process has written results.
+static WROTE: AtomicBool = AtomicBool::new(false);
+
+/// Runs `write`, which writes results, and returns its result. A signal such as Ctrl-C ends the process only when `write` is
+/// done, or after [`LONGEST_WRITE`]. A progress line on the terminal is erased before.
 pub(crate) fn whole<T>(write: impl FnOnce() -> T) -> T {
+    alone(|| {
+        progress::erase();
+        let written = write();
+        WROTE.store(true, Ordering::Relaxed);
+        written
+    })
+}
+
+/// Runs `write` while no other thread writes.
+pub(crate) fn alone<T>(write: impl FnOnce() -> T) -> T {
     let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     write()
 }
@@ -70,6 +84,7 @@ fn end(status: i32) -> ! {
         let writing = WRITING.try_lock();
         let is_busy = matches!(writing, Err(TryLockError::WouldBlock));
         if !is_busy || start.elapsed() >= LONGEST_WRITE {
+            progress::stopped(is_busy || WROTE.load(Ordering::Relaxed));
             // Exits while other threads compute, without freeing the memory that they use.
             low_level::exit(status);
         }

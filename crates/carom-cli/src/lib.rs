@@ -38,7 +38,7 @@ use std::io::Write;
 
 /// Answers what happens when rigid bodies hit: the papers' scenarios, and impacts as JSON Lines.
 ///
-/// Exit status: 0 all solved; 1 something could not be solved; 2 bad usage or unreadable input; 130 ended by Ctrl-C.
+/// Exit status: 0 all solved; 1 something could not be solved; 2 bad usage or unreadable input; 130 ended by Ctrl-C (a sweep: 1).
 #[derive(Parser)]
 #[command(name = "carom", version, propagate_version = true)]
 struct Cli {
@@ -150,13 +150,19 @@ pub fn main_within(
     {
         return report(&Failure::Usage(format!("cannot wait for signals: {error}")));
     }
-    let answer = |args: &lines::Args, command| lines::answer_all(args, command, cli.quiet);
+    let answer = |args: &lines::Args, command| {
+        let _meter = progress::Meter::new("lines", cli.quiet);
+        lines::answer_all(args, command, cli.quiet)
+    };
     let done = match cli.command {
         Command::List(args) => list::list(&args),
         Command::Show(args) => run::show(&args),
         Command::Run(args) => run::run(&args, cli.quiet),
         Command::Resolve(args) => answer(&args, carom_wire::Command::Resolve),
-        Command::Judge(args) => judge::judge(&args, cli.quiet),
+        Command::Judge(args) => {
+            let _meter = progress::Meter::new("lines", cli.quiet);
+            judge::judge(&args, cli.quiet)
+        }
         Command::Lcp(args) => answer(&args, carom_wire::Command::Lcp),
         Command::Fit(args) => fit::fit(&args, cli.quiet),
         #[cfg(feature = "sweep")]

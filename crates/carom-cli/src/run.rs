@@ -1,5 +1,6 @@
 //! `carom show` and `carom run`: the scenarios.
 
+use crate::progress::Meter;
 use crate::{Failure, text};
 use carom::report::input::{MAX_TOML_BYTES, read_text};
 use carom::report::{Account, Record, export};
@@ -142,12 +143,13 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
         assignments.push(format!("urdf.file={}", json!(urdf.display().to_string())));
     }
     assignments.extend(args.set.iter().cloned());
+    let meter = Meter::new(scenario.name, is_quiet);
     let record = scenario
         .run(&Overrides {
             toml,
             file: file.clone(),
             assignments,
-            progress: crate::progress::on_terminal(is_quiet),
+            progress: meter.observer(),
             threads: args.threads(),
         })
         .map_err(|error| {
@@ -164,6 +166,7 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
                 Failure::Unsolved(message)
             }
         })?;
+    drop(meter);
     if !is_quiet {
         tell(&record, args.json, &named(&record, file.as_deref()));
     }
@@ -175,6 +178,7 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
     };
     let written = match &args.out {
         Some(dir) => {
+            let _meter = Meter::new("files", is_quiet);
             let films = studio.map(|studio| studio.films(&record, &films));
             let films = films.transpose().map_err(unwritable)?.unwrap_or_default();
             let write = || export::write_with(&record, dir, &args.figures(), films);

@@ -130,13 +130,14 @@ fn by_gravity(
 
 /// Fits the free parameters again on bootstrap resamples of the tosses with the measured impacts `cases`, and gravity,
 /// too, if it was estimated from the flights. The pair holds the number of resamples and the seed; the search starts at
-/// `optimum`. Returns one point (values of the free parameters) per resample.
+/// `optimum`. Returns one point (values of the free parameters) per resample; `observe` is called after each.
 pub(crate) fn resampled_optima(
     model: &Model<'_>,
     cases: &[Case],
     flights: &[FlightGravity],
     optimum: &Point,
     (resamples, seed): (u64, u64),
+    observe: &(dyn Fn() + Sync),
 ) -> Result<Vec<Point>, FitError> {
     let groups = groups(cases, flights);
     let range = model.domain();
@@ -190,6 +191,7 @@ pub(crate) fn resampled_optima(
             });
             Ok(found.0)
         })
+        .inspect(|_| observe())
         .collect()
 }
 

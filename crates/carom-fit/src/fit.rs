@@ -232,6 +232,18 @@ impl Cases {
         fixed: &Parameters,
         options: &FitOptions,
     ) -> Result<LawFit, FitError> {
+        self.fit_observed(law, free, fixed, options, &|| ())
+    }
+
+    /// Fits a law like [`fit`](Self::fit), and calls `observe` after each resample, from any thread.
+    pub(crate) fn fit_observed(
+        &self,
+        law: FitLaw,
+        free: &[Parameter],
+        fixed: &Parameters,
+        options: &FitOptions,
+        observe: &(dyn Fn() + Sync),
+    ) -> Result<LawFit, FitError> {
         let unused = |p: &&Parameter| !law.uses().contains(p);
         if let Some(parameter) = free.iter().find(unused) {
             return Err(FitError::UnusedParameter {
@@ -254,7 +266,7 @@ impl Cases {
         let optima = if options.bootstrap > 0 && !free.is_empty() {
             let (cases, flights) = (&self.cases, &self.flights);
             let draws = (options.bootstrap, options.seed);
-            resampled_optima(&model, cases, flights, &optimum, draws)?
+            resampled_optima(&model, cases, flights, &optimum, draws, observe)?
         } else {
             Vec::new()
         };

@@ -75,7 +75,7 @@ pub use nalgebra;
 pub use noise::{FlightGravity, NoiseModel, tangents};
 pub use poses::{PoseTable, Poses, read_poses};
 pub use predict::predict;
-pub use report::{Request, analyze};
+pub use report::{Request, analyze, analyze_observed};
 pub use setup::{Body, DetectOptions, Plane, PlaneSetup, Setup};
 pub use units::unit_warnings;
 

@@ -16,6 +16,7 @@ use carom_report::record::{Column, Quantity, Table};
 use nalgebra::Vector6;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Number of outcomes of the set-valued law that are sampled for each impact.
 const SET_SAMPLES: u64 = 256;
@@ -59,6 +60,22 @@ pub fn analyze(
     requests: &[Request],
     options: &FitOptions,
 ) -> Result<Analysis, FitError> {
+    analyze_observed(poses, setup, requests, options, &|_, _| {})
+}
+
+/// Analyzes tracked poses like [`analyze`], and reports to `observe` the number of finished resamples and of all resamples of
+/// all laws, from any thread.
+///
+/// # Errors
+///
+/// [`FitError`].
+pub fn analyze_observed(
+    poses: &[Poses],
+    setup: &Setup,
+    requests: &[Request],
+    options: &FitOptions,
+    observe: &(dyn Fn(u64, u64) + Sync),
+) -> Result<Analysis, FitError> {
     let noise = estimate_noise(poses, setup)?;
     let census = find_impacts(poses, setup, &noise);
     let cases = Cases::new(&census.impacts, setup, &noise);
@@ -86,12 +103,22 @@ pub fn analyze(
         return Ok(analysis);
     }
     let cases = &analysis.cases;
+    let ranked: Vec<&Request> = requests
+        .iter()
+        .filter(|r| r.law != FitLaw::SetValued)
+        .collect();
+    let resampled = ranked
+        .iter()
+        .filter(|r| r.scale.is_none() && !r.free.is_empty());
+    let total = options.bootstrap * resampled.count() as u64;
+    let done = AtomicU64::new(0);
     let fit = |request: &Request| match request.scale {
         Some(scale) => cases.evaluated(request.law, &request.fixed, Some(scale)),
-        None => cases.fit(request.law, &request.free, &request.fixed, options),
+        None => cases.fit_observed(request.law, &request.free, &request.fixed, options, &|| {
+            observe(1 + done.fetch_add(1, Ordering::Relaxed), total)
+        }),
     };
-    let ranked = requests.iter().filter(|r| r.law != FitLaw::SetValued);
-    analysis.fits = ranked.map(fit).collect::<Result<_, _>>()?;
+    analysis.fits = ranked.into_iter().map(fit).collect::<Result<_, _>>()?;
     analysis.baselines = [FitLaw::Stick, FitLaw::NoImpact]
         .into_iter()
         .map(|law| cases.evaluated(law, &Parameters::NONE, None))

@@ -3,13 +3,14 @@
 mod unpack;
 
 use crate::interrupt::whole;
+use crate::progress::Meter;
 use crate::{Failure, text};
 use carom::report::input::{MAX_JSON_BYTES, MAX_TOML_BYTES, read_text};
 use carom::report::{Record, export};
 use carom::scenarios::citations;
 use carom_fit::{
-    Analysis, FitLaw, FitOptions, Parameter, Parameters, Request, Setup, analyze, read_poses,
-    unit_warnings,
+    Analysis, FitLaw, FitOptions, Parameter, Parameters, Request, Setup, analyze_observed,
+    read_poses, unit_warnings,
 };
 use serde_json::{Value, json};
 use std::fs::File;
@@ -110,11 +111,14 @@ pub(crate) fn fit(args: &FitArgs, is_quiet: bool) -> Result<(), Failure> {
         .num_threads(args.threads.unwrap_or(0).into())
         .build()
         .map_err(|e| Failure::Usage(format!("cannot start threads: {e}")))?;
+    let meter = Meter::new("fit", is_quiet);
+    let count = meter.counter("fit");
     let analysis = pool
-        .install(|| analyze(&table.tosses, &setup, &requests, &options))
+        .install(|| analyze_observed(&table.tosses, &setup, &requests, &options, &count))
         .map_err(|e| Failure::Unsolved(format!("{}: {e}", args.file.display())))?;
     let mut record = pool.install(|| analysis.record(parameters(args, &requests, &options)));
     record.citations = citations("");
+    drop(meter);
     print(args, &record, &analysis.sentences(), is_quiet)?;
     too_few(&analysis, &args.file)
 }

@@ -230,6 +230,7 @@ fn write_in_order(
                 write_whole(&mut ready, output)?;
             }
             observe(&line);
+            crate::progress::line_is_answered();
             next += 1;
         }
     }

@@ -25,7 +25,7 @@ enum Command {
     Plan(plan::PlanArgs),
     /// Print the lines that are answered for some cells, one JSON object a line.
     Cell(plan::CellArgs),
-    /// Compute the shards that a folder lacks, and those that are damaged.
+    /// Compute the shards that a folder lacks, and those that are damaged. After Ctrl-C the exit status is 1; run again to go on.
     Run(run::Args),
     /// Say which shards of a folder are there, and whole: exit status 0 if all are.
     Status(table::StatusArgs),

@@ -1,7 +1,7 @@
-//! Progress of a sweep: a bar on a terminal, otherwise one line a minute.
+//! Progress of a sweep: one line on a terminal, otherwise a new line a minute.
 
+use crate::progress::Meter;
 use carom_sweep::Monitor;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -10,33 +10,24 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(100);
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Shows the progress of a sweep on stderr until the sender that belongs to `finished` is dropped: a bar on a terminal,
-/// otherwise one line per minute.
+/// Shows the progress of a sweep on stderr until the sender that belongs to `finished` is dropped: one line on a
+/// terminal, otherwise a new line per minute.
 pub(super) fn show(monitor: &Monitor, finished: &Receiver<()>) {
     if std::io::stderr().is_terminal() {
-        bar(monitor, finished);
+        on_terminal(monitor, finished);
     } else {
         lines(monitor, finished);
     }
 }
 
-fn bar(monitor: &Monitor, finished: &Receiver<()>) {
-    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template(
-        "{bar:40} {human_pos} of {human_len} cells, {rate}, {eta} left{msg}",
-    );
-    if let Ok(style) = style {
-        let rate = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
-            let _ = write!(text, "{:.0}/s", state.per_sec());
-        };
-        bar.set_style(style.with_key("rate", rate));
-    }
+fn on_terminal(monitor: &Monitor, finished: &Receiver<()>) {
+    let meter = Meter::new("sweep", false);
     while finished.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-        bar.set_length(monitor.cells.load(Ordering::Relaxed));
-        bar.set_position(monitor.done.load(Ordering::Relaxed));
-        bar.set_message(errors(monitor));
+        let kept = monitor.kept.load(Ordering::Relaxed);
+        let done = monitor.done.load(Ordering::Relaxed).saturating_sub(kept);
+        let all = monitor.cells.load(Ordering::Relaxed).saturating_sub(kept);
+        meter.count(&format!("cells{}", errors(monitor)), done, all);
     }
-    bar.finish_and_clear();
 }
 
 fn lines(monitor: &Monitor, finished: &Receiver<()>) {

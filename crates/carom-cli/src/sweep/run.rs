@@ -8,7 +8,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -39,6 +39,7 @@ pub(super) fn run(args: &Args, is_quiet: bool) -> Result<(), Failure> {
     // Checked before any work that takes time.
     stop_on_signals(&monitor.stop)
         .map_err(|error| Failure::Usage(format!("cannot wait for signals: {error}")))?;
+    let stop = Arc::clone(&monitor.stop);
     let plan = Plan::read(&args.plan)?;
     let options = RunOptions::default()
         .with_shards(shards(args, &plan)?)
@@ -53,6 +54,7 @@ pub(super) fn run(args: &Args, is_quiet: bool) -> Result<(), Failure> {
             .spawn(show)
     });
     let summary = carom_sweep::run(&plan, &args.out, &options);
+    let is_interrupted = stop.load(Ordering::Relaxed);
     drop(running);
     if let Some(Ok(shown)) = shown {
         let _ = shown.join();
@@ -62,6 +64,9 @@ pub(super) fn run(args: &Args, is_quiet: bool) -> Result<(), Failure> {
     writeln!(out, "{}", json!(summary))?;
     out.flush()?;
     if summary.is_stopped {
+        if is_interrupted {
+            let _ = writeln!(std::io::stderr(), "stopped; run again to go on");
+        }
         return Err(Failure::Unsolved(String::new()));
     }
     Ok(())

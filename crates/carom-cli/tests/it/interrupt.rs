@@ -86,6 +86,9 @@ fn runs_in_time_end_within_half_a_second_and_leave_no_folder() {
         assert_eq!(output.status.code(), Some(130), "{run:?}: {output:?}");
         assert!(output.stdout.is_empty(), "{run:?}: {output:?}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{run:?}");
+        let told = String::from_utf8(output.stderr).unwrap();
+        let is_told = told.starts_with("stopped") && told.ends_with("; nothing written\n");
+        assert!(is_told && told.lines().count() == 1, "{run:?}: {told}");
     }
 }
 
@@ -109,6 +112,11 @@ fn one_long_line_ends_and_the_answers_before_it_are_whole() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.ends_with("}\n") && text.lines().count() == 1, "{text}");
     assert!(text.starts_with(r#"{"id":"short""#), "{text}");
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        told.starts_with("stopped") && !told.contains("nothing written"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -65,7 +65,7 @@ impl Bench {
             .args(["sweep", "run", &self.plan, "--out", &self.path(out)])
             .args(more)
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap()
     }
@@ -428,7 +428,7 @@ fn a_stop_leaves_whole_shards_and_says_so() {
     let bench = Bench::new(&large);
     #[cfg(unix)]
     for signal in ["TERM", "INT"] {
-        let mut child = bench.spawn("out", &["--threads", "2"]);
+        let child = bench.spawn("out", &["--threads", "2"]);
         let plan = bench.path("out/plan.json");
         while !fs::exists(&plan).unwrap() {
             std::thread::sleep(Duration::from_millis(10));
@@ -439,7 +439,9 @@ fn a_stop_leaves_whole_shards_and_says_so() {
             .args(["-s", signal, &child.id().to_string()])
             .status();
         assert!(kill.unwrap().success());
-        assert_eq!(child.wait().unwrap().code(), Some(1), "{signal}");
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(code(&output), 1, "{signal}");
+        assert_eq!(output.stderr, b"stopped; run again to go on\n");
         assert!(start.elapsed() < Duration::from_secs(5));
         assert!(bench.leftovers("out").is_empty());
     }

@@ -1,11 +1,11 @@
 //! Balls are poured into pits and come to rest in heaps: means over many pits, because no single heap can be repeated.
 
-use crate::ScenarioError;
 use crate::config::{Count, Fraction, Input, NonNegative, Positive};
 use crate::motion::count_steps;
 use crate::motion::heap::{Checks, Heap, LOAD_NOTE};
 use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Course, Scene};
+use crate::{Progress, ScenarioError};
 use carom_geometry::{Ellipsoid, Shape};
 use carom_numeric::random::CounterRng;
 use carom_report::record::{Axis, Color, Figure, Mark, Quantity, Record};
@@ -56,8 +56,12 @@ struct Pit {
 }
 
 impl Pit {
-    fn new(config: &Config, number: usize) -> Result<Self, ScenarioError> {
-        let scene = scene(config, config.seed.wrapping_add(number as u64))?;
+    /// Runs the pit with a number; the progress of the first pit is that of all, which run at the same time.
+    fn new(config: &Config, number: usize, progress: &Progress) -> Result<Self, ScenarioError> {
+        let mut scene = scene(config, config.seed.wrapping_add(number as u64))?;
+        if number == 0 {
+            scene = scene.watched(progress);
+        }
         let course = scene.run_in_steps(*config.duration, FRAMES)?;
         let heap = heap(&scene, &course)?;
         let states = course.frames.last().map_or(&[][..], |(_, states)| states);
@@ -91,7 +95,7 @@ fn heap<'c>(scene: &'c Scene, course: &'c Course) -> Result<Heap<'c>, ScenarioEr
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
     count_steps("duration", *config.duration, *config.time_step, 100_000)?;
-    let one = |number: usize| Pit::new(&config, number);
+    let one = |number: usize| Pit::new(&config, number, input.progress);
     let pits: Result<Vec<Pit>, ScenarioError> =
         (0..*config.runs).into_par_iter().map(one).collect();
     let pits = pits?;

@@ -32,7 +32,7 @@ pub(crate) struct Config {
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
     count_steps("duration", *config.duration, *config.time_step, 100_000)?;
-    let scene = scene(&config)?;
+    let scene = scene(&config)?.watched(input.progress);
     let course = scene.run_in_steps(*config.duration, FRAMES)?;
     let heap = Heap {
         scene: &scene,

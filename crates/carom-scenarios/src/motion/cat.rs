@@ -45,9 +45,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let half = half(&config)?;
     // Samples at every grid time: the turn is computed again from the sampled path of the bend, so its resolution must be that of
     // the motion.
-    let linkage = linkage(&config, &half, *config.time_step)?;
+    let linkage = linkage(&config, &half, *config.time_step)?.watched(input.progress);
     let course = linkage.run(*config.duration, steps)?;
-    let finer = self::linkage(&config, &half, 0.5 * *config.time_step)?;
+    let finer = self::linkage(&config, &half, 0.5 * *config.time_step)?.watched(input.progress);
     let finer = finer.run(*config.duration, 2 * steps)?;
     let turned = turn(&course);
     let again = continued(&connection(&config, &half, &course, 1));
@@ -78,11 +78,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         Quantity::new("joint_residual_m", course.end.residual, "m"),
     ];
     let stride = course.frames.len().div_ceil(SHOWN).max(1);
-    let times: Vec<f64> = course.times().into_iter().step_by(stride).collect();
-    let degrees = |list: &[f64]| {
-        let shown = list.iter().step_by(stride);
-        shown.map(|x| x.to_degrees()).collect()
-    };
+    let times = course.times();
+    let degrees = |list: &[f64]| list.iter().map(|x| x.to_degrees()).collect();
     record.figures.push(against_time(
         [
             "turn",
@@ -98,12 +95,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &[],
     ));
     let bend = |k: usize| {
-        course
-            .coordinates
-            .iter()
-            .step_by(stride)
-            .map(|(q, _)| q[k].to_degrees())
-            .collect()
+        let coordinates = course.coordinates.iter();
+        coordinates.map(|(q, _)| q[k].to_degrees()).collect()
     };
     record.figures.push(against_time(
         [

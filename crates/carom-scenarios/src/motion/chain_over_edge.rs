@@ -52,6 +52,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         return Err(ScenarioError::value("radius", message));
     }
     let (linkage, beam) = linkage(&config)?;
+    let linkage = linkage.watched(input.progress);
     let course = linkage.run(*config.duration, FRAMES)?;
     record.quantities = quantities(&config, &course, beam);
     record.tables.push(first_impacts(&course));

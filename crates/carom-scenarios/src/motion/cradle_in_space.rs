@@ -30,7 +30,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         return Err(ScenarioError::value("direction", "[0, 0, 0] has none"));
     };
     let (r, n) = (*config.radius, *config.balls);
-    let mut scene = Scene::new(0.0, 1.0, 1e-3);
+    let mut scene = Scene::new(0.0, 1.0, 1e-3).watched(input.progress);
     scene.spec.gravity = Vector3::zeros();
     let sphere = Ellipsoid::sphere(r, Vector3::zeros())
         .map_err(|error| ScenarioError::value("radius", error))?;

@@ -60,7 +60,7 @@ fn played(
         );
         return Err(ScenarioError::value("spacing", message));
     }
-    let scene = scene(&config)?;
+    let scene = scene(&config)?.watched(input.progress);
     let course = run(&scene, *config.duration)?;
     let hits = first_hits(&course, *config.dominoes);
     first_fall(&config, &course, &mut record);

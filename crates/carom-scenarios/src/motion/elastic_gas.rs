@@ -1,10 +1,10 @@
 //! Elastic spheres in boxes: the distribution of their speeds approaches Maxwell's law. Numbers are means over many boxes,
 //! because no single run can be repeated beyond its first impacts.
 
-use crate::ScenarioError;
 use crate::config::{Count, Input, NonNegative, Positive};
 use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Course, Scene, propagative};
+use crate::{Progress, ScenarioError};
 use carom_geometry::{Ellipsoid, Shape};
 use carom_numeric::random::CounterRng;
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
@@ -56,7 +56,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         let message = format!("{} must be below the duration", *config.warm_up);
         return Err(ScenarioError::value("warm_up", message));
     }
-    let one = |number: usize| Gas::new(&config, number);
+    let one = |number: usize| Gas::new(&config, number, input.progress);
     let gases: Result<Vec<Gas>, ScenarioError> =
         (0..*config.runs).into_par_iter().map(one).collect();
     let gases = gases?;
@@ -81,8 +81,12 @@ struct Gas {
 }
 
 impl Gas {
-    fn new(config: &Config, number: usize) -> Result<Self, ScenarioError> {
-        let scene = scene(config, config.seed.wrapping_add(number as u64))?;
+    /// Runs the box with a number; the progress of the first box is that of all, which run at the same time.
+    fn new(config: &Config, number: usize, progress: &Progress) -> Result<Self, ScenarioError> {
+        let mut scene = scene(config, config.seed.wrapping_add(number as u64))?;
+        if number == 0 {
+            scene = scene.watched(progress);
+        }
         let course = scene.run(&propagative, *config.duration, usize::MAX, FRAMES)?;
         Ok(Self { scene, course })
     }

@@ -13,6 +13,7 @@ use carom_world::Impact;
 use nalgebra::Vector3;
 use rayon::prelude::*;
 use serde::Deserialize;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const FRAMES: usize = 200;
 
@@ -144,7 +145,13 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     }
     count_steps("duration", *config.duration, TIME_STEP, 100_000)?;
     let shown = SHOWN.saturating_sub(config.pegs().len()).min(*config.balls);
-    let one = |number: usize| Fall::new(&config, number, if number < shown { FRAMES } else { 1 });
+    let (done, balls) = (AtomicU64::new(0), *config.balls as u64);
+    let one = |number: usize| {
+        let fall = Fall::new(&config, number, if number < shown { FRAMES } else { 1 });
+        let done = 1 + done.fetch_add(1, Ordering::Relaxed);
+        input.progress.report("balls", done, balls);
+        fall
+    };
     let falls: Result<Vec<Fall>, ScenarioError> =
         (0..*config.balls).into_par_iter().map(one).collect();
     let falls = falls?;

@@ -163,7 +163,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         friction: config.frictions[k],
         slope: config.slope.to_radians(),
     });
-    let scene = scene(&config, &cases)?;
+    let scene = scene(&config, &cases)?.watched(input.progress);
     let course = scene.run(&moreau, *config.duration, usize::MAX, FRAMES)?;
     boxes(&config, &cases, &course, &mut record);
     map(&config, &mut record)?;

@@ -1,8 +1,8 @@
 //! Jointed bodies that scenarios build, and their runs.
 
-use crate::ScenarioError;
 use crate::motion::playback::Hit;
 use crate::motion::scene::moreau;
+use crate::{Progress, ScenarioError};
 use carom_contact::ImpactLaw;
 use carom_geometry::{HalfSpace, MassProperties, Shape};
 use carom_impact::two_body::ImpactOptions;
@@ -27,6 +27,7 @@ pub(super) struct Linkage {
     joints: Vec<JointSpec>,
     placed: Vec<Placed>,
     touching: Vec<[usize; 2]>,
+    progress: Progress,
 }
 
 /// One side of a joint: the index of a body (`None` for the ground), and the position of the joint relative to the center of mass
@@ -50,7 +51,14 @@ impl Linkage {
             joints: Vec::new(),
             placed: Vec::new(),
             touching: Vec::new(),
+            progress: Progress::default(),
         }
+    }
+
+    /// Reports the progress of the runs of these bodies to `progress`.
+    pub(super) fn watched(mut self, progress: &Progress) -> Self {
+        self.progress = progress.clone();
+        self
     }
 
     /// Adds a mobile body at rest and returns its index. Without a position (m), the joints determine its place.
@@ -211,6 +219,8 @@ impl Linkage {
         let mut impacts: Vec<JointImpact> = Vec::new();
         let mut observe = |event: JointEvent<'_>| match event {
             JointEvent::Sample(sample) => {
+                let n = impacts.len();
+                self.progress.simulated(sample.time, duration, n);
                 seen.push((sample.time, sample.posture.states.clone()));
                 coordinates.push((sample.posture.q.clone(), sample.rates.to_vec()));
                 energies.push(multibody.energy(sample.posture));

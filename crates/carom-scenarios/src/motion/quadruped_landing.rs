@@ -54,7 +54,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         let message = "legs bend by at least 0 and less than 1.5 rad";
         return Err(ScenarioError::value("bend", message));
     }
-    let linkage = linkage(&config)?;
+    let linkage = linkage(&config)?.watched(input.progress);
     let mut runs = Vec::new();
     let mut draws = Some(Spread {
         samples: *config.samples as u64,

@@ -37,7 +37,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     count_steps("duration", *config.duration, *config.time_step, 1_000_000)?;
     let (delta, radius) = (libm::atan2(b, h), libm::hypot(b, h));
     let tilt = delta * *config.tilt;
-    let mut scene = Scene::new(*config.friction, 0.0, *config.time_step);
+    let mut scene = Scene::new(*config.friction, 0.0, *config.time_step).watched(input.progress);
     let shape = Cuboid::new([b, *config.half_depth, h])
         .map_err(|error| ScenarioError::value("half_width", error))?;
     let block = scene.body(

@@ -1,6 +1,6 @@
 //! Worlds that scenarios build, and their runs.
 
-use crate::ScenarioError;
+use crate::{Progress, ScenarioError};
 use carom_contact::ImpactLaw;
 use carom_geometry::{HalfSpace, Shape};
 use carom_impact::Propagative;
@@ -20,6 +20,7 @@ pub(super) const GRAVITY: f64 = 9.80665;
 /// Builder of a world.
 pub(super) struct Scene {
     pub(super) spec: WorldSpec,
+    progress: Progress,
 }
 
 impl Scene {
@@ -38,7 +39,14 @@ impl Scene {
                     collide: true,
                 },
             ),
+            progress: Progress::default(),
         }
+    }
+
+    /// Reports the progress of the runs of this world to `progress`.
+    pub(super) fn watched(mut self, progress: &Progress) -> Self {
+        self.progress = progress.clone();
+        self
     }
 
     /// Adds a body of uniform density at rest, with its center at `position` (m). A body without a mass (kg) never moves.
@@ -118,7 +126,11 @@ impl Scene {
             },
         };
         let mut course = Course::default();
-        let end = world.run(&laws, &limits, &samples, &mut |event| course.note(event));
+        let end = world.run(&laws, &limits, &samples, &mut |event| {
+            let time = course.note(event);
+            self.progress
+                .simulated(time, duration, course.impacts.len());
+        });
         course.ended(end)
     }
 
@@ -145,7 +157,9 @@ impl Scene {
         let options = Stepping::default();
         let mut course = Course::default();
         let end = world.run_in_steps(&options, &limits, &samples, &Serial, &mut |event| {
-            course.note(event);
+            let time = course.note(event);
+            self.progress
+                .simulated(time, duration, course.impacts.len());
         });
         course.ended(end)
     }
@@ -171,13 +185,15 @@ pub(super) struct Course {
 }
 
 impl Course {
-    fn note(&mut self, event: Event<'_>) {
-        match event {
-            Event::Sample(Sample { time, states }) => self.frames.push((time, states.to_vec())),
-            Event::Impact(impact) => self.impacts.push(impact.clone()),
-            Event::Mode { time, slides, .. } => self.modes.push((time, slides)),
+    /// Records an event and returns its time (s).
+    fn note(&mut self, event: Event<'_>) -> f64 {
+        match &event {
+            Event::Sample(Sample { time, states }) => self.frames.push((*time, states.to_vec())),
+            Event::Impact(impact) => self.impacts.push((*impact).clone()),
+            Event::Mode { time, slides, .. } => self.modes.push((*time, *slides)),
             _ => (),
         }
+        super::world::time_of(&event)
     }
 
     fn ended(mut self, end: RunEnd) -> Result<Self, ScenarioError> {

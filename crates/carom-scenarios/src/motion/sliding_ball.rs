@@ -30,7 +30,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
     count_steps("duration", *config.duration, *config.time_step, 1_000_000)?;
     let exact = ClosedForm::new(&config);
-    let scene = scene(&config, &exact)?;
+    let scene = scene(&config, &exact)?.watched(input.progress);
     let course = scene.run(&moreau, *config.duration, usize::MAX, FRAMES)?;
     record.quantities = quantities(&config, &exact, &course);
     record.figures = vec![

@@ -34,7 +34,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     crate::motion::positive("masses", &config.masses)?;
     crate::motion::positive("half_lengths", &config.half_lengths)?;
     crate::motion::finite("tilts", &config.tilts)?;
-    let linkage = linkage(&config)?;
+    let linkage = linkage(&config)?.watched(input.progress);
     let course = linkage.run(*config.duration, FRAMES)?;
     record.quantities = quantities(&course);
     record.tables.push(impacts(&config, &course));

@@ -78,7 +78,8 @@ pub fn run_controlled<'c>(
     })
 }
 
-fn time_of(event: &Event<'_>) -> f64 {
+/// Returns the time of an event (s).
+pub(super) fn time_of(event: &Event<'_>) -> f64 {
     match event {
         Event::Sample(sample) => sample.time,
         Event::Impact(impact) => impact.time,
