@@ -78,8 +78,19 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         Quantity::new("joint_residual_m", course.end.residual, "m"),
     ];
     let stride = course.frames.len().div_ceil(SHOWN).max(1);
-    let times = course.times();
-    let degrees = |list: &[f64]| list.iter().map(|x| x.to_degrees()).collect();
+    let count = course.frames.len();
+    let shown: Vec<usize> = (0..count)
+        .filter(|k| k % stride == 0 || k + 1 == count)
+        .collect();
+    let frames: Vec<_> = shown
+        .iter()
+        .filter_map(|k| course.frames.get(*k).cloned())
+        .collect();
+    let times: Vec<f64> = frames.iter().map(|(time, _)| *time).collect();
+    let degrees = |list: &[f64]| {
+        let values = shown.iter().filter_map(|k| list.get(*k));
+        values.map(|x| x.to_degrees()).collect()
+    };
     record.figures.push(against_time(
         [
             "turn",
@@ -95,7 +106,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &[],
     ));
     let bend = |k: usize| {
-        let coordinates = course.coordinates.iter();
+        let coordinates = shown.iter().filter_map(|i| course.coordinates.get(*i));
         coordinates.map(|(q, _)| q[k].to_degrees()).collect()
     };
     record.figures.push(against_time(
@@ -109,7 +120,6 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &[Series::new("up", bend(0)), Series::new("sideways", bend(1))],
         &[],
     ));
-    let frames: Vec<_> = course.frames.iter().step_by(stride).cloned().collect();
     playback(&linkage.spec, &frames, &[], &mut record);
     Ok(record)
 }
