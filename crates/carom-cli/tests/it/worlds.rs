@@ -144,3 +144,38 @@ fn a_cradle_says_that_the_law_decides() {
         assert_eq!(warnings(&silent).1, [""; 0]);
     }
 }
+
+/// Pendulums in a row that touch, of which the first swings against the others.
+fn pendulums(count: usize, law: &str) -> String {
+    let mut text = format!(
+        "duration = 0.8\ncontact = {{ friction = 0.0, restitution = 1.0 }}\nplanes = []\n{law}\n"
+    );
+    for k in 0..count {
+        let angle = if k == 0 { 0.5 } else { 0.0 };
+        text += &format!(
+            "[[bodies]]\nname = \"ball {k}\"\nmass = 1.0\nshape = {{ type = \"sphere\", radius = 0.1 }}\n\
+             [[joints]]\nname = \"string {k}\"\ntype = \"revolute\"\nparent = \"ground\"\nchild = \"ball {k}\"\n\
+             axis = [0.0, 1.0, 0.0]\nparent_frame = {{ position = [{:?}, 0.0, 1.0] }}\n\
+             child_frame = {{ position = [0.0, 0.0, 1.0] }}\nposition = {angle:?}\n",
+            0.2 * k as f64
+        );
+    }
+    text
+}
+
+/// Newton's cradle of jointed bodies: the velocities at which its contacts part differ.
+#[test]
+fn a_cradle_of_pendulums_says_that_the_law_decides() {
+    let (_, texts) = warnings(&pendulums(3, ""));
+    let [text] = texts.as_slice() else {
+        panic!("{texts:?}");
+    };
+    let told = "touched: as speeds between the bodies `poisson` answered 1.55, 0 m/s, `propagative` answers 0, 1.55 (law.several)";
+    assert!(text.ends_with(told), "{text}");
+    for silent in [
+        pendulums(2, ""),
+        pendulums(3, "law = { several = \"poisson\" }"),
+    ] {
+        assert_eq!(warnings(&silent).1, [""; 0]);
+    }
+}

@@ -1,12 +1,17 @@
 //! Warning where the law for several contacts decides the outcome of an impact.
 
 use super::World;
-use carom_contact::{Contact, ContactSet, ImpactLaw, ImpactProblem};
+use super::joints::Jointed;
+use super::setup::Setup;
+use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use carom_impact::{EnergeticRestitution, Propagative};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_variational::State;
+use carom_world::jointed::{JointImpact, TouchHit};
 use carom_world::{Impact, ImpactContact};
 use nalgebra::{DMatrix, DVector, Vector3};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Number of impacts of a run that are compared.
 const COMPARED: usize = 16;
@@ -24,45 +29,224 @@ pub(super) struct Comparison {
     warning: Option<String>,
 }
 
-/// Frictionless impact problem of a world, with the direction in which the warning tells velocities.
+/// Impact problem without friction.
+#[derive(Debug)]
 struct Posed {
     metric: KineticMetric,
     contacts: Vec<Contact>,
     velocity: DVector<f64>,
-    direction: Vector3<f64>,
-    restitution: f64,
+}
+
+/// Impact problem that the law for several contacts of jointed bodies was asked last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asked {
+    posed: Arc<Mutex<Option<Posed>>>,
+    /// True if no further problem is needed.
+    is_closed: Arc<AtomicBool>,
+}
+
+impl Asked {
+    /// Wraps a law so that the problems that it is asked are kept here.
+    pub(super) fn keep(&self, law: Box<dyn ImpactLaw>) -> Box<dyn ImpactLaw> {
+        let asked = self.clone();
+        Box::new(Kept { law, asked })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Posed>> {
+        self.posed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Impact law whose problems are kept.
+#[derive(Debug)]
+struct Kept {
+    law: Box<dyn ImpactLaw>,
+    asked: Asked,
+}
+
+impl ImpactLaw for Kept {
+    fn name(&self) -> &'static str {
+        self.law.name()
+    }
+
+    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        if self.asked.is_closed.load(Ordering::Relaxed) {
+            return self.law.resolve(problem);
+        }
+        let set = problem.contacts();
+        let plain = |c: &Contact| Contact {
+            restitution: c.restitution,
+            ..Contact::frictionless(c.normal.clone())
+        };
+        *self.asked.lock() = Some(Posed {
+            metric: set.metric().clone(),
+            contacts: set.contacts().iter().map(plain).collect(),
+            velocity: problem.velocity_minus().0.clone(),
+        });
+        self.law.resolve(problem)
+    }
 }
 
 impl Comparison {
-    /// Compares the laws at an impact, if the user names no law and the impact is one in which the law can decide.
+    /// True if impacts are still compared: the user names no law, and none of the compared ones differs.
+    fn is_open(&self, setup: &Setup) -> bool {
+        !setup.several_is_given && self.warning.is_none() && self.compared < COMPARED
+    }
+
+    /// Compares the laws at an impact, if it is one in which the law can decide.
     pub(super) fn note(&mut self, world: &World, impact: &Impact) {
         let setup = &world.setup;
-        if setup.several_is_given || self.warning.is_some() || self.compared >= COMPARED {
+        if !self.is_open(setup) {
             return;
         }
-        if let Some(posed) = Posed::new(world, impact) {
-            self.compared += 1;
-            let law = setup.several(0);
-            self.warning = posed.differing(law.as_ref()).map(|[own, other]| {
-                let name = setup.several_name();
-                let asked = if world.rubs(impact) {
-                    format!("without friction `{name}` answers")
-                } else {
-                    format!("`{name}` answered")
-                };
-                format!(
-                    "at {} s one contact closed while another touched: {asked} {own} m/s, `{}` answers {other} (law.several)",
-                    trimmed(format!("{:.4}", impact.time)),
-                    Propagative::default().name(),
-                )
-            });
+        let touches: Vec<Touch> = impact.contacts.iter().map(|c| world.touch(c)).collect();
+        let Some(closing) = closing(&touches) else {
+            return;
+        };
+        if let Some((posed, direction)) = Posed::new(world, impact, &impact.contacts[closing]) {
+            let along = |v: &DVector<f64>| -> Vec<f64> {
+                let bodies = (0..v.len() / 6).map(|k| v.fixed_rows::<3>(6 * k).dot(&direction));
+                bodies.collect()
+            };
+            self.compare(setup, impact.time, &touches, &posed, "", &along);
         }
+    }
+
+    /// Compares the laws at an impact of jointed bodies, if it is one in which the law can decide. `asked` has the problem of the
+    /// impact.
+    pub(super) fn note_joints(&mut self, jointed: &Jointed, asked: &Asked, impact: &JointImpact) {
+        let (setup, n_limits) = (&jointed.setup, impact.hits.len());
+        if !self.is_open(setup) {
+            asked.is_closed.store(true, Ordering::Relaxed);
+            return;
+        }
+        let Some(posed) = asked.lock().take() else {
+            return;
+        };
+        let touches: Vec<Touch> = impact.touches.iter().map(|t| jointed.touch(t)).collect();
+        if posed.contacts.len() != n_limits + touches.len() || closing(&touches).is_none() {
+            return;
+        }
+        let part = |v: &DVector<f64>| -> Vec<f64> {
+            let points = posed.contacts.iter().skip(n_limits);
+            points.map(|c| c.normal.0.dot(v)).collect()
+        };
+        let what = "as speeds between the bodies ";
+        self.compare(setup, impact.time, &touches, &posed, what, &part);
+    }
+
+    /// Compares the laws at an impact problem. `told` returns the velocities (m/s) that the warning tells, after the words `what`.
+    fn compare(
+        &mut self,
+        setup: &Setup,
+        time: f64,
+        touches: &[Touch],
+        posed: &Posed,
+        what: &str,
+        told: &dyn Fn(&DVector<f64>) -> Vec<f64>,
+    ) {
+        self.compared += 1;
+        let restitution = touches.iter().map(|t| t.restitution).fold(0.0, f64::max);
+        let law = setup.several(0);
+        let Some([own, other]) = posed.differing(law.as_ref(), restitution) else {
+            return;
+        };
+        let before = told(&posed.velocity);
+        let [own, other] = [own, other].map(|v| text(&before, &told(&v)));
+        let name = setup.several_name();
+        let asked = if touches.iter().any(|t| t.rubs) {
+            format!("without friction `{name}` answers")
+        } else {
+            format!("`{name}` answered")
+        };
+        self.warning = Some(format!(
+            "at {} s one contact closed while another touched: {what}{asked} {own} m/s, `{}` answers {other} (law.several)",
+            trimmed(format!("{time:.4}")),
+            Propagative::default().name(),
+        ));
     }
 
     /// Returns the warning; `None` if the laws agree.
     pub(super) fn warning(&self) -> Option<&str> {
         self.warning.as_deref()
     }
+}
+
+/// Contact of an impact, as far as the comparison of laws needs it.
+struct Touch {
+    normal_velocity: f64,
+    restitution: f64,
+    rubs: bool,
+    /// True if both bodies move.
+    is_between_bodies: bool,
+}
+
+impl World {
+    fn touch(&self, contact: &ImpactContact) -> Touch {
+        let bodies = &self.setup.spec.bodies;
+        let is_mobile = |thing: usize| bodies.get(thing).is_some_and(|body| body.mass.is_some());
+        let surface = self.world.surface(contact.first, contact.second);
+        Touch {
+            normal_velocity: contact.normal_velocity,
+            restitution: surface.restitution,
+            rubs: surface.friction > 0.0,
+            is_between_bodies: is_mobile(contact.first) && is_mobile(contact.second),
+        }
+    }
+}
+
+impl Jointed {
+    fn touch(&self, touch: &TouchHit) -> Touch {
+        let (spec, mb) = (&self.setup.spec, self.world.multibody());
+        let things = [touch.first, touch.second];
+        let is_mobile = |thing: usize| thing < mb.n_bodies() && mb.rigid(thing).is_some();
+        let mut pairs = spec.pairs.iter();
+        let own = pairs.find(|(pair, _)| pair.iter().all(|thing| things.contains(thing)));
+        let surface = own.map_or(&spec.surface, |(_, surface)| surface);
+        Touch {
+            normal_velocity: touch.normal_velocity,
+            restitution: surface.restitution,
+            rubs: surface.friction > 0.0,
+            is_between_bodies: things.into_iter().all(is_mobile),
+        }
+    }
+}
+
+/// Returns the place of the contact with restitution that closes fastest, if another contact between two moving bodies touches
+/// and has restitution; `None` for other impacts.
+fn closing(touches: &[Touch]) -> Option<usize> {
+    let fastest = touches
+        .iter()
+        .map(|t| t.normal_velocity)
+        .fold(0.0, f64::min);
+    let rests = |t: &Touch| t.normal_velocity.abs() <= 1e-9 * -fastest;
+    let is_elastic = |t: &Touch| t.restitution > 0.0;
+    let mut resting = touches.iter().filter(|t| rests(t) && is_elastic(t));
+    resting.find(|t| t.is_between_bodies)?;
+    let all = touches.iter().enumerate();
+    let closing = all.filter(|(_, t)| t.normal_velocity < 0.0 && !rests(t) && is_elastic(t));
+    let speed = |(_, t): &(usize, &Touch)| t.normal_velocity;
+    let first = closing.min_by(|a, b| speed(a).total_cmp(&speed(b)));
+    first.map(|(place, _)| place)
+}
+
+/// Returns velocities as a text, rounded to a hundredth of the power of ten of the largest one before the impact.
+fn text(before: &[f64], velocities: &[f64]) -> String {
+    let largest = before
+        .iter()
+        .fold(f64::MIN_POSITIVE, |most, v| most.max(v.abs()));
+    let power = libm::floor(libm::log10(largest * (1.0 + 1e-9)));
+    let decimals = (2.0 - power).clamp(0.0, 300.0) as usize;
+    let one = |velocity: &f64| {
+        let text = trimmed(format!("{velocity:.decimals$}"));
+        let is_zero = text.trim_matches(['-', '0', '.']).is_empty();
+        if is_zero { "0".to_owned() } else { text }
+    };
+    let mut texts: Vec<String> = velocities.iter().take(TOLD).map(one).collect();
+    if velocities.len() > TOLD {
+        texts.push("...".to_owned());
+    }
+    texts.join(", ")
 }
 
 /// Removes the zeros at the end of a decimal number.
@@ -77,35 +261,16 @@ fn trimmed(number: String) -> String {
     }
 }
 
-impl World {
-    /// True if a contact of the impact has friction.
-    fn rubs(&self, impact: &Impact) -> bool {
-        let mut contacts = impact.contacts.iter();
-        contacts.any(|c| self.world.surface(c.first, c.second).friction > 0.0)
-    }
-}
-
 impl Posed {
-    /// Returns the problem without friction of an impact in which one contact approaches while another one between two moving
-    /// bodies touches, both with restitution. `None` for other impacts.
-    fn new(World { world, setup, .. }: &World, impact: &Impact) -> Option<Self> {
+    /// Returns the problem without friction of an impact, and the direction in space along which the warning tells velocities:
+    /// the normal of the contact `closing`, along which the body that moves fastest has a positive velocity. `None` if the problem
+    /// cannot be posed.
+    fn new(
+        World { world, setup, .. }: &World,
+        impact: &Impact,
+        closing: &ImpactContact,
+    ) -> Option<(Self, Vector3<f64>)> {
         let bodies = &setup.spec.bodies;
-        let is_mobile = |thing: usize| bodies.get(thing).is_some_and(|body| body.mass.is_some());
-        let size = |c: &ImpactContact| c.normal_velocity;
-        let fastest = impact.contacts.iter().map(size).fold(0.0, f64::min);
-        let rests = |c: &&ImpactContact| c.normal_velocity.abs() <= 1e-9 * -fastest;
-        let restitution = |c: &ImpactContact| world.surface(c.first, c.second).restitution;
-        let bounces = |c: &&ImpactContact| restitution(c) > 0.0;
-        let closing = impact.contacts.iter().filter(bounces);
-        let closing = closing.min_by(|a, b| size(a).total_cmp(&size(b)))?;
-        let touching = impact
-            .contacts
-            .iter()
-            .filter(rests)
-            .find(|c| is_mobile(c.first) && is_mobile(c.second) && restitution(c) > 0.0);
-        if rests(&closing) || size(closing) >= 0.0 || touching.is_none() {
-            return None;
-        }
         let place = |thing: usize| impact.states.iter().position(|(body, _)| *body == thing);
         let n = 6 * impact.states.len();
         let (mut mass, mut momentum) = (DMatrix::zeros(n, n), DVector::zeros(n));
@@ -143,11 +308,10 @@ impl Posed {
         }
         let velocity = mass.clone().cholesky()?.solve(&momentum);
         let contacts = impact.contacts.iter().map(|c| Contact {
-            restitution: restitution(c),
+            restitution: world.surface(c.first, c.second).restitution,
             ..Contact::frictionless(Covector(row(c, &c.normal)))
         });
         let contacts: Vec<Contact> = contacts.collect();
-        // The body that moves along the normal at the greatest speed has a positive velocity.
         let along = |k: usize| velocity.fixed_rows::<3>(6 * k).dot(&closing.normal);
         let speeds = [closing.first, closing.second].map(|thing| place(thing).map_or(0.0, along));
         let greatest = if speeds[0].abs() >= speeds[1].abs() {
@@ -155,58 +319,29 @@ impl Posed {
         } else {
             speeds[1]
         };
-        Some(Self {
-            restitution: contacts.iter().map(|c| c.restitution).fold(0.0, f64::max),
-            metric: KineticMetric::new(mass).ok()?,
+        let metric = KineticMetric::new(mass).ok()?;
+        let posed = Self {
+            metric,
             contacts,
-            direction: closing.normal * greatest.signum(),
             velocity,
-        })
+        };
+        Some((posed, closing.normal * greatest.signum()))
     }
 
-    /// Resolves the impact with a law and with `propagative`. Returns the velocities of the bodies by both laws as texts if
-    /// they differ; `None` if they agree, or if a law has no answer.
-    fn differing(&self, law: &dyn ImpactLaw) -> Option<[String; 2]> {
+    /// Resolves the impact with a law and with `propagative`, which has the given restitution. Returns the velocities after it by
+    /// both laws if they differ; `None` if they agree, or if a law has no answer.
+    fn differing(&self, law: &dyn ImpactLaw, restitution: f64) -> Option<[DVector<f64>; 2]> {
         let contacts = ContactSet::new(&self.metric, self.contacts.clone()).ok()?;
         let velocity = Tangent(self.velocity.clone());
         let problem = ImpactProblem::new(&contacts, velocity).ok()?;
         let other = Propagative {
-            restitution: EnergeticRestitution::new(self.restitution).ok()?,
+            restitution: EnergeticRestitution::new(restitution).ok()?,
             ..Propagative::default()
         };
-        let laws: [&dyn ImpactLaw; 2] = [law, &other];
-        let mut answers = Vec::new();
-        for law in laws {
-            answers.push(law.resolve(&problem).ok()?.velocity_plus.0);
-        }
+        let own = law.resolve(&problem).ok()?.velocity_plus.0;
+        let other = other.resolve(&problem).ok()?.velocity_plus.0;
         let length = |v: DVector<f64>| v.dot(&(self.metric.mass_matrix() * &v)).max(0.0).sqrt();
-        let [own, other] = [&answers[0], &answers[1]];
-        let change = length(own - &self.velocity).max(length(other - &self.velocity));
-        (length(own - other) > EQUAL * change).then(|| [self.told(own), self.told(other)])
-    }
-
-    /// Returns the velocity (m/s) of the body at place `k` along the direction of the impact.
-    fn along(&self, velocity: &DVector<f64>, k: usize) -> f64 {
-        velocity.fixed_rows::<3>(6 * k).dot(&self.direction)
-    }
-
-    /// Returns the velocities of the bodies along the direction of the impact as a text, rounded to a hundredth of the power of
-    /// ten of the largest one before the impact.
-    fn told(&self, velocity: &DVector<f64>) -> String {
-        let n = velocity.len() / 6;
-        let before = (0..n).map(|k| self.along(&self.velocity, k).abs());
-        let largest = before.fold(f64::MIN_POSITIVE, f64::max);
-        let power = libm::floor(libm::log10(largest * (1.0 + 1e-9)));
-        let decimals = (2.0 - power).clamp(0.0, 300.0) as usize;
-        let along = |k: usize| {
-            let text = trimmed(format!("{:.decimals$}", self.along(velocity, k)));
-            let is_zero = text.trim_matches(['-', '0', '.']).is_empty();
-            if is_zero { "0".to_owned() } else { text }
-        };
-        let mut texts: Vec<String> = (0..n.min(TOLD)).map(along).collect();
-        if n > TOLD {
-            texts.push("...".to_owned());
-        }
-        texts.join(", ")
+        let change = length(&own - &self.velocity).max(length(&other - &self.velocity));
+        (length(&own - &other) > EQUAL * change).then_some([own, other])
     }
 }

@@ -11,3 +11,4 @@ mod setup;
 pub(super) use config::JointConfig;
 pub use robot::Robot;
 pub(super) use run::run;
+pub(super) use setup::Jointed;

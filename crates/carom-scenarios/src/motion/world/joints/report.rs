@@ -8,6 +8,7 @@ use crate::motion::world::World;
 use crate::motion::world::landings::Landings;
 use crate::motion::world::output::ImpactOutput;
 use crate::motion::world::report::warn;
+use crate::motion::world::several::{Asked, Comparison};
 use carom_motion::hybrid::Ending;
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
@@ -44,10 +45,13 @@ pub(super) struct Log<'w> {
     n_samples: usize,
     last_sample: Option<f64>,
     landings: Landings,
+    comparison: Comparison,
+    asked: Asked,
 }
 
 impl<'w> Log<'w> {
-    pub(super) fn new(jointed: &'w Jointed) -> Self {
+    /// Creates an empty log. `asked` has the problem that the law for several contacts was asked last.
+    pub(super) fn new(jointed: &'w Jointed, asked: &Asked) -> Self {
         Self {
             jointed,
             rows: Vec::new(),
@@ -62,6 +66,8 @@ impl<'w> Log<'w> {
             n_samples: 0,
             last_sample: None,
             landings: Landings::default(),
+            comparison: Comparison::default(),
+            asked: asked.clone(),
         }
     }
 
@@ -76,6 +82,8 @@ impl<'w> Log<'w> {
                     let loss = impact.energy_minus - impact.energy_plus;
                     self.landings.note(impact.time, loss, names);
                 }
+                self.comparison
+                    .note_joints(self.jointed, &self.asked, impact);
                 if self.jointed.setup.output.impacts == ImpactOutput::All {
                     self.impacts.push(self.impact(impact));
                 }
@@ -514,7 +522,9 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
     for (key, value) in results {
         record.results.insert(key.to_owned(), value);
     }
-    warn(&mut record.results, log.landings.warning().into_iter());
+    let comparison = log.comparison.warning().map(str::to_owned);
+    let warnings = [comparison, log.landings.warning()];
+    warn(&mut record.results, warnings.into_iter().flatten());
     quantities(end, [initial, last], momentum_error, record);
     figures(jointed, log, record);
 }

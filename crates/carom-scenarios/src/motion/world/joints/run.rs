@@ -1,6 +1,7 @@
 //! Runs of worlds with joints.
 
 use super::super::config::Config;
+use super::super::several::Asked;
 use super::setup::Jointed;
 use super::{playback, report};
 use crate::ScenarioError;
@@ -21,11 +22,16 @@ pub(in super::super) fn run<'c>(
     let bodies = config.bodies.iter().flatten().enumerate();
     let shapes = bodies.map(|(i, body)| body.own_shape(&format!("bodies[{i}]")));
     let shapes = shapes.collect::<Result<Vec<_>, _>>()?;
-    let mut log = report::Log::new(&jointed);
+    let asked = Asked::default();
+    let mut log = report::Log::new(&jointed, &asked);
     let mut film = playback::Film::new(&jointed);
     let (mut impacts, duration) = (0, jointed.setup.limits.duration);
     let single = jointed.setup.single();
-    let several = |index: usize| jointed.setup.several(index);
+    let compares = !jointed.setup.several_is_given;
+    let several = |index: usize| match jointed.setup.several(index) {
+        law if compares => asked.keep(law),
+        law => law,
+    };
     let laws = Laws {
         single: single.as_law(),
         several: &several,

@@ -14,9 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// World of jointed bodies with the settings of its run.
 #[derive(Debug)]
-pub(super) struct Jointed {
-    pub(super) setup: Setup,
-    pub(super) world: JointedWorld,
+pub(in super::super) struct Jointed {
+    pub(in super::super) setup: Setup,
+    pub(in super::super) world: JointedWorld,
     /// Names of the coordinates.
     pub(super) coordinates: Vec<String>,
 }
