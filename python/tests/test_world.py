@@ -54,6 +54,9 @@ def test_a_world_without_bodies_is_refused_and_one_without_planes_says_that_bodi
     ball = {"name": "ball", "mass": 1.0, "shape": {"type": "sphere", "radius": 0.1}, "position": [0.0, 0.0, 1.0]}
     motion = carom.World({"duration": 0.1, "bodies": [ball]}).run()
     assert "falls for ever" in motion.record["warnings"][0]
+    told = str(motion)
+    assert f"warning: {motion.record['warnings'][0]}" in told
+    assert "laws: two-body (one contact), poisson (several)" in told and "energy balance" in told
 
 
 def test_a_fault_names_its_key() -> None:

@@ -596,6 +596,9 @@ class Motion:
             f"status={self.status!r})"
         )
 
+    def __str__(self) -> str:
+        return str(self.record)
+
 
 class RigidBody:
     """A rigid body for `bounce`.
