@@ -77,7 +77,7 @@ impl Built {
     fn audited(
         mut self,
         problem: &ImpactProblem<'_>,
-        ledger: Option<Ledger>,
+        ledger: Option<&Ledger>,
         rules: &Rules<'_>,
         (status, diagnostics): (ImpactStatus, Diagnostics),
     ) -> Result<ImpactOutcome, ImpactError> {
@@ -97,21 +97,25 @@ impl Built {
         let posed = problem;
         let problem = given.as_ref().unwrap_or(posed);
         let (answer, change) = (self.answer(), self.change.as_slice());
+        let own;
         let ledger = match ledger {
             Some(ledger) if given.is_none() => ledger,
-            _ => Ledger::new(problem, &answer),
+            _ => {
+                own = Ledger::new(problem, &answer);
+                &own
+            }
         };
-        let mut audit = audit::audited(problem, &answer, &ledger)?;
+        let mut audit = audit::audited(problem, &answer, ledger)?;
         let estimate = match status {
             ImpactStatus::Jammed => None,
-            _ => digits::digits([problem, posed], &ledger, change, rules, &diagnostics),
+            _ => digits::digits([problem, posed], ledger, change, rules, &diagnostics),
         };
         audit.digits = estimate.map(|estimate| estimate.digits);
         // Impacts in turn add up their rounding, which is all that approaches.
         if estimate.is_none() {
             audit.closing = 0.0;
         } else if given.is_some() || !rules.wall_rates.is_empty() {
-            audit.closing = digits::closing(problem, posed, &ledger, rules.wall_rates);
+            audit.closing = digits::closing(problem, posed, ledger, rules.wall_rates);
         }
         if !audit.is_finite() {
             return Err(ImpactError::Overflow);
@@ -211,14 +215,14 @@ impl Candidate {
         let Some(breach) = found.breach else {
             let diagnostics =
                 diagnostics.with_residuals(found.velocity_residual, found.own_residual);
-            return built.audited(problem, Some(ledger), rules, (status, diagnostics));
+            return built.audited(problem, Some(&ledger), rules, (status, diagnostics));
         };
         if rules.may_be_infeasible && breach.is_feasibility {
             let rules = Rules {
                 may_approach: true,
                 ..*rules
             };
-            let found = built.audited(problem, Some(ledger), &rules, (status, diagnostics))?;
+            let found = built.audited(problem, Some(&ledger), &rules, (status, diagnostics))?;
             return Err(ImpactError::InfeasibleLaw {
                 contacts: breach.contacts,
                 found: Some(Box::new(found)),

@@ -57,8 +57,8 @@ const NEAR: f64 = 1e-4;
 /// Approach of a contact after the impact below which no digit of the velocity is lost, as a fraction of its velocities.
 pub(crate) const CLOSING: f64 = 1e-9;
 
-/// Numbers of a small matrix, without allocation up to eight rows of twelve entries.
-type Flat = SmallVec<[f64; 96]>;
+/// Numbers of a small matrix, without allocation up to ten rows of three entries.
+type Flat = SmallVec<[f64; 32]>;
 
 /// Estimate of the forward error of an answer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -113,9 +113,10 @@ pub(crate) fn digits(
         system.add_contact(i, contact, rules, modes.get(i.index()).copied());
     }
     system.add_momentum(change);
-    let Some(inverse) = Inverse::new(&system) else {
+    let mut inverse = Inverse::of_rows(&system);
+    if !inverse.turn() {
         return Some(Estimate::default());
-    };
+    }
     let nearest = { inverse.nearest() }
         .map(|(row, distance)| (system.held[row].contact, distance))
         .filter(|(contact, near)| *contact != usize::MAX && *near < NEAR);

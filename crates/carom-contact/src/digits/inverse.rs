@@ -28,8 +28,8 @@ pub(super) struct Inverse<'s, 'p> {
 }
 
 impl<'s, 'p> Inverse<'s, 'p> {
-    /// Factors the system; `None` if it is singular.
-    pub(super) fn new(system: &'s System<'p>) -> Option<Self> {
+    /// Factors the rows of the system, as if each impulse acted along its row.
+    pub(super) fn of_rows(system: &'s System<'p>) -> Self {
         let mut inverse = Self {
             system,
             n: system.left.len(),
@@ -40,11 +40,7 @@ impl<'s, 'p> Inverse<'s, 'p> {
             errors: Numbers::new(),
         };
         inverse.find_directions();
-        let is_turned = !(system.columns.is_empty() && system.across.rows.is_empty());
-        if is_turned && !inverse.holds_all() && !inverse.turn() {
-            return None;
-        }
-        Some(inverse)
+        inverse
     }
 
     /// True if rows hold every velocity: they do so with any impulses, and with any error of the momentum.
@@ -151,9 +147,12 @@ impl<'s, 'p> Inverse<'s, 'p> {
     }
 
     /// Computes $T = U_B(P^TU_B + D)^{-1}$ from the columns of the impulses; false if it is singular.
-    fn turn(&mut self) -> bool {
+    pub(super) fn turn(&mut self) -> bool {
         let (n, system) = (self.n, self.system);
         let across = &system.across;
+        if self.holds_all() || system.columns.is_empty() && across.rows.is_empty() {
+            return true;
+        }
         let mut columns = Flat::new();
         for own in &self.chosen {
             let (from, first) = match system.held[*own].column {
