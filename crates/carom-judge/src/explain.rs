@@ -172,17 +172,13 @@ fn is_least(contacts: &ContactSet<'_>, left: &DVector<f64>, kind: Kind) -> bool 
 /// Computes the impulses (for the given rows) of one time step with round friction cones that leads as near as possible
 /// to the judged velocity. Also returns the velocity to which this step leads. A contact that opens has no impulse,
 /// friction opposes the sliding of a contact that slides, and a contact that sticks has any impulse in its cone, all
-/// within the tolerance. Returns `None` if a contact approaches at the judged velocity, because no step leads there.
+/// within the tolerance. A contact may push although it separates: contact `i` may do so up to the normal velocity
+/// `rebound(i)` along its normal scaled to unit length. Returns `None` if a contact approaches at the judged velocity,
+/// because no step leads there.
 ///
 /// For dependent contacts that slide, [`AnitescuPotra`](carom_impact::frictional::AnitescuPotra) finds one answer of a
 /// continuum; this function recognizes every member of this continuum.
-pub(super) fn in_one_step(case: &Case<'_>) -> Result<Option<(DVector<f64>, Tangent)>, ImpactError> {
-    in_one_step_of(case, |_| 0.0)
-}
-
-/// Computes impulses and final velocity like [`in_one_step`], except that a contact may push although it separates:
-/// contact `i` may do so up to the normal velocity `rebound(i)` along its normal scaled to unit length.
-pub(super) fn in_one_step_of(
+pub(super) fn in_one_step(
     case: &Case<'_>,
     rebound: impl Fn(ContactIndex) -> f64,
 ) -> Result<Option<(DVector<f64>, Tangent)>, ImpactError> {

@@ -71,7 +71,7 @@ fn anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     if !is_spatial || case.options.friction_cone != FrictionCone::Round || own.distance <= EQUAL {
         return Ok(own);
     }
-    let Some((impulses, velocity)) = explain::in_one_step(case)? else {
+    let Some((impulses, velocity)) = explain::in_one_step(case, |_| 0.0)? else {
         return Ok(own);
     };
     let member = case.candidate(velocity.clone(), "member of a family".to_owned());

@@ -142,7 +142,7 @@ fn by_member(case: &Case<'_>) -> Option<Candidate> {
     }
     set.require_tangents().ok()?;
     let rebound = |i: ContactIndex| f64::max(-rate(case, i, case.approach), 0.0);
-    let (impulses, velocity) = explain::in_one_step_of(case, rebound).ok()??;
+    let (impulses, velocity) = explain::in_one_step(case, rebound).ok()??;
     let ratios = set.indices().map(|i| ratio(case, i)).collect();
     let member = with_ratios(case, ratios, &impulses, velocity);
     case.is_same(member.distance).then_some(member)

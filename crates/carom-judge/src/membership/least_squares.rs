@@ -266,9 +266,9 @@ impl LeastSquares {
         let opens = self.pushing().zip(&active.opens);
         let opens = opens.filter(|(_, opens)| **opens).map(|(r, _)| r);
         let conditions: Vec<usize> = (0..self.n_targets).chain(opens).collect();
-        let low = active.is_low.iter().zip(&self.floor);
-        let low = low.map(|(is_low, floor)| if *is_low { *floor } else { 0.0 });
-        let mut changes = DVector::from_iterator(self.floor.len(), low);
+        let mut changes = DVector::from_fn(self.floor.len(), |j, _| {
+            if active.is_low[j] { self.floor[j] } else { 0.0 }
+        });
         let free: Vec<usize> = (0..changes.len()).filter(|j| !active.is_low[*j]).collect();
         let all = self.rows.select_columns(&conditions);
         let effects = all.select_rows(&free);

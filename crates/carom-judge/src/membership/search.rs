@@ -271,14 +271,11 @@ impl Search<'_, '_> {
         order.truncate(EFFORT.starts);
         for (distance, member) in order {
             let contacts = match &member.origin {
-                Origin::Simultaneous(impulses) if distance <= EQUAL => {
-                    match self.proven(vec![impulses.clone()]) {
-                        Some(witness) => return Some(witness),
-                        None => continue,
-                    }
-                }
                 Origin::Simultaneous(impulses) => {
-                    self.remember(distance, |_| vec![impulses.clone()]);
+                    let found = self.consider(distance, |_| vec![impulses.clone()]);
+                    if found.is_some() {
+                        return found;
+                    }
                     continue;
                 }
                 Origin::Sequential(contacts, _) => contacts,
@@ -286,16 +283,13 @@ impl Search<'_, '_> {
             let Ok(steps) = in_turn(self.case, contacts) else {
                 continue;
             };
-            if distance <= EQUAL {
-                let impulses = steps.iter().map(|(impulses, _)| impulses.clone());
-                if let Some(witness) = self.proven(impulses.collect()) {
-                    return Some(witness);
-                }
-            }
-            self.remember(distance, |_| {
+            let found = self.consider(distance, |_| {
                 let impulses = steps.iter().map(|(impulses, _)| impulses.clone());
                 impulses.collect()
             });
+            if found.is_some() {
+                return found;
+            }
             let sequence = self.sequence_of(&steps);
             if let Some(witness) = self.attempt_with_ends(vec![sequence]) {
                 return Some(witness);
@@ -304,39 +298,36 @@ impl Search<'_, '_> {
         None
     }
 
-    /// Returns a chain of steps as a witness that the judged velocity is an outcome, if the chain satisfies all contact
-    /// conditions and ends at this velocity. `steps` has the impulses of each step for the contact rows.
-    fn proven(&self, steps: Vec<DVector<f64>>) -> Option<Witness> {
+    /// Examines a chain of impulse steps whose end is at `distance` from the judged velocity; the closure `steps` computes
+    /// its impulses for the contact rows. Returns the chain as a witness if it satisfies all contact conditions and ends at
+    /// the judged velocity. If it ends elsewhere within the tolerance, nearer than the chain stored so far, stores it.
+    fn consider(
+        &mut self,
+        distance: f64,
+        steps: impl FnOnce(&Self) -> Vec<DVector<f64>>,
+    ) -> Option<Witness> {
+        let is_there = distance <= EQUAL;
+        if !is_there && !(self.case.is_same(distance) && self.is_nearer_than_near(distance)) {
+            return None;
+        }
         let witness = Witness::Steps {
             cone: self.edges.cone,
-            steps,
+            steps: steps(self),
         };
-        self.is_good(&witness).then_some(witness)
-    }
-
-    /// Stores a chain that ends within the tolerance of the judged velocity, but not exactly there. The chain must
-    /// satisfy all conditions and be nearer than the stored one. `distance` is the distance of its end from the judged
-    /// velocity; the closure `steps` computes its impulses for the contact rows.
-    fn remember(&mut self, distance: f64, steps: impl FnOnce(&Self) -> Vec<DVector<f64>>) {
-        if distance > EQUAL && self.case.is_same(distance) && self.is_nearer_than_near(distance) {
-            let witness = Witness::Steps {
-                cone: self.edges.cone,
-                steps: steps(self),
-            };
-            let end = witness.end(self.case.problem);
-            if end.is_ok_and(|end| self.case.is_same(self.case.distance(&end))) {
-                self.near = Some((distance, witness));
-            }
+        let end = witness.end(self.case.problem).ok()?;
+        let end = self.case.distance(&end);
+        if is_there {
+            return (end <= EQUAL).then_some(witness);
         }
+        if self.case.is_same(end) {
+            self.near = Some((distance, witness));
+        }
+        None
     }
 
     fn is_nearer_than_near(&self, distance: f64) -> bool {
         let near = self.near.as_ref();
         near.is_none_or(|(least, _)| distance < *least)
-    }
-
-    fn is_good(&self, witness: &Witness) -> bool {
-        is_good(self.case, witness)
     }
 
     /// Determines the modes (off, sticking or sliding) of all contacts in a chain of steps. Each step is given by its
@@ -489,12 +480,10 @@ impl Search<'_, '_> {
                     n_plain += 1.0;
                 }
                 let distance = self.nearest.see(self.case, sampled.velocity.clone());
-                if distance <= EQUAL
-                    && let Some(witness) = self.proven(self.on_rows(&sampled.steps))
-                {
-                    return Ok(Some(witness));
+                let found = self.consider(distance, |search| search.on_rows(&sampled.steps));
+                if found.is_some() {
+                    return Ok(found);
                 }
-                self.remember(distance, |search| search.on_rows(&sampled.steps));
                 let times = met.entry(sampled.key(pace.alike > 1)).or_insert(0);
                 *times += 1;
                 if *times <= pace.alike {
