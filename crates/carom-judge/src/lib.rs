@@ -120,15 +120,15 @@ pub struct JudgeOptions {
     /// computed in single precision.
     pub tolerance: f64,
     /// Largest number of samples drawn from the set of inelastic frictional outcomes. More samples take more time, but
-    /// leave membership undecided less often. With 0 membership is not examined.
+    /// leave membership undecided less often. A quarter suffices for plastic answers. With 0 membership is not examined.
     pub samples: u64,
     /// Seed of the random samples.
     pub seed: u64,
     /// Largest number of states visited while all orders of impacts of the propagative law are followed. A larger
     /// value allows more contacts.
     pub max_nodes: usize,
-    /// Largest amount of work for each of three searches: the search for a member of the set of outcomes, the search
-    /// over the orders of the sequential law, and the fit of the coefficients of Moreau's law. The default is
+    /// Largest amount of work for each of two searches: the search for a member of the set of outcomes, and the fit of the
+    /// coefficients of Moreau's law. The search over the orders of the sequential law may take a sixteenth. The default is
     /// [`DEFAULT_SAMPLING_WORK`]. One unit is about one multiply-add; work is counted, not timed.
     pub max_work: u64,
     /// Names of the laws with which the velocity is compared; `None` means all laws that are defined for the problem.

@@ -307,7 +307,8 @@ impl Search<'_, '_> {
         steps: impl FnOnce(&Self) -> Vec<DVector<f64>>,
     ) -> Option<Witness> {
         let is_there = distance <= EQUAL;
-        if !is_there && !(self.case.is_same(distance) && self.is_nearer_than_near(distance)) {
+        let is_nearer = self.case.is_same(distance) && self.is_nearer_than_near(distance);
+        if !(is_there || is_nearer) {
             return None;
         }
         let witness = Witness::Steps {
