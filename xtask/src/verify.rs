@@ -50,12 +50,11 @@ pub(crate) fn verify(root: &Path, args: &Args) -> anyhow::Result<()> {
     }
     let golden = root.join("golden");
     let mut faults = 0;
-    let mut words = String::new();
+    let mut words = BTreeMap::new();
     for scenario in &chosen {
         let fresh = scenario.run(&Overrides::default()).context(scenario.name)?;
         let path = golden.join(format!("{}.json", scenario.name));
-        words.push_str(&record_words(&fresh));
-        words.push('\n');
+        words.insert(scenario.name, record_words(&fresh));
         let mut lines = against_expected(&fresh);
         if scenario.name == engines::SCENARIO {
             lines.extend(engines::check(root, &fresh, args.bless)?);
@@ -83,9 +82,9 @@ pub(crate) fn verify(root: &Path, args: &Args) -> anyhow::Result<()> {
             println!("    and {} more", lines.len() - 20);
         }
     }
+    faults += searched(root, &words, args.bless)?;
     if args.only.is_none() {
         faults += orphans(&golden, args.bless)?;
-        faults += searched(root, &words, args.bless)?;
     }
     ensure!(faults == 0, "verify: {faults} differences");
     let verb = if args.bless { "blessed" } else { "verified" };
@@ -145,17 +144,32 @@ fn orphans(golden: &Path, bless: bool) -> anyhow::Result<usize> {
     Ok(found)
 }
 
-/// Compares the words of all records that `carom list` searches with the stored ones. With `bless` they are stored; otherwise
-/// a difference is printed. Returns the number of printed differences.
-fn searched(root: &Path, words: &str, bless: bool) -> anyhow::Result<usize> {
+/// Compares the words of records that `carom list` searches, by scenario, with the stored ones. With `bless` they are stored;
+/// otherwise the scenarios with a difference are printed. Returns the number of printed differences.
+fn searched(root: &Path, words: &BTreeMap<&str, String>, bless: bool) -> anyhow::Result<usize> {
     let path = root.join("crates/carom-scenarios/src/search/records.txt");
+    let stored = std::fs::read_to_string(&path)?;
+    let stored: BTreeMap<&str, &str> = stored
+        .lines()
+        .filter_map(|line| Some((line.split_once(": ")?.0, line)))
+        .collect();
     if bless {
-        std::fs::write(&path, words)?;
-    } else if std::fs::read_to_string(&path)?.replace("\r\n", "\n") != words {
-        println!("{}: other words than the records have", path.display());
-        return Ok(1);
+        let line = |s: &Scenario| {
+            let fresh = words.get(s.name).map(String::as_str);
+            fresh.or_else(|| stored.get(s.name).copied())
+        };
+        let lines: Vec<&str> = SCENARIOS.iter().filter_map(line).collect();
+        std::fs::write(&path, lines.join("\n") + "\n")?;
+        return Ok(0);
     }
-    Ok(0)
+    let differ = words
+        .iter()
+        .filter(|(name, line)| stored.get(*name) != Some(&line.as_str()));
+    let names: Vec<&str> = differ.map(|(name, _)| *name).collect();
+    for name in &names {
+        println!("{name}: other words than in {}", path.display());
+    }
+    Ok(names.len())
 }
 
 /// Compares the quantities of a record with their expected values. Returns one line for every quantity that differs from the

@@ -40,20 +40,25 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
             }
         },
     };
+    let most = if args.words.is_empty() {
+        found.len()
+    } else {
+        ROWS
+    };
+    let shown = found.get(..most).unwrap_or(&found);
     if args.json {
-        let entries: Vec<Value> = found.into_iter().map(as_json).collect();
+        let entries: Vec<Value> = shown.iter().map(|s| as_json(s)).collect();
         writeln!(out, "{:#}", json!(entries))?;
         return Ok(());
     }
-    let shown = found.get(..ROWS).unwrap_or(&found);
     for scenario in shown {
         write!(out, "{}", row(scenario, width(shown)))?;
     }
-    if found.len() > ROWS {
+    if found.len() > shown.len() {
         writeln!(
             out,
             "and {} more; another word finds fewer",
-            found.len() - ROWS
+            found.len() - shown.len()
         )?;
     }
     Ok(())

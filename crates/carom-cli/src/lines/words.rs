@@ -14,8 +14,8 @@ const INDENT: usize = 22;
 /// Part of the largest number of a quantity below which a number is rounding, and shown as 0.
 const ROUNDING: f64 = 1e-13;
 
-/// Describes the answer `line` to the problem `text` for people: several lines of text, the last one empty. `place` names a
-/// problem without `id`.
+/// Describes the answer `line` to the problem `text` for people: lines of text. `place` names a problem without
+/// `id`.
 pub(super) fn in_words(command: Command, place: Place, text: &str, line: &Line) -> String {
     let answer: Value = serde_json::from_str(&line.text).unwrap_or_default();
     let problem: Value = serde_json::from_str(text).unwrap_or_default();
@@ -25,11 +25,16 @@ pub(super) fn in_words(command: Command, place: Place, text: &str, line: &Line) 
         Some(id) => id.to_string(),
     };
     if let Some(message) = answer.pointer("/error/message").and_then(Value::as_str) {
-        return entry("", 0, &format!("{name} has no answer: {message}.")) + "\n";
+        return entry("", 0, &format!("{name} has no answer: {message}."));
     }
     let said = |key: &str| answer.pointer(key).and_then(Value::as_str);
+    let steps = answer.get("steps").and_then(Value::as_array);
+    let judged = steps.map(|steps| format!("{} steps judged", steps.len()));
     let head = match command {
-        Command::Judge => [said("/verdict").or_else(|| said("/whole/verdict")), None],
+        Command::Judge => {
+            let verdict = said("/verdict").or_else(|| said("/whole/verdict"));
+            [judged.as_deref(), verdict]
+        }
         _ => [said("/law").or_else(|| said("/method")), said("/status")],
     };
     let head: Vec<&str> = head.into_iter().flatten().collect();
@@ -44,7 +49,7 @@ pub(super) fn in_words(command: Command, place: Place, text: &str, line: &Line) 
         }
         _ => words.motion(&problem, &answer),
     }
-    words.text + "\n"
+    words.text
 }
 
 /// Text that grows by rows.
@@ -107,6 +112,9 @@ impl Words {
             if let Some(residual) = residual.filter(|residual| *residual > ROUNDING) {
                 self.say(&format!("{kind} residual"), &shown(residual));
             }
+        }
+        for key in ["continuity_residual", "energy_contact_j", "external_work_j"] {
+            self.put(key, answer.get(key), 0.0);
         }
         for law in answer
             .get("laws")
@@ -219,7 +227,7 @@ mod tests {
     fn told(command: Command, problem: &str) -> String {
         let line = answer_line(command, 3, problem);
         let text = in_words(command, Place::new(3, 1, None), problem, &line);
-        assert!(text.ends_with("\n\n"), "{text}");
+        assert!(text.ends_with('\n'), "{text}");
         for line in text.lines() {
             assert!(line.chars().count() <= WIDTH, "{line}");
         }
@@ -238,7 +246,6 @@ foot: anitescu-potra, resolved
   impulse 0 (N s)     2.4, -0.24
   impulse 1 (N s)     1.6, -0.96
   energy              2.18 J before, 0 J after
-
 ";
         assert_eq!(told(Command::Resolve, foot), expected);
     }
@@ -257,6 +264,16 @@ foot: anitescu-potra, resolved
     }
 
     #[test]
+    fn steps_are_told_with_their_sums() {
+        let steps = r#"{"id": "fall", "steps": [
+            {"mass_matrix": [[1]], "velocity": [-1], "velocity_plus": [0], "contacts": [{"normal": [1]}]},
+            {"velocity": [0], "velocity_plus": [0], "contacts": [{"normal": [1]}]}]}"#;
+        let text = told(Command::Judge, steps);
+        assert!(text.starts_with("fall: 2 steps judged, "), "{text}");
+        assert!(text.contains("\n  energy_contact_j    -0.5\n"), "{text}");
+    }
+
+    #[test]
     fn an_error_is_a_sentence_with_id_and_key() {
         let line = r#"{"id": "a", "law": "plastik", "mass_matrix": [[1]], "velocity": [1], "contacts": []}"#;
         let text = told(Command::Resolve, line);
@@ -265,7 +282,7 @@ foot: anitescu-potra, resolved
             "{text}"
         );
         let text = told(Command::Lcp, "{\"matrix\": [[1]]}");
-        assert_eq!(text, "line 3 has no answer: missing field `vector`.\n\n");
+        assert_eq!(text, "line 3 has no answer: missing field `vector`.\n");
     }
 
     #[test]

@@ -178,9 +178,14 @@ pub fn search(words: &[String]) -> Found {
     let (places, others) = places(&text);
     let mut wanted: Vec<Wanted> = places.into_iter().map(Wanted::Place).collect();
     for word in others {
-        let word = plain(word);
-        if !word.trim().is_empty() {
-            wanted.push(Wanted::Word(word.trim_end().to_owned()));
+        // The name of a quantity, such as `energy_change_j`, is several words; units and numbers are no words.
+        let parts = word
+            .split('_')
+            .filter(|part| *part == word || part.len() > 2);
+        for word in parts.map(plain) {
+            if !word.trim().is_empty() {
+                wanted.push(Wanted::Word(word.trim_end().to_owned()));
+            }
         }
     }
     let mut found: Vec<(u32, &'static Scenario)> = Vec::new();

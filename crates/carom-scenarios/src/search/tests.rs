@@ -157,6 +157,11 @@ fn words_of_the_papers_find_scenarios() {
     assert_eq!(names("perturbations"), names("perturbation"));
     assert_eq!(names("cradle")[0], "newtons-cradle");
     assert_eq!(names("PAINLEVÉ"), names("painleve"));
+    assert!(names("pointedness").contains(&"box-and-wall"));
+    assert!(names("inclusion_impulse_bound_n_s").contains(&"box-and-wall"));
+    for law in LAWS {
+        assert!(!names(law.name).is_empty(), "{}", law.name);
+    }
     // Words begin where the word that is looked for begins.
     assert!(names("radle").is_empty());
 }
