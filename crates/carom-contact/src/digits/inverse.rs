@@ -11,6 +11,9 @@ use smallvec::{SmallVec, smallvec};
 /// Corrections of the coefficients of the combination of other rows that is nearest to a row.
 const CORRECTIONS: usize = 2;
 
+/// Part of a squared length that differences may leave without losing it to rounding.
+const SHARP: f64 = 0.01;
+
 /// Inverse of the system in whitened coordinates, $W = ((I - TP^T)L^{-1},\ TR^{-T})$, and the errors $f$ of its right-hand side.
 pub(super) struct Inverse<'s, 'p> {
     system: &'s System<'p>,
@@ -48,8 +51,8 @@ impl<'s, 'p> Inverse<'s, 'p> {
         self.chosen.len() == self.n && self.system.stretch == 1.0
     }
 
-    /// Finds the directions of unit rows, by Gram-Schmidt with pivoting and a second pass. Rows that depend on others are left
-    /// out.
+    /// Finds the directions of unit rows, by Gram-Schmidt with pivoting, and a second pass for short rests. Rows that depend on
+    /// others are left out.
     fn find_directions(&mut self) {
         let (n, system) = (self.n, self.system);
         let m = system.held.len();
@@ -79,7 +82,9 @@ impl<'s, 'p> Inverse<'s, 'p> {
             let start = self.triangle.len();
             let along = &parts[most * own..most * own + k];
             self.triangle.extend_from_slice(along);
-            for (j, earlier) in self.directions.chunks_exact(n).enumerate() {
+            // A long rest is orthogonal but for rounding.
+            let again = if size > SHARP { 0 } else { k };
+            for (j, earlier) in self.directions.chunks_exact(n).take(again).enumerate() {
                 let along = kernel::dot(earlier, &direction);
                 kernel::add_scaled(&mut direction, -along, earlier);
                 self.triangle[start + j] += along;
@@ -89,12 +94,21 @@ impl<'s, 'p> Inverse<'s, 'p> {
             self.triangle.push(length);
             self.directions.extend_from_slice(&direction);
             self.chosen.push(own);
+            if k + 1 == most {
+                break;
+            }
             for (j, row) in rest.chunks_exact_mut(n).enumerate() {
                 if sizes[j] > 0.0 {
                     let along = kernel::dot(&direction, row);
                     parts[most * j + k] = along;
                     kernel::add_scaled(row, -along, &direction);
-                    sizes[j] = kernel::dot(row, row);
+                    let left = sizes[j] - along * along;
+                    // A small difference of squares is rounding.
+                    sizes[j] = if left > SHARP * sizes[j] {
+                        left
+                    } else {
+                        kernel::dot(row, row)
+                    };
                 }
             }
         }
