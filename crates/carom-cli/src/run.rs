@@ -1,5 +1,7 @@
 //! `carom show` and `carom run`: the scenarios.
 
+mod side_by_side;
+
 use crate::progress::Meter;
 use crate::{Failure, text};
 use carom::report::input::{MAX_TOML_BYTES, read_text};
@@ -51,9 +53,16 @@ pub(crate) struct RunArgs {
     /// Threads of a world in time stepping; the record is the same for any number. Default: all cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Print the record as JSON instead of the summary.
+    /// Print the record as JSON instead of the summary; of several runs their comparison.
     #[arg(long)]
     json: bool,
+    /// Run once with each of these laws and show the runs side by side: of a world its law for several contacts, of a
+    /// mechanism or a billiard its law.
+    #[arg(long, value_name = "LAW,LAW")]
+    law: Option<String>,
+    /// Run once with each value of a key and show the runs side by side: 2 to 6 values, as --set takes them.
+    #[arg(long, value_name = "key.path=A,B", conflicts_with = "law")]
+    compare: Option<String>,
 }
 
 /// Format of figures or of films.
@@ -112,11 +121,11 @@ pub(crate) fn show(args: &ShowArgs) -> Result<(), Failure> {
 }
 
 pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
-    let Chosen {
-        scenario,
-        toml,
-        file,
-    } = choose(args)?;
+    let chosen = choose(args)?;
+    if let Some(several) = side_by_side::Several::new(args, chosen.scenario)? {
+        return side_by_side::run(&several, args, &chosen, is_quiet);
+    }
+    let scenario = chosen.scenario;
     let unwritable = |e: export::ExportError| Failure::Usage(e.to_string());
     let films = args.films();
     // Checked before the run, which may take long.
@@ -125,52 +134,13 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
     } else {
         Some(export::Studio::of_system().map_err(unwritable)?)
     };
-    let mut assignments = Vec::new();
-    if let Some(seed) = args.seed
-        && scenario
-            .default_toml
-            .lines()
-            .any(|line| line.starts_with("seed "))
-    {
-        assignments.push(format!("seed={seed}"));
-    }
-    if let Some(urdf) = &args.urdf {
-        if scenario.name != "world" {
-            let message = format!("--urdf is for `world`, `{}` has no robots", scenario.name);
-            return Err(Failure::Usage(message));
-        }
-        // A JSON string is also a TOML string.
-        assignments.push(format!("urdf.file={}", json!(urdf.display().to_string())));
-    }
-    assignments.extend(args.set.iter().cloned());
     let meter = Meter::new(scenario.name, is_quiet);
-    let record = scenario
-        .run(&Overrides {
-            toml,
-            file: file.clone(),
-            assignments,
-            progress: meter.observer(),
-            threads: args.threads(),
-        })
-        .map_err(|error| {
-            // The message already begins with the name of the file.
-            let text = text::with_suggestion(&error.to_string());
-            let file = file.as_ref().map(|path| path.display().to_string());
-            let message = match file {
-                Some(file) if text.starts_with(&file) => text,
-                _ => format!("{}: {text}", scenario.name),
-            };
-            if error.is_configuration() {
-                Failure::Usage(message)
-            } else {
-                Failure::Unsolved(message)
-            }
-        })?;
+    let record = record(args, &chosen, None, &meter)?;
     drop(meter);
     if !is_quiet {
-        tell(&record, args.json, &named(&record, file.as_deref()));
+        tell(&record, args.json, &named(&record, chosen.file.as_deref()));
     }
-    let is_demo = file.is_none() && DEMOS.contains(&scenario.name);
+    let is_demo = chosen.file.is_none() && DEMOS.contains(&scenario.name);
     let text = if args.json {
         export::json(&record).map_err(unwritable)?
     } else {
@@ -199,15 +169,69 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
         write!(out, "{text}{end}")?;
         out.flush()
     })?;
-    // A run that stopped early has a record, but counts as failed.
-    match record.results.get("error").and_then(|e| e.get("message")) {
-        Some(message) => Err(Failure::Unsolved(format!(
-            "{}: {}",
-            record.scenario,
-            message.as_str().unwrap_or("stopped")
-        ))),
-        None => Ok(()),
+    stopped(&record).map_or(Ok(()), Err)
+}
+
+/// Runs the chosen scenario with the assignments of the command line, and one more if it is given.
+fn record(
+    args: &RunArgs,
+    chosen: &Chosen,
+    more: Option<&str>,
+    meter: &Meter,
+) -> Result<Record, Failure> {
+    let Chosen {
+        scenario,
+        toml,
+        file,
+    } = chosen;
+    let mut assignments = Vec::new();
+    if let Some(seed) = args.seed
+        && scenario
+            .default_toml
+            .lines()
+            .any(|line| line.starts_with("seed "))
+    {
+        assignments.push(format!("seed={seed}"));
     }
+    if let Some(urdf) = &args.urdf {
+        if scenario.name != "world" {
+            let message = format!("--urdf is for `world`, `{}` has no robots", scenario.name);
+            return Err(Failure::Usage(message));
+        }
+        // A JSON string is also a TOML string.
+        assignments.push(format!("urdf.file={}", json!(urdf.display().to_string())));
+    }
+    assignments.extend(args.set.iter().cloned());
+    assignments.extend(more.map(str::to_owned));
+    let overrides = Overrides {
+        toml: toml.clone(),
+        file: file.clone(),
+        assignments,
+        progress: meter.observer(),
+        threads: args.threads(),
+    };
+    scenario.run(&overrides).map_err(|error| {
+        // The message already begins with the name of the file.
+        let text = text::with_suggestion(&error.to_string());
+        let file = file.as_ref().map(|path| path.display().to_string());
+        let message = match file {
+            Some(file) if text.starts_with(&file) => text,
+            _ => format!("{}: {text}", scenario.name),
+        };
+        if error.is_configuration() {
+            Failure::Usage(message)
+        } else {
+            Failure::Unsolved(message)
+        }
+    })
+}
+
+/// Returns the message of the error that stopped a run, which has a record but counts as failed.
+fn stopped(record: &Record) -> Option<Failure> {
+    let message = record.results.get("error")?.get("message")?;
+    let message = message.as_str().unwrap_or("stopped");
+    let scenario = &record.scenario;
+    Some(Failure::Unsolved(format!("{scenario}: {message}")))
 }
 
 /// Prints the warnings of a run on stderr, and with `--json` (`is_json`) the numbers of ignored inputs. Nothing is printed if

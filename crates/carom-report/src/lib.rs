@@ -18,6 +18,7 @@
 
 mod account;
 pub mod animation;
+pub mod compare;
 pub mod export;
 pub mod input;
 pub mod record;

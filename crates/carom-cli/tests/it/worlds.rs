@@ -145,6 +145,113 @@ fn a_cradle_says_that_the_law_decides() {
     }
 }
 
+/// Files below a folder, by their paths in it.
+fn files(folder: &std::path::Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() {
+            found.extend(files(&path).iter().map(|file| format!("{name}/{file}")));
+        } else {
+            found.push(name);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Two laws side by side: each folder has the bytes of the single run, and the first difference is the cradle's impact.
+#[test]
+fn two_laws_stand_side_by_side() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (config, out, single) = (place("world.toml"), place("out"), place("single"));
+    std::fs::write(&config, cradle(3, 1.0, "")).unwrap();
+    let laws = ["--law", "propagative,poisson", "--out", &out];
+    // The second time it replaces its own folder.
+    for _ in 0..2 {
+        let output = carom(&[&["run", config.as_str()][..], &laws].concat(), "");
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{told}");
+        assert!(
+            told.contains("the runs differ first at 0.3 s: ball 0, ball 1, ball 2 (propagative)"),
+            "{told}"
+        );
+    }
+    let set = [
+        "run",
+        &config,
+        "--set",
+        "law.several=poisson",
+        "--out",
+        &single,
+    ];
+    assert_eq!(carom(&set, "").status.code(), Some(0));
+    let read = |path: String| std::fs::read(path).unwrap();
+    assert_eq!(
+        read(place("single/record.json")),
+        read(place("out/poisson/record.json"))
+    );
+    let compared: Value = serde_json::from_slice(&read(place("out/compare.json"))).unwrap();
+    let runs = compared["runs"].as_array().unwrap();
+    assert_eq!(
+        (&runs[0]["label"], &runs[0]["status"]),
+        (&"propagative".into(), &"completed".into())
+    );
+    assert_eq!(runs[1]["set"], "law.several=poisson");
+    assert!((compared["first_difference"]["time"].as_f64().unwrap() - 0.3).abs() < 1e-12);
+    let page = String::from_utf8(read(place("out/index.html"))).unwrap();
+    assert_eq!(page.matches("class=\"player\"").count(), 2);
+    assert!(page.contains("propagative/index.html") && page.contains("ball 0, poisson"));
+    let names = files(std::path::Path::new(&out));
+    assert_eq!(
+        names
+            .iter()
+            .filter(|name| name.ends_with("/record.json"))
+            .count(),
+        2,
+        "{names:?}"
+    );
+    assert_eq!(names.len(), 10, "{names:?}");
+}
+
+/// Faults of a comparison are one line that names key or value, and nothing is written.
+#[test]
+fn faults_of_a_comparison_write_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (config, out) = (place("world.toml"), place("out"));
+    std::fs::write(&config, cradle(3, 1.0, "")).unwrap();
+    for (flag, value, named) in [
+        ("--law", "propagative", "law.several"),
+        ("--law", "poisson,poisson", "`poisson` is there twice"),
+        ("--law", "poisson,poison", "poison"),
+        (
+            "--compare",
+            "contact.restitution=0.5,0.50",
+            "`0.50` is there twice",
+        ),
+        ("--compare", "contact.restitutio=0.5,0.6", "restitutio"),
+        ("--compare", "contact.restitution=0.5,7", "7"),
+        ("--compare", "contact.restitution", "key.path=A,B"),
+        (
+            "--compare",
+            "contact.restitution=0,.1,.2,.3,.4,.5,.6",
+            "7 values",
+        ),
+    ] {
+        let output = carom(&["run", &config, flag, value, "--out", &out], "");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{value}: {error}");
+        assert!(
+            error.contains(named) && error.lines().count() == 1,
+            "{error}"
+        );
+        assert!(output.stdout.is_empty() && !folder.path().join("out").exists());
+    }
+}
+
 /// Pendulums in a row that touch, of which the first swings against the others.
 fn pendulums(count: usize, law: &str) -> String {
     let mut text = format!(

@@ -1,7 +1,9 @@
 //! All files of a record in one folder, written as a whole.
 
 use super::{ExportError, Film, Format, csv, file_name, html, json};
+use crate::compare::ComparedRun;
 use crate::record::Record;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufReader;
@@ -45,6 +47,74 @@ pub fn write_with(
         }
         files.push((name, bytes));
     }
+    put(&files, dir, is_replaceable(dir))
+}
+
+/// Writes several runs to the folder `dir`: a folder for each run with the files of [`write_all`], `compare.json`, and
+/// `index.html` with the runs side by side. `comparison` is the [`comparison`](crate::compare::comparison) of the runs.
+///
+/// # Errors
+///
+/// The errors of [`write_all`], and [`ExportError::Name`] for a label that is no name of a folder or that two runs share.
+pub fn write_compared(
+    runs: &[ComparedRun],
+    comparison: &Value,
+    dir: &Path,
+    formats: &[Format],
+) -> Result<Vec<PathBuf>, ExportError> {
+    let folders: Vec<String> = runs.iter().map(|run| folder_name(&run.label)).collect();
+    let mut files = Vec::new();
+    for (k, (run, folder)) in runs.iter().zip(&folders).enumerate() {
+        let is_taken = folders.iter().take(k).any(|other| other == folder);
+        if is_taken || folder.trim_matches('.').is_empty() {
+            return Err(ExportError::Name(run.label.clone()));
+        }
+        let own = contents(&run.record, formats)?.into_iter();
+        files.extend(own.map(|(name, bytes)| (format!("{folder}/{name}"), bytes)));
+    }
+    let mut text = serde_json::to_string_pretty(comparison)?;
+    text.push('\n');
+    files.push((COMPARISON.to_owned(), text.into_bytes()));
+    let page = html::compared(runs, &folders, comparison)?;
+    files.push(("index.html".to_owned(), page.into_bytes()));
+    let old = std::fs::read_to_string(dir.join(COMPARISON)).ok();
+    let old = old.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let list = old.as_ref().and_then(|old| old.get("runs")?.as_array());
+    let labels = list
+        .into_iter()
+        .flatten()
+        .filter_map(|run| run.get("label")?.as_str());
+    let mut known: BTreeSet<String> = labels.map(folder_name).collect();
+    known.extend([COMPARISON, "index.html"].map(str::to_owned));
+    let is_old = names(dir).is_some_and(|names| names.is_subset(&known));
+    put(&files, dir, is_old || is_replaceable(dir))
+}
+
+/// Name of the file with the comparison of several runs.
+const COMPARISON: &str = "compare.json";
+
+/// Returns the name of the folder of a run with the label `label`.
+fn folder_name(label: &str) -> String {
+    let safe = |c: char| match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' => c,
+        _ => '-',
+    };
+    label.chars().map(safe).collect()
+}
+
+/// Returns the names in a folder; `None` if it cannot be read.
+fn names(dir: &Path) -> Option<BTreeSet<String>> {
+    let entries = std::fs::read_dir(dir).ok()?;
+    let name = |entry: std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    Some(entries.filter_map(|entry| entry.ok().map(name)).collect())
+}
+
+/// Writes files to the folder `dir`, which they replace as a whole if `replaces` is true. The names may have one folder in front.
+fn put(
+    files: &[(String, Vec<u8>)],
+    dir: &Path,
+    replaces: bool,
+) -> Result<Vec<PathBuf>, ExportError> {
     let parent = match dir.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -55,14 +125,16 @@ pub fn write_with(
     };
     std::fs::create_dir_all(parent).map_err(fail(parent))?;
     let fresh = folder_beside(parent).map_err(fail(parent))?;
-    for (name, bytes) in &files {
+    for (name, bytes) in files {
         let path = fresh.path().join(name);
+        let folder = path.parent().unwrap_or(fresh.path());
+        std::fs::create_dir_all(folder).map_err(fail(folder))?;
         std::fs::write(&path, bytes).map_err(fail(&path))?;
         std::fs::File::open(&path)
             .and_then(|file| file.sync_all())
             .map_err(fail(&path))?;
     }
-    if is_replaceable(dir) {
+    if replaces {
         // The old folder is moved aside before it is removed, so that old and new folder are exchanged by two renames.
         let old = folder_beside(parent).map_err(fail(parent))?;
         if dir.exists() {
@@ -70,8 +142,10 @@ pub fn write_with(
         }
         std::fs::rename(fresh.keep(), dir).map_err(fail(dir))?;
     } else {
-        for (name, _) in &files {
+        for (name, _) in files {
             let path = dir.join(name);
+            let folder = path.parent().unwrap_or(dir);
+            std::fs::create_dir_all(folder).map_err(fail(folder))?;
             std::fs::rename(fresh.path().join(name), &path).map_err(fail(&path))?;
         }
     }
@@ -94,12 +168,9 @@ fn folder_beside(parent: &Path) -> std::io::Result<tempfile::TempDir> {
 /// True if a folder may be replaced without loss: it does not exist, is empty, or contains only files that an earlier run
 /// wrote.
 fn is_replaceable(dir: &Path) -> bool {
-    let Ok(entries) = std::fs::read_dir(dir) else {
+    let Some(names) = names(dir) else {
         return !dir.exists();
     };
-    let names: BTreeSet<String> = entries
-        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
-        .collect();
     if names.is_empty() {
         return true;
     }

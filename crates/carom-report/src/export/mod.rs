@@ -9,13 +9,15 @@ mod picture;
 pub mod svg;
 
 pub use film::{Film, Studio};
-pub use folder::{write_all, write_with};
+pub use folder::{write_all, write_compared, write_with};
 pub use picture::Format;
 
 use std::path::PathBuf;
 
 use crate::Account;
+use crate::compare::ComparedRun;
 use crate::record::{Quantity, Record};
+use serde_json::Value;
 
 /// Reason why a record of a run could not be written to files.
 #[derive(Debug, thiserror::Error)]
@@ -153,6 +155,39 @@ pub fn summary(record: &Record) -> String {
     out
 }
 
+/// Writes the comparison of several runs as text for the terminal: status and remarks of each, the quantities in a column for each
+/// run, and the first event after which they differ. `comparison`: the comparison as JSON.
+#[must_use]
+pub fn compared_summary(runs: &[ComparedRun], comparison: &Value) -> String {
+    let mut out = String::new();
+    for run in runs {
+        let lines = Account::of(&run.record).lines();
+        out.push_str(&format!("{}\n", run.set));
+        lines
+            .iter()
+            .for_each(|line| out.push_str(&format!("    {line}\n")));
+    }
+    let head = std::iter::once("quantity".to_owned()).chain(runs.iter().map(|r| r.label.clone()));
+    let mut rows: Vec<Vec<String>> = vec![head.collect()];
+    for quantity in runs.iter().take(1).flat_map(|run| &run.record.quantities) {
+        let value = |run: &ComparedRun| {
+            let mut all = run.record.quantities.iter();
+            all.find(|q| q.name == quantity.name)
+                .map_or_else(String::new, with_error)
+        };
+        let values = runs.iter().map(value);
+        rows.push(
+            std::iter::once(quantity.name.clone())
+                .chain(values)
+                .collect(),
+        );
+    }
+    out.push('\n');
+    out.extend(aligned(&rows, |column| column > 0));
+    out.push_str(&format!("\n{}\n", html::difference(comparison)));
+    out
+}
+
 /// Returns the quantities in the order in which they are shown: those that are known to differ from a printed value come last.
 fn agreeing_first(quantities: &[Quantity]) -> Vec<&Quantity> {
     let mut all: Vec<&Quantity> = quantities.iter().collect();
@@ -209,6 +244,12 @@ fn quantity_rows(quantity: &Quantity) -> Vec<Vec<String>> {
 /// Formats rows of text cells as the lines of a plain text table. The columns of numbers are aligned to the right, names and
 /// units to the left.
 fn align(rows: &[Vec<String>]) -> Vec<String> {
+    aligned(rows, |column| matches!(column, 1 | 3 | 4))
+}
+
+/// Formats rows of text cells as the lines of a plain text table, in which the columns that `is_right` accepts are aligned to the
+/// right.
+fn aligned(rows: &[Vec<String>], is_right: impl Fn(usize) -> bool) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |i: usize| {
         let lengths = rows.iter().filter_map(|row| row.get(i));
@@ -218,9 +259,12 @@ fn align(rows: &[Vec<String>]) -> Vec<String> {
     let line = |row: &Vec<String>| {
         let cells = row.iter().zip(&widths).enumerate();
         let cells: Vec<String> = cells
-            .map(|(i, (cell, width))| match i {
-                1 | 3 | 4 => format!("{cell:>width$}"),
-                _ => format!("{cell:<width$}"),
+            .map(|(i, (cell, width))| {
+                if is_right(i) {
+                    format!("{cell:>width$}")
+                } else {
+                    format!("{cell:<width$}")
+                }
             })
             .collect();
         format!("{}\n", cells.join("  ").trim_end())

@@ -141,7 +141,24 @@ class Player {
   /** The view or the time was changed by the reader. */
   changed() {
     this.draw();
+    this.lead();
     this.note();
+  }
+
+  /** The players beside this one, which have its clock and its camera. */
+  get followers() {
+    const roots = this.root.closest(".compared")?.querySelectorAll(".player") ?? [];
+    return [...roots].filter((root) => root !== this.root).map(playerOf);
+  }
+
+  /** The players beside this one show the same moment from the same place. */
+  lead() {
+    for (const other of this.followers) {
+      other.t = this.t;
+      other.bar.value = this.bar.value;
+      other.scene.look(this.scene);
+      other.draw();
+    }
   }
 
   /** Shows everything from where it was shown at first. */
@@ -256,6 +273,7 @@ class Player {
     this.t = clamp(t, this.start, this.end);
     this.bar.value = (this.t - this.start) / (this.end - this.start || 1);
     this.draw();
+    this.lead();
   }
 
   resize() {

@@ -46,6 +46,17 @@ class Plane {
     this.middle = [(this.box[0] + this.box[1]) / 2, (this.box[2] + this.box[3]) / 2];
   }
 
+  /** Looks as another scene does. */
+  look(other) {
+    for (const key of ["zoom", "middle", "box"]) this[key] = other[key];
+  }
+
+  /** Has room for what moves in other scenes, too. */
+  join(others) {
+    this.box = [0, 1, 2, 3].map((k) => (k % 2 ? Math.max : Math.min)(...others.map((other) => other.box[k])));
+    this.frameAll();
+  }
+
   /** The view as numbers for an address; none if it is the one of the start. */
   get view() {
     const home = [(this.box[0] + this.box[1]) / 2, (this.box[2] + this.box[3]) / 2];

@@ -162,6 +162,19 @@ class Space {
     this.shift = numbers.slice(3);
   }
 
+  /** Looks as another scene does. */
+  look(other) {
+    const keys = ["azimuth", "elevation", "zoom", "shift", "home", "box", "size", "spheres", "follow"];
+    for (const key of keys) this[key] = other[key];
+  }
+
+  /** Has room for what moves in other scenes, too. */
+  join(others) {
+    this.spheres = others.flatMap((other) => other.spheres);
+    this.enclose();
+    this.frameAll();
+  }
+
   /** Names of the bodies that can be followed. */
   get names() {
     return this.moving.map((body) => body.label).filter(Boolean);

@@ -6,11 +6,34 @@ function playerOf(root) {
   if (!player) {
     player = new Player(root, JSON.parse(root.nextElementSibling.textContent));
     made.set(root, player);
+    unite(root.closest(".compared"));
     // For tests of the page.
     root.player = player;
     player.resize();
   }
   return player;
+}
+/** Once all players that stand side by side are made, they get one clock and one camera. */
+function unite(group) {
+  const all = [...group?.querySelectorAll(".player") ?? []].map((root) => made.get(root));
+  if (!all.length) return;
+  if (all.includes(undefined)) {
+    for (const root of group.querySelectorAll(".player")) playerOf(root);
+    return;
+  }
+  const end = Math.max(...all.map((player) => player.end));
+  const [first] = all;
+  const scenes = all.map((player) => player.scene);
+  if (first.united) return;
+  first.scene.join(scenes);
+  for (const player of all) {
+    player.united = true;
+    player.end = end;
+    player.scene.look(first.scene);
+    player.rate = first.rate;
+    player.canvas.style.aspectRatio = first.canvas.style.aspectRatio;
+    player.draw();
+  }
 }
 const observer = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
