@@ -33,8 +33,8 @@ impl ComparedRun {
 }
 
 /// Returns the comparison of several runs as JSON: `runs`, with label, assignment, status and quantities of each, and
-/// `first_difference`, the first event after which the states of the runs differ (null if there is none), with its time (s), the
-/// names of its bodies and its law.
+/// `first_difference`, the first event after which the states of the runs differ, with its time (s), the names of its bodies and
+/// its law; null if no such event is known.
 #[must_use]
 pub fn comparison(runs: &[ComparedRun]) -> Value {
     let run = |run: &ComparedRun| {

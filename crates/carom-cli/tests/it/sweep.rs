@@ -440,8 +440,8 @@ fn a_stop_leaves_whole_shards_and_says_so() {
             .status();
         assert!(kill.unwrap().success());
         let output = child.wait_with_output().unwrap();
-        assert_eq!(code(&output), 1, "{signal}");
-        assert_eq!(output.stderr, b"stopped; run again to go on\n");
+        let told = (code(&output), output.stderr.as_slice());
+        assert_eq!(told, (1, &b"stopped; run again to go on\n"[..]), "{signal}");
         assert!(start.elapsed() < Duration::from_secs(5));
         assert!(bench.leftovers("out").is_empty());
     }
