@@ -224,6 +224,22 @@ impl Analysis {
         }
     }
 
+    /// Returns the status of the analysis as a sentence.
+    fn reason(&self) -> String {
+        match self.status() {
+            "fitted" => {
+                "laws were fitted to the measured impacts; nothing was simulated".to_owned()
+            }
+            "evaluated" => {
+                "laws of an earlier record were scored on the measured impacts".to_owned()
+            }
+            _ => format!(
+                "laws are compared from {} isolated impacts on",
+                Self::FEWEST_IMPACTS
+            ),
+        }
+    }
+
     /// Creates the record of the analysis for export: quantities, tables, figures, and the results of each part of the
     /// analysis, such as `noise` and `plane`, as JSON. `parameters` are the parameters of the run, which are copied into the
     /// record.
@@ -240,6 +256,7 @@ impl Analysis {
         record.tables = vec![self.law_table(), self.impact_table()];
         record.figures = figures(self);
         let results = [
+            ("ended", Value::from(self.reason())),
             ("data", self.data()),
             ("noise", self.noise_values()),
             ("plane", self.plane()),

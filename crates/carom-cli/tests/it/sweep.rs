@@ -435,12 +435,10 @@ fn a_stop_leaves_whole_shards_and_says_so() {
         }
         std::thread::sleep(Duration::from_millis(100));
         let start = Instant::now();
-        let kill = Command::new("kill")
-            .args(["-s", signal, &child.id().to_string()])
-            .status();
-        assert!(kill.unwrap().success());
-        let output = child.wait_with_output().unwrap();
-        let told = (code(&output), output.stderr.as_slice());
+        let kill = ["-s", signal, &child.id().to_string()];
+        assert!(Command::new("kill").args(kill).status().unwrap().success());
+        let end = child.wait_with_output().unwrap();
+        let told = (code(&end), end.stderr.as_slice());
         assert_eq!(told, (1, &b"stopped; run again to go on\n"[..]), "{signal}");
         assert!(start.elapsed() < Duration::from_secs(5));
         assert!(bench.leftovers("out").is_empty());
