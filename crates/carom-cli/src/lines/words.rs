@@ -211,7 +211,7 @@ fn number(x: f64, size: f64) -> String {
     })
 }
 
-/// Returns the largest magnitude of the numbers in a list; 0 if there are none.
+/// Returns the largest magnitude of the numbers in a list; 0 for a list without numbers.
 fn largest(list: Option<&Value>) -> f64 {
     let numbers = list.and_then(Value::as_array).into_iter().flatten();
     let sizes = numbers.filter_map(Value::as_f64).map(f64::abs);

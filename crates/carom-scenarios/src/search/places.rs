@@ -217,9 +217,10 @@ fn roman(word: &str) -> Option<u32> {
     let mut sum = 0u32;
     let mut last = 0;
     for value in values.into_iter().rev() {
-        sum = match value < last {
-            true => sum.saturating_sub(value),
-            false => sum + value,
+        sum = if value < last {
+            sum.saturating_sub(value)
+        } else {
+            sum + value
         };
         last = value;
     }
