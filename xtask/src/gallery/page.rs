@@ -286,9 +286,7 @@ fn card(
     write_numbers(out, scenario.name, record, entries);
     let _ = writeln!(
         out,
-        "<p class=\"status\"><code>carom run {name} --out out</code> makes this, and all tables \
-         (numbers of version {}).</p>",
-        record.numerics
+        "<p class=\"status\"><code>carom run {name} --out out</code> makes this, and all tables.</p>"
     );
     out.push_str(&html::parameters(record)?);
     out.push_str("</article>\n");

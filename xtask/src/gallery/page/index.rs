@@ -27,8 +27,7 @@ pub(super) fn index(chapters: &[Chapter<'_>], records: &[Record]) -> anyhow::Res
     let _ = writeln!(
         body,
         "<p>Each card is a run of this program: its motion, its figures, what a paper states and our \
-         numbers beside it, and the command that makes it (in the repository, <code>carom</code> is \
-         <code>cargo run --release --</code>). Everything is in this folder; nothing is fetched. \
+         numbers beside it, and the command that makes it. Everything is in this folder; nothing is fetched. \
          <a href=\"#papers\">By paper</a>.</p>\n{FIELD}"
     );
     for group in groups() {
