@@ -53,4 +53,8 @@ def test_the_programs_of_a_document_run(name: str, capsys: pytest.CaptureFixture
     names: dict[str, Any] = {}
     for program in programs:
         exec(compile(program, name, "exec"), names)
-    assert capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert printed
+    if name == "README.md":
+        told = [line[2:] for program in programs for line in program.splitlines() if line.startswith("# ")]
+        assert printed.splitlines() == told
