@@ -122,7 +122,7 @@ fn choices(text: &mut String) {
     for (law, _) in &rows {
         let _ = writeln!(text, "{}", law.example);
     }
-    text.push_str("```\n\n## What the laws compute\n\n");
+    text.push_str(WORLDS);
 }
 
 fn row(text: &mut String, law: &LawInfo, cells: &[&str]) {
@@ -131,11 +131,31 @@ fn row(text: &mut String, law: &LawInfo, cells: &[&str]) {
 }
 
 const CONSTRAINTS: &str = "
+Cost is the time of one impact over that of `plastic` at the same contacts: a box on two feet in the plane (`routh`: on one
+foot, and one contact of a body in space; laws of constraints: a wheel at a wall), after the semicolon a box on four corners in
+space. Measured in one process with the library in its profile `release`: the least of 300 passes over 200 posed problems
+with random velocities. `plastic` took 2.4 µs on two feet and 4.3 µs on four corners.
+
 Bodies at rest or flying make no difference: a law sees one instant. Constraints (`constraints`: rows that the velocity
 obeys) go with `routh` and with every law of several contacts; wheels that never slip are an example. A line for each law, in
 the same order, for `carom resolve`:
 
 ```json
+";
+
+const WORLDS: &str = "\
+```
+
+## Worlds and robots
+
+Worlds and robots of `carom run world` take `two-body` for one contact and `poisson` for several, unless `[law]` names others in
+`single` and `several`; mechanisms take `moreau-newton`. `two-body`, which is `routh` for contacts in space, is exact for one
+contact with friction, also in the velocities that joints allow. `poisson` has an answer wherever contacts oppose each other, heeds friction and restitution of each contact, and
+never gains energy. But it shares a blow among all contacts at once. A row of balls hands it on, one contact after another:
+`propagative`, without friction. A run warns where the two differ.
+
+## What the laws compute
+
 ";
 
 const PREFACE: &str = "\
