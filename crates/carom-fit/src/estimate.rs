@@ -28,6 +28,7 @@ use nalgebra::{Matrix3, Vector3};
 ///
 /// [`FitError::NoRestingPose`] and [`FitError::NoFlight`].
 pub fn estimate_noise(poses: &[Poses], setup: &Setup) -> Result<NoiseModel, FitError> {
+    setup.options.check()?;
     let (plane, tilt) = estimate_plane(poses, setup)?;
     let (mut accelerations, mut second_differences, mut turns) =
         (Vec::new(), Vec::new(), Vec::new());

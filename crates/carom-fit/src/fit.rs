@@ -17,6 +17,9 @@ const IDENTIFIABLE_FALL: f64 = 1.92;
 /// Smallest number of impacts of a toss that is fitted separately.
 const FEWEST_OF_A_TOSS: usize = 3;
 
+/// Largest number of resamples for the intervals of a fit.
+const MOST_RESAMPLES: u64 = 1_000_000;
+
 /// Options for fitting an impact law to measured impacts: number and seed of the bootstrap resamples for confidence intervals,
 /// and a flag for separate fits of kinds of impacts and of single tosses.
 ///
@@ -59,6 +62,15 @@ impl FitOptions {
             seed,
             ..Self::default()
         }
+    }
+
+    /// Returns an error for more resamples than can be computed.
+    pub(crate) fn check(&self) -> Result<(), FitError> {
+        if self.bootstrap <= MOST_RESAMPLES {
+            return Ok(());
+        }
+        let why = format!("{} must be at most {MOST_RESAMPLES}", self.bootstrap);
+        Err(FitError::Configuration(format!("bootstrap: {why}")))
     }
 }
 
@@ -244,6 +256,7 @@ impl Cases {
         options: &FitOptions,
         observe: &(dyn Fn() + Sync),
     ) -> Result<LawFit, FitError> {
+        options.check()?;
         let unused = |p: &&Parameter| !law.uses().contains(p);
         if let Some(parameter) = free.iter().find(unused) {
             return Err(FitError::UnusedParameter {

@@ -110,6 +110,7 @@ pub fn analyze_observed(
     let resampled = ranked
         .iter()
         .filter(|r| r.scale.is_none() && !r.free.is_empty());
+    options.check()?;
     let total = options.bootstrap * resampled.count() as u64;
     let done = AtomicU64::new(0);
     let fit = |request: &Request| match request.scale {

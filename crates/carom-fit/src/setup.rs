@@ -209,6 +209,24 @@ impl DetectOptions {
     /// on each side, a largest number of samples below the smallest or above 1000, an episode length of 0 or
     /// above 1000.
     pub fn new(band: f64, least: usize, most: usize, width: usize) -> Result<Self, FitError> {
+        let options = Self {
+            band,
+            least,
+            most,
+            width,
+        };
+        options.check()?;
+        Ok(options)
+    }
+
+    /// Returns an error that names the key of a value that is out of range.
+    pub(crate) fn check(&self) -> Result<(), FitError> {
+        let Self {
+            band,
+            least,
+            most,
+            width,
+        } = *self;
         let wrong =
             |key: &str, why: &str| Err(FitError::Configuration(format!("detect.{key}: {why}")));
         if !(band > 0.0 && band.is_finite()) {
@@ -226,12 +244,7 @@ impl DetectOptions {
         if !(1..=1000).contains(&width) {
             return wrong("width", "between 1 and 1000 samples");
         }
-        Ok(Self {
-            band,
-            least,
-            most,
-            width,
-        })
+        Ok(())
     }
 }
 

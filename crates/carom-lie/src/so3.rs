@@ -11,6 +11,9 @@ use std::f64::consts::TAU;
 /// rotation.
 pub const ROTATION_TOLERANCE: f64 = 1e-6;
 
+/// Half the length of a rotation vector above which its square is no longer computed (rad).
+const WINDING: f64 = 1e150;
+
 /// Largest number of Newton iterations for the polar factor; convergence is quadratic.
 const MAX_POLAR_ITERATIONS: usize = 100;
 
@@ -78,10 +81,24 @@ impl So3 {
         }
     }
 
-    /// Creates the rotation with the rotation vector `phi`: the rotation axis times the angle (rad).
+    /// Creates the rotation with the rotation vector `phi`: the rotation axis times the angle (rad), of any finite length.
     pub fn exp(phi: &Vector3<f64>) -> Self {
         let half = 0.5 * phi.norm();
+        if half > WINDING {
+            return Self::winding(phi);
+        }
         Self::normalized(libm::cos(half), phi * (0.5 * sinc(half)))
+    }
+
+    /// Creates the rotation with a rotation vector whose square may overflow. The scaled axis keeps its direction, and an angle
+    /// that is no number in radians any more, because it exceeds the largest one, is taken as the largest one.
+    #[cold]
+    fn winding(phi: &Vector3<f64>) -> Self {
+        let size = phi.amax();
+        let scaled = phi / size;
+        let length = scaled.norm();
+        let half = (0.5 * length * size).min(f64::MAX);
+        Self::normalized(libm::cos(half), scaled * (libm::sin(half) / length))
     }
 
     /// Returns the rotation vector: the rotation axis times the angle (rad), of length at most π.

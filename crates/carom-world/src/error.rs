@@ -22,6 +22,20 @@ pub enum MotionError {
         /// Allowed range of the quantity.
         allowed: &'static str,
     },
+    /// Two bodies or planes have one name.
+    #[error("name `{name}` must be unique among bodies and planes")]
+    DuplicateName {
+        /// Name that is given twice.
+        name: String,
+    },
+    /// A pair with its own friction and restitution is no pair of bodies and planes, or is listed twice.
+    #[error("pair [{}, {}] must be {allowed}", pair[0], pair[1])]
+    InvalidPair {
+        /// Indices that were given: bodies are counted first, then planes.
+        pair: [usize; 2],
+        /// Description of the pairs that are allowed.
+        allowed: String,
+    },
     /// Two bodies, or a body and a plane, overlap at the start.
     #[error("`{first}` and `{second}` overlap by {depth:e} at the start")]
     InitialPenetration {
@@ -174,6 +188,8 @@ impl MotionError {
         match self {
             Self::Joint(error) => error.kind(),
             Self::InvalidValue { .. } => "invalid-value",
+            Self::DuplicateName { .. } => "duplicate-name",
+            Self::InvalidPair { .. } => "invalid-pair",
             Self::InitialPenetration { .. } => "initial-penetration",
             Self::Shape { source, .. } => source.kind(),
             Self::Impact { source, .. } => source.kind(),

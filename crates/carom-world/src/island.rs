@@ -155,7 +155,10 @@ impl Run<'_, '_> {
             step.end.clone_from(&before);
             end = grid.max(Time::new(self.limits.duration));
             length = end.since(begin);
-            step = step.stretched(length);
+            // Without an end of the run, the step keeps its impulses until another event cuts it.
+            if length.is_finite() {
+                step = step.stretched(length);
+            }
         }
         let stamp = self.new_stamp();
         let index = index.unwrap_or_else(|| match self.free_islands.pop() {

@@ -1,7 +1,73 @@
-//! Checks of the limits and sample times of a run.
+//! Checks of the names, pairs and numbers of a world, and of the limits and sample times of its runs.
 
-use crate::MotionError;
+use crate::spec::check as check_value;
+use crate::{MotionError, Surface};
 use carom_motion::hybrid::Limits;
+use nalgebra::Vector3;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Returns an error if the time step (s) of a world is not positive, or its gravity (m/s²) not finite.
+pub(crate) fn check_step(time_step: f64, gravity: &Vector3<f64>) -> Result<(), MotionError> {
+    check_value(
+        "time step",
+        time_step,
+        time_step > 0.0,
+        "positive and finite",
+    )?;
+    let mut numbers = gravity.iter();
+    numbers.try_for_each(|g| check_value("gravity", *g, true, "finite"))
+}
+
+/// Returns an error if friction or restitution of a surface is out of range.
+pub(crate) fn check_surface(surface: &Surface) -> Result<(), MotionError> {
+    let (friction, restitution) = (surface.friction, surface.restitution);
+    check_value(
+        "friction",
+        friction,
+        friction >= 0.0,
+        "at least 0 and finite",
+    )?;
+    let inside = (0.0..=1.0).contains(&restitution);
+    check_value("restitution", restitution, inside, "in [0, 1]")
+}
+
+/// Returns an error if two of the bodies and planes have one name.
+pub(crate) fn check_names<'n>(names: impl Iterator<Item = &'n str>) -> Result<(), MotionError> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(MotionError::DuplicateName {
+                name: name.to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Returns an error if a pair names a body or plane that none of the `things` is, or one of them twice, or if a pair is listed
+/// twice with different surfaces, in any order; and for a surface that is out of range.
+pub(crate) fn check_pairs(
+    pairs: &[([usize; 2], Surface)],
+    things: usize,
+) -> Result<(), MotionError> {
+    let mut seen = BTreeMap::new();
+    for (pair, surface) in pairs {
+        let [i, j] = *pair;
+        check_surface(surface)?;
+        let is_known = i.max(j) < things && i != j;
+        let first = seen.entry((i.min(j), i.max(j))).or_insert(surface);
+        let allowed = if !is_known {
+            format!("two different indices of bodies and planes, below {things}")
+        } else if *first != surface {
+            "listed once, or with one surface".to_owned()
+        } else {
+            continue;
+        };
+        let pair = *pair;
+        return Err(MotionError::InvalidPair { pair, allowed });
+    }
+    Ok(())
+}
 
 /// Returns an error if the duration of a run is negative or NaN, or if its sample times (s) are negative, not finite or not
 /// ascending. An infinite duration is allowed: the run then ends for another reason.

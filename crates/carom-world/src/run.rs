@@ -157,7 +157,8 @@ impl World {
     /// impacts) is reached.
     ///
     /// Reports the states at the times `samples` (s, ascending) and every event to `observe`, in order of time. The
-    /// [`Ending`] tells the reason for an early end; a negative or NaN duration and sample times that are negative, not finite or
+    /// [`Ending`] tells the reason for an early end. A run of infinite duration ends when all bodies are at rest for ever
+    /// ([`Ending::AtRest`]), or none will hit another ([`Ending::NeverHits`]); a negative or NaN duration and sample times that are negative, not finite or
     /// not ascending end the run with [`MotionError::InvalidValue`]. All events before the end have been reported.
     pub fn run<'o>(
         &self,
@@ -301,6 +302,17 @@ impl Hybrid for Run<'_, '_> {
             self.sample(sample)?;
             return Ok(None);
         }
+        if limits.duration == f64::INFINITY
+            && next
+                .is_none_or(|next| !next.time.high.is_finite() || matches!(next.next, Next::Line))
+        {
+            if self.is_at_rest() {
+                return Ok(Some(Ending::AtRest));
+            }
+            if next.is_none_or(|next| !next.time.high.is_finite()) {
+                return Ok(Some(Ending::NeverHits));
+            }
+        }
         match next {
             Some(entry) if entry.time.compare(&end).is_le() => {
                 self.queue.pop();
@@ -313,6 +325,18 @@ impl Hybrid for Run<'_, '_> {
 }
 
 impl<'w> Run<'w, '_> {
+    /// True if all samples are reported and every mobile body stays where it is: in lasting contact, or without forces.
+    fn is_at_rest(&self) -> bool {
+        let world = self.world;
+        let is_free = world.flights.gravity == Vector3::zeros();
+        let stays = |i: usize| {
+            let (rest, state) = (Vector3::zeros(), &self.motions[i].state);
+            let stands = state.linear_momentum == rest && state.angular_momentum == rest;
+            !world.is_mobile(i) || self.resting(i).is_some() || (is_free && stands)
+        };
+        self.samples.is_empty() && (0..world.n_bodies()).all(stays)
+    }
+
     /// Reports the requested samples up to the time at which the run ended. After an error no sample is reported.
     fn samples_until_now(&mut self, ending: &Ending<MotionError>) -> Result<(), MotionError> {
         if matches!(ending, Ending::Stopped(_)) {

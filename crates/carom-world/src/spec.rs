@@ -1,9 +1,9 @@
 //! Specification of a world of rigid bodies and planes, and its preparation for a run.
 
-use crate::MotionError;
 use crate::body::{Body, BodySpec, FlightRule, Flights, PlaneSpec};
 use crate::pair::{self, Other, PairMemory};
 use crate::stepping::Scheme;
+use crate::{MotionError, limits};
 use carom_contact::ImpactLaw;
 use carom_geometry::GeometryError;
 use carom_geometry::pair::Part;
@@ -260,25 +260,15 @@ impl World {
     ///
     /// # Errors
     ///
-    /// [`MotionError::InvalidValue`], [`MotionError::Shape`] for a mesh that is not convex and a cylinder that could touch a
-    /// body, [`MotionError::InitialPenetration`], and [`MotionError::CoarseCoordinates`].
+    /// [`MotionError::InvalidValue`], [`MotionError::DuplicateName`], [`MotionError::InvalidPair`], [`MotionError::Shape`] for a
+    /// mesh that is not convex and a cylinder that could touch a body, [`MotionError::InitialPenetration`], and
+    /// [`MotionError::CoarseCoordinates`].
     pub fn new(spec: &WorldSpec) -> Result<Self, MotionError> {
-        check(
-            "time step",
-            spec.time_step,
-            spec.time_step > 0.0,
-            "positive and finite",
-        )?;
-        for surface in spec.pairs.iter().map(|(_, s)| s).chain([&spec.surface]) {
-            check(
-                "friction",
-                surface.friction,
-                surface.friction >= 0.0,
-                "at least 0 and finite",
-            )?;
-            let inside = (0.0..=1.0).contains(&surface.restitution);
-            check("restitution", surface.restitution, inside, "in [0, 1]")?;
-        }
+        limits::check_step(spec.time_step, &spec.gravity)?;
+        limits::check_surface(&spec.surface)?;
+        limits::check_pairs(&spec.pairs, spec.bodies.len() + spec.planes.len())?;
+        let planes = spec.planes.iter().map(|plane| plane.name.as_str());
+        limits::check_names(spec.bodies.iter().map(|b| b.name.as_str()).chain(planes))?;
         let bodies = spec
             .bodies
             .iter()
@@ -609,7 +599,13 @@ pub(crate) fn check_rounding(
     })
 }
 
-fn check(what: &str, value: f64, good: bool, allowed: &'static str) -> Result<(), MotionError> {
+/// Returns an error unless a number is finite and `good`.
+pub(crate) fn check(
+    what: &str,
+    value: f64,
+    good: bool,
+    allowed: &'static str,
+) -> Result<(), MotionError> {
     if good && value.is_finite() {
         return Ok(());
     }

@@ -171,3 +171,19 @@ proptest! {
         prop_assert!((r.matrix() * a - r.rotate(&a)).norm() <= 1e-14);
     }
 }
+
+/// The square of a long rotation vector overflows, its rotation does not.
+#[test]
+fn the_exponential_of_any_finite_vector_is_a_rotation() {
+    for size in [1e-320, 1e-200, 1.0, 1e149, 1e151, 1e160, 1e300, f64::MAX] {
+        for phi in [
+            Vector3::x(),
+            Vector3::new(-1.0, 0.5, 0.25),
+            Vector3::repeat(1.0),
+        ] {
+            let (w, v) = So3::exp(&(phi * size)).quaternion();
+            assert!((w * w + v.norm_squared() - 1.0).abs() < 1e-15, "{size}");
+            assert!(v.cross(&phi).norm() < 1e-15);
+        }
+    }
+}

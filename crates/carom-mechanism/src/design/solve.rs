@@ -26,14 +26,17 @@ impl RootOptions {
             ("tolerance", self.tolerance),
             ("step_tolerance", self.step_tolerance),
         ];
-        match tolerances.iter().find(|(_, t)| !(*t > 0.0 && *t < 1.0)) {
-            Some(&(what, value)) => Err(DesignError::InvalidOption {
-                what,
-                value,
-                allowed: "in (0, 1)",
-            }),
-            None => Ok(()),
-        }
+        let out = tolerances.iter().find(|(_, t)| !(*t > 0.0 && *t < 1.0));
+        let (what, value, allowed) = match out {
+            Some(&(what, value)) => (what, value, "in (0, 1)"),
+            None if self.max_iterations == 0 => ("max_iterations", 0.0, "at least 1"),
+            None => return Ok(()),
+        };
+        Err(DesignError::InvalidOption {
+            what,
+            value,
+            allowed,
+        })
     }
 }
 

@@ -23,6 +23,12 @@ pub enum BilliardError {
         /// Value that was given: NaN or infinite.
         value: f64,
     },
+    /// The duration of a run is negative or NaN.
+    #[error("duration is {value}: it must be at least 0")]
+    InvalidDuration {
+        /// Duration that was given (s).
+        value: f64,
+    },
     /// The exponent of a superellipse is below 2. The curvature of such a table is unbounded.
     #[error("exponent is {value}: it must be finite and at least 2")]
     InvalidExponent {
@@ -69,6 +75,7 @@ impl BilliardError {
         match self {
             Self::NotPositive { .. } => "not-positive",
             Self::NonFinite { .. } => "non-finite",
+            Self::InvalidDuration { .. } => "invalid-duration",
             Self::InvalidExponent { .. } => "invalid-exponent",
             Self::TableTooSmall { .. } => "table-too-small",
             Self::PenetratingStart { .. } => "penetrating-start",
@@ -95,4 +102,12 @@ pub(crate) fn finite(values: &[(&'static str, f64)]) -> Result<(), BilliardError
         Some(&(name, value)) => Err(BilliardError::NonFinite { name, value }),
         None => Ok(()),
     }
+}
+
+/// Checks that a duration (s) is a number of at least 0; it may be infinite.
+pub(crate) fn duration(value: f64) -> Result<(), BilliardError> {
+    if value >= 0.0 {
+        return Ok(());
+    }
+    Err(BilliardError::InvalidDuration { value })
 }

@@ -4,8 +4,8 @@
 //! matrix, constraints, contact rows and velocity, in any coordinates or quasi-velocities. It can then use the event
 //! location of this module and every law of `carom-impact`.
 
-use crate::billiard::BilliardError;
 use crate::billiard::march::{March, march};
+use crate::billiard::{BilliardError, error};
 use crate::hybrid::{Ending, Hybrid, Limits, drive};
 use crate::tolerances::GUARD_ROUNDING;
 use carom_contact::{
@@ -113,13 +113,14 @@ pub type Hits<S> = (Vec<Hit<S>>, Ending<BilliardError>);
 ///
 /// # Errors
 ///
-/// [`BilliardError::PenetratingStart`].
+/// [`BilliardError::InvalidDuration`] and [`BilliardError::PenetratingStart`].
 pub fn follow<B: Billiard>(
     billiard: &B,
     law: &dyn ImpactLaw,
     start: B::State,
     limits: Limits,
 ) -> Result<Hits<B::State>, BilliardError> {
+    error::duration(limits.duration)?;
     for guard in 0..billiard.n_guards() {
         let Guard { value, .. } = billiard.guard(&start, guard);
         if value.is_nan() || value > GUARD_ROUNDING {

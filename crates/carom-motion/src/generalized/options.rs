@@ -148,6 +148,13 @@ impl IntegratorOptions {
                 allowed: "at least 0 and finite",
             });
         }
+        if self.max_events_per_step == 0 {
+            return Err(IntegratorError::InvalidOption {
+                what: "max_events_per_step",
+                value: 0.0,
+                allowed: "at least 1",
+            });
+        }
         Ok(())
     }
 }

@@ -56,6 +56,17 @@ impl Run<'_, '_> {
         }
     }
 
+    /// True if the bodies are at rest and nothing that acts from outside will change: no samples are left, no control function is
+    /// asked, and the forces of the actuators are constant.
+    pub(super) fn rests_for_ever(&self) -> bool {
+        let last = self.world.corners.last();
+        let is_constant = |[begin, end]: &[f64; 2]| begin == end;
+        self.resting.step.is_some()
+            && self.is_uncontrolled()
+            && last.is_none_or(|last| *last < self.time)
+            && self.resting.drives.iter().all(is_constant)
+    }
+
     /// Returns the forces of all actuators at the start and at the end of a step of `length` (s), for the current coordinates at
     /// rest (N or N m).
     fn drives(&self, length: f64) -> impl Iterator<Item = [f64; 2]> {

@@ -211,6 +211,9 @@ impl Run<'_, '_> {
             if self.time >= self.limits.duration {
                 return Ok(Ending::Completed);
             }
+            if self.limits.duration == f64::INFINITY && self.rests_for_ever() {
+                return Ok(Ending::AtRest);
+            }
             let target = self.target();
             let before = self.time;
             self.advance(target)?;
@@ -573,6 +576,11 @@ impl Run<'_, '_> {
         if let Some(total) = self.supports.get_mut(place) {
             *total += impulse;
         }
+    }
+
+    /// True if all samples are reported and no control function gives forces.
+    pub(super) fn is_uncontrolled(&self) -> bool {
+        self.samples.is_empty() && self.control.is_none()
     }
 
     /// Reports the samples that the user requested for times up to the current time.

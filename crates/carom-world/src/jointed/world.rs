@@ -2,7 +2,7 @@
 
 use super::contact::{JointContact, JointImpact};
 use super::touch::{Touch, TouchSpec};
-use crate::{FlightRule, MotionError};
+use crate::{FlightRule, MotionError, limits};
 use carom_joints::coordinates::{Actuator, CoordinateSpec};
 use carom_joints::step::{Load, SUZUKI_4, Stepper, Works, YOSHIDA_6};
 use carom_joints::{Assembly, JointError, Multibody, MultibodySpec, Placed, Posture};
@@ -171,9 +171,14 @@ impl JointedWorld {
     ///
     /// # Errors
     ///
-    /// [`MotionError::Joint`], [`MotionError::Shape`], [`MotionError::CoarseCoordinates`], and
-    /// [`MotionError::InitialPenetration`].
+    /// [`MotionError::InvalidValue`], [`MotionError::DuplicateName`], [`MotionError::InvalidPair`], [`MotionError::Joint`],
+    /// [`MotionError::Shape`], [`MotionError::CoarseCoordinates`], and [`MotionError::InitialPenetration`].
     pub fn new(spec: &JointedSpec) -> Result<Self, MotionError> {
+        limits::check_step(spec.time_step, &spec.multibody.gravity)?;
+        let (bodies, planes) = (&spec.multibody.bodies, &spec.touch.planes);
+        limits::check_pairs(&spec.touch.pairs, bodies.len() + planes.len())?;
+        let planes = planes.iter().map(|plane| plane.name.as_str());
+        limits::check_names(bodies.iter().map(|(name, _)| name.as_str()).chain(planes))?;
         let mut multibody = Multibody::new(&spec.multibody).map_err(MotionError::Joint)?;
         let (start, assembly) = multibody
             .assemble(&spec.placed)

@@ -17,6 +17,9 @@ use nalgebra::Vector3;
 /// Name of the impact law that time stepping uses.
 const LAW: &str = Poisson::NAME;
 
+/// Number of successive steps without motion after which a run without an end is over.
+const STILL_STEPS: usize = 8;
+
 struct StepRun<'w, 'o> {
     world: &'w World,
     stepper: Stepper<'w>,
@@ -27,6 +30,10 @@ struct StepRun<'w, 'o> {
     /// Requested sample times that are still to come, the latest first.
     samples: Vec<f64>,
     has_begun: bool,
+    /// Number of successive steps in which all bodies stood still.
+    still: usize,
+    /// Speed below which a body stands still, as a fraction of the speed of free fall for one step: the accuracy of the impulses.
+    still_speed: f64,
     lasting: LastingContacts,
     counts: StepCounts,
     n_impacts: usize,
@@ -87,6 +94,8 @@ impl World {
             time: relay.time,
             samples: relay.samples,
             has_begun: false,
+            still: 0,
+            still_speed: stepping.tolerance(),
             lasting: LastingContacts::of(&relay.lasting),
             counts: StepCounts::default(),
             n_impacts: relay.n_impacts,
@@ -175,11 +184,27 @@ impl Hybrid for StepRun<'_, '_> {
         let taken = self.stepper.step(&self.states, self.time, phases, false)?;
         self.advance(taken, end, h)?;
         self.line += 1;
+        if limits.duration == f64::INFINITY && self.rests() {
+            return Ok(Some(Ending::AtRest));
+        }
         Ok(is_last.then_some(Ending::Completed))
     }
 }
 
 impl StepRun<'_, '_> {
+    /// True if all samples are reported and no body has moved for some steps. Gravity would move a body without contact.
+    fn rests(&mut self) -> bool {
+        let world = self.world;
+        let fall = world.flights.gravity.norm() * world.time_step;
+        let stands = |(body, state): (usize, &State)| {
+            let (velocity, spin) = world.velocity(body, state);
+            velocity.norm() + spin.norm() * world.bodies[body].radius <= self.still_speed * fall
+        };
+        let is_still = self.states.iter().enumerate().all(stands);
+        self.still = if is_still { self.still + 1 } else { 0 };
+        self.still >= STILL_STEPS && self.samples.is_empty()
+    }
+
     fn advance(&mut self, mut step: Step, end: f64, h: f64) -> Result<(), MotionError> {
         for (body, state) in self.world.bodies.iter().zip(&step.end) {
             if !crate::step::is_finite(state) {

@@ -2,8 +2,8 @@
 
 use super::common::*;
 use carom_geometry::{Ellipsoid, Shape};
-use carom_motion::hybrid::Ending;
-use carom_world::{BodySpec, MotionError, WorldSpec};
+use carom_motion::hybrid::{Ending, Limits};
+use carom_world::{BodySpec, FlightRule, MotionError, Serial, Stepping, Surface, World, WorldSpec};
 
 fn egg(position_z: f64, spin: nalgebra::Vector3<f64>) -> BodySpec {
     let shape = Shape::Ellipsoid(Ellipsoid::new([0.2, 0.15, 0.1], v(0.0, 0.0, 0.0)).unwrap());
@@ -246,4 +246,89 @@ fn limits_and_sample_times_are_checked() {
             "{text}"
         );
     }
+}
+
+/// Numbers, names and pairs of a specification are named where they are senseless.
+#[test]
+fn names_pairs_and_numbers_of_a_world_are_checked() {
+    let balls = || {
+        let place = |x| v(x, 0.0, 1.0);
+        vec![
+            ball("a", 0.1, 1.0, place(0.0)),
+            ball("b", 0.1, 1.0, place(1.0)),
+        ]
+    };
+    let refused = |change: &dyn Fn(&mut WorldSpec)| {
+        let mut spec = spec(balls(), vec![floor()], 0.1, 0.5);
+        change(&mut spec);
+        World::new(&spec).unwrap_err().to_string()
+    };
+    let surface = |friction: f64| Surface {
+        friction,
+        restitution: 0.5,
+        collide: true,
+    };
+    let indices = "must be two different indices of bodies and planes, below 3";
+    for pair in [[0, 3], [3, 0], [usize::MAX, 1], [1, 1]] {
+        let text = refused(&|spec| spec.pairs = vec![(pair, surface(0.1))]);
+        assert_eq!(text, format!("pair [{}, {}] {indices}", pair[0], pair[1]));
+    }
+    let twice = |second: f64| vec![([0, 1], surface(0.1)), ([1, 0], surface(second))];
+    let text = refused(&|spec| spec.pairs = twice(0.2));
+    assert_eq!(text, "pair [1, 0] must be listed once, or with one surface");
+    let mut one = spec(balls(), vec![floor()], 0.1, 0.5);
+    one.pairs = twice(0.1);
+    assert!(World::new(&one).is_ok());
+    for name in ["b", "floor"] {
+        let text = refused(&|spec| name.clone_into(&mut spec.bodies[0].name));
+        let expected = format!("name `{name}` must be unique among bodies and planes");
+        assert_eq!(text, expected);
+    }
+    for x in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let text = refused(&|spec| spec.gravity.y = x);
+        assert_eq!(text, format!("gravity {x} must be finite"));
+    }
+    for x in [f64::NAN, f64::INFINITY, -1.0, 0.0] {
+        let text = refused(&|spec| spec.time_step = x);
+        assert_eq!(text, format!("time step {x} must be positive and finite"));
+    }
+    for x in [f64::NAN, f64::INFINITY, -1.0] {
+        let text = refused(&|spec| spec.surface.friction = x);
+        assert_eq!(text, format!("friction {x} must be at least 0 and finite"));
+    }
+    for x in [f64::NAN, -1.0, 2.0] {
+        let text = refused(&|spec| spec.surface.restitution = x);
+        assert_eq!(text, format!("restitution {x} must be in [0, 1]"));
+    }
+}
+
+/// A run without a limit of time ends when nothing moves any more, event-driven or in steps, exactly or discretely.
+#[test]
+fn a_run_without_end_ends_at_rest() {
+    let balls = vec![
+        ball("a", 0.1, 1.0, v(0.0, 0.0, 1.0)),
+        cuboid("b", [0.1, 0.2, 0.1], v(1.0, 0.0, 0.5)),
+    ];
+    let limits = Limits::duration(f64::INFINITY);
+    for flight in [FlightRule::Exact, FlightRule::Lgvi] {
+        let mut spec = spec(balls.clone(), vec![floor()], 0.3, 0.5);
+        spec.flight = flight;
+        let world = World::new(&spec).unwrap();
+        let (end, log) = run_with(&world, &moreau, limits, &[0.5, 100.0]);
+        assert_eq!((end.ending, log.samples.len()), (Ending::AtRest, 2));
+        assert!(end.time.is_finite() && end.states.iter().all(|s| s.position.z < 0.2));
+        assert!(end.balance.supports.iter().all(|s| s.norm().is_finite()));
+        let stepping = Stepping::default();
+        let end = world.run_in_steps(&stepping, &limits, &[], &Serial, &mut |_| ());
+        assert_eq!(end.ending, Ending::AtRest);
+        assert!(end.time > 0.5 && end.time < 60.0, "{}", end.time);
+    }
+    // Nothing falls, and nothing meets.
+    let mut spec = spec(balls, vec![], 0.3, 0.5);
+    spec.gravity = v(0.0, 0.0, 0.0);
+    let (end, _) = run_with(&World::new(&spec).unwrap(), &moreau, limits, &[]);
+    assert_eq!(end.ending, Ending::AtRest);
+    spec.bodies[0].velocity = v(-1.0, 0.0, 0.0);
+    let (end, _) = run_with(&World::new(&spec).unwrap(), &moreau, limits, &[]);
+    assert_eq!(end.ending, Ending::NeverHits);
 }

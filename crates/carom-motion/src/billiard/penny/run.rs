@@ -2,7 +2,7 @@
 
 use super::orbit::{Event, Orbit, Step};
 use super::{PennyBilliard, PennyState, RollingPenny};
-use crate::billiard::{BilliardError, Table};
+use crate::billiard::{BilliardError, Table, error};
 use crate::hybrid::{Ending, Hybrid, Limits, drive};
 
 /// Stored orbit of a penny on a table: initial state, impacts, and reason of the end.
@@ -83,7 +83,7 @@ impl<T: Table> PennyBilliard<T> {
     ///
     /// # Errors
     ///
-    /// [`BilliardError::NonFinite`] and [`BilliardError::PenetratingStart`]. A later error,
+    /// [`BilliardError::InvalidDuration`], [`BilliardError::NonFinite`] and [`BilliardError::PenetratingStart`]. A later error,
     /// such as [`BilliardError::InfeasibleLaw`], ends the orbit with [`Ending::Stopped`].
     pub fn run(&self, start: PennyState, limits: Limits) -> Result<Run, BilliardError> {
         let mut events = Vec::new();
@@ -108,6 +108,7 @@ impl<T: Table> PennyBilliard<T> {
         limits: Limits,
         visit: impl FnMut(&Event),
     ) -> Result<(Ending<BilliardError>, f64), BilliardError> {
+        error::duration(limits.duration)?;
         let mut course = Course {
             orbit: self.orbit(start)?,
             time: 0.0,
