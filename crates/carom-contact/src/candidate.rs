@@ -1,5 +1,6 @@
 //! Conversion of impulses to a checked outcome. Every law ends here: there is no other way to an [`ImpactOutcome`].
 
+use crate::basis::Basis;
 use crate::digits::{self, REFUSED_DIGITS};
 use crate::gate::{Rules, check};
 use crate::ledger::{Answer, Ledger};
@@ -8,11 +9,9 @@ use crate::{
     ContactSet, Diagnostics, GateRule, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus,
     audit,
 };
-use carom_metric::{Tangent, kernel};
+use carom_metric::{MetricError, Tangent, kernel};
 use nalgebra::DVector;
 use smallvec::smallvec;
-
-use crate::basis::{Basis, Opening};
 
 /// Impulses that an impact law has found, not yet accepted by the gate (the checks of momentum, contacts, friction and
 /// energy). [`outcome`](Self::outcome) makes these checks.
@@ -152,27 +151,6 @@ impl Candidate {
         Self { impulse, change }
     }
 
-    /// Converts the impulses to an outcome without diagnostics if they pass the gate, which checks momentum, contacts, friction and
-    /// energy; without a check if no contact approaches before the impact. `rules` selects the checks. A contact that approaches
-    /// because of rounding is brought to rest first.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`outcome`](Self::outcome).
-    pub fn checked(
-        self,
-        problem: &ImpactProblem<'_>,
-        rules: &Rules<'_>,
-    ) -> Result<ImpactOutcome, ImpactError> {
-        let status = if problem.is_approaching() {
-            ImpactStatus::Resolved
-        } else {
-            ImpactStatus::Separating
-        };
-        let basis = &mut Opening::default();
-        self.outcome(problem, rules, basis, status, Diagnostics::None)
-    }
-
     /// Converts the impulses to an outcome if they pass the gate, which checks momentum, contacts, friction and energy.
     /// `rules` selects the checks. An answer that fails because of rounding is corrected first, with the active set `basis`
     /// of the law. `status` and `diagnostics` are copied to the outcome.
@@ -274,5 +252,80 @@ impl Candidate {
             kernel::add_scaled(&mut self.change, new - old, contacts.unit_row(row));
         }
         self.impulse = impulse;
+    }
+}
+
+/// Active set of impulses from outside: no correction changes them.
+struct AsGiven;
+
+impl Basis for AsGiven {
+    fn correct(&mut self, _: &ContactSet<'_>, _: &[f64], _: &[f64], _: &mut [f64]) {}
+}
+
+impl ImpactProblem<'_> {
+    /// Converts the impulses of a law to an outcome: velocity after the impact, status and audit. This is the way of a law of your
+    /// own.
+    ///
+    /// `impulses` has one entry (N·s for rows in m) per row of the contact Jacobian, on the rows as they were given, contact by
+    /// contact: the normal first, then the tangents. The gate judges the impulses by `rules` and never corrects them. The status is
+    /// [`Separating`](ImpactStatus::Separating) if nothing approaches and no impulse acts, else
+    /// [`Resolved`](ImpactStatus::Resolved).
+    ///
+    /// # Errors
+    ///
+    /// [`ImpactError::Metric`] for a wrong number of impulses, or one that is not finite; [`ImpactError::Inaccurate`] with the
+    /// rule that is broken, for example by an impulse that pulls; [`ImpactError::InfeasibleLaw`] if `rules` say that the exact
+    /// answer of the law may penetrate or pull; [`ImpactError::IllConditioned`]; [`ImpactError::Overflow`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use carom_contact::{Contact, ContactSet, GateRule, ImpactError, ImpactProblem, Rules};
+    /// use carom_metric::{Covector, KineticMetric, Tangent};
+    /// use nalgebra::DMatrix;
+    /// // A ball of 2 kg falls onto the floor at 3 m/s.
+    /// let metric = KineticMetric::new(DMatrix::from_element(1, 1, 2.0))?;
+    /// let floor = Contact::frictionless(Covector::from_slice(&[1.0]));
+    /// let contacts = ContactSet::new(&metric, vec![floor])?;
+    /// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[-3.0]))?;
+    /// let outcome = problem.outcome(&[9.0], &Rules::FRICTIONLESS)?;
+    /// assert_eq!(outcome.velocity_plus, Tangent::from_slice(&[1.5]));
+    /// // More than 12 N·s throw it back faster than it came.
+    /// let refused = problem.outcome(&[12.5], &Rules::FRICTIONLESS);
+    /// assert!(matches!(refused, Err(ImpactError::Inaccurate { rule: GateRule::Energy, .. })));
+    /// # Ok::<(), ImpactError>(())
+    /// ```
+    pub fn outcome(
+        &self,
+        impulses: &[f64],
+        rules: &Rules<'_>,
+    ) -> Result<ImpactOutcome, ImpactError> {
+        let (problem, contacts) = (self.event(), self.contacts());
+        let (expected, found) = (contacts.n_rows(), impulses.len());
+        let what = "impulses";
+        if found != expected {
+            let wrong = MetricError::DimensionMismatch {
+                what,
+                expected,
+                found,
+            };
+            return Err(wrong.into());
+        }
+        if let Some(index) = impulses.iter().position(|l| !l.is_finite()) {
+            let value = impulses[index];
+            return Err(MetricError::NonFinite { what, index, value }.into());
+        }
+        let status = if problem.is_approaching() || impulses.iter().any(|l| *l != 0.0) {
+            ImpactStatus::Resolved
+        } else {
+            ImpactStatus::Separating
+        };
+        let rows = contacts.all_rows().zip(impulses);
+        let scaled = rows.map(|(row, l)| l * contacts.row_norm(row) * problem.scale());
+        let candidate = Candidate::new(problem, scaled.collect());
+        let mut outcome =
+            candidate.outcome(problem, rules, &mut AsGiven, status, Diagnostics::None)?;
+        outcome.impulses = DVector::from_iterator(expected, impulses.iter().map(|l| l + 0.0));
+        Ok(outcome)
     }
 }

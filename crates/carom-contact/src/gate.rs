@@ -53,7 +53,7 @@ const HUGE: f64 = 1e8;
 pub(crate) const ROUNDING: f64 = 2.0 * f64::EPSILON;
 
 /// Selection of the checks that the answers of a law must pass to be accepted. The fields say if friction, pulling, approach
-/// and energy are tested. A law passes the selection to [`Candidate::outcome`](crate::Candidate::outcome).
+/// and energy are tested. A law passes the selection to [`ImpactProblem::outcome`].
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'r> {
     /// True if tangential impulses must stay in the friction cone of their contact.

@@ -2,6 +2,7 @@
 
 pub use crate::basis::{Basis, Missed, Opening, Targets};
 pub use crate::breach::Breach;
+pub use crate::candidate::Candidate;
 pub use crate::margin::JAM_MARGIN;
 pub use crate::momentum_change::{MomentumChange, separating};
 pub use crate::nnls::nonnegative_least_squares;

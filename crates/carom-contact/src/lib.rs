@@ -11,9 +11,9 @@
 //! 1. A [`KineticMetric`](carom_metric::KineticMetric), [`Contact`]s and constraint one-forms (if any) make a
 //!    [`ContactSet`], once per configuration. Its rows are normalized to unit kinetic length, and duplicates are merged.
 //! 2. A velocity turns the set into an [`ImpactProblem`], in whitened coordinates and multiplied by a power of two.
-//! 3. A law computes impulses on the unit rows, a [`Candidate`], and states which [`Rules`] of the gate its answer must obey.
-//! 4. [`Candidate::checked`] converts them to a velocity and to impulses on the caller's unnormalized rows. It corrects an answer
-//!    that rounding has spoiled, and returns an [`ImpactOutcome`] or the [`GateRule`] that is broken.
+//! 3. A law computes impulses on the caller's rows, and states which [`Rules`] of the gate its answer must obey.
+//! 4. [`ImpactProblem::outcome`] converts them to a velocity. It judges the answer and never corrects it: it returns an
+//!    [`ImpactOutcome`] or the [`GateRule`] that is broken.
 //! 5. Every outcome carries an [`Audit`] of energy, momentum, penetration, adhesion, friction and
 //!    constraints, computed from the problem and the outcome alone, and the number of correct digits of the velocity.
 //!
@@ -22,9 +22,7 @@
 //! ```
 //! use carom_contact::metric::{Covector, KineticMetric, Tangent};
 //! use carom_contact::nalgebra::DMatrix;
-//! use carom_contact::{
-//!     Candidate, Contact, ContactSet, GateRule, ImpactError, ImpactProblem, Rules,
-//! };
+//! use carom_contact::{Contact, ContactSet, GateRule, ImpactError, ImpactProblem, Rules};
 //!
 //! fn main() -> Result<(), ImpactError> {
 //!     // A ball of 2 kg falls onto the floor at 3 m/s.
@@ -32,17 +30,11 @@
 //!     let floor = Contact::frictionless(Covector::from_slice(&[1.0]));
 //!     let contacts = ContactSet::new(&metric, vec![floor])?;
 //!     let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[-3.0]))?;
-//!     // A part of the impulse that stops it.
-//!     let answer = |part: f64| {
-//!         let impulse = problem.unit_velocity().iter().map(|b| -part * b).collect();
-//!         Candidate::new(&problem, impulse).checked(&problem, &Rules::FRICTIONLESS)
-//!     };
-//!     // The whole is an outcome: 6 N·s, and all of its 9 J are lost.
-//!     let outcome = answer(1.0)?;
-//!     assert!((outcome.impulses[0] - 6.0).abs() < 1e-14);
+//!     // The impulse that stops it is an outcome: 6 N·s, and all of its 9 J are lost.
+//!     let outcome = problem.outcome(&[6.0], &Rules::FRICTIONLESS)?;
 //!     assert!((outcome.audit.energy_change_j() + 9.0).abs() < 1e-14);
 //!     // Half of it is refused: the ball still falls.
-//!     let refused = answer(0.5);
+//!     let refused = problem.outcome(&[3.0], &Rules::FRICTIONLESS);
 //!     assert!(matches!(refused, Err(ImpactError::Inaccurate { rule: GateRule::Approach, .. })));
 //!     Ok(())
 //! }
@@ -78,7 +70,6 @@ mod unsolved;
 
 pub use audit::{Audit, audit};
 pub use breach::GateRule;
-pub use candidate::Candidate;
 pub use contact::{Contact, ContactSet};
 pub use digits::{MARKED_DIGITS, REFUSED_DIGITS};
 pub use error::ImpactError;

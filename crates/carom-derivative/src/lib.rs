@@ -34,6 +34,8 @@
 //! decision is made if any of these ways makes it. Strikes without restitution that stop each other from closing contacts never
 //! end; where a law cuts them off, the derivative is that of their limit, in which these contacts are closed.
 //!
+//! A law from outside has no stages that could be followed: [`by_differences`] asks it nearby instead, and estimates the error.
+//!
 //! # Examples
 //!
 //! Two equal balls at restitution 1 exchange their velocities, and so do the derivatives:
@@ -63,6 +65,7 @@ mod blend;
 mod branch;
 mod chain;
 mod decision;
+mod differences;
 mod form;
 mod frame;
 mod friction;
@@ -85,6 +88,7 @@ mod tolerances;
 mod wrt;
 
 pub use adjoint::{Cotangent, Gradient};
+pub use differences::{Differences, by_differences};
 pub use saltation::saltation;
 pub use wrt::{Differentiability, Direction, DirectionalDerivative, Tie, TieKind, Wrt};
 

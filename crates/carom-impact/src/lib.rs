@@ -83,7 +83,7 @@ pub use carom_contact::{
     Audit, ConeDiagnostics, Contact, ContactSet, Diagnostics, DrawnOrders, FamilyMember,
     FrictionalDiagnostics, GateRule, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
     ImpactStatus, Limit, NonholonomicDiagnostics, OutcomeSet, PoissonDiagnostics,
-    PolygonDiagnostics, PropagativeDiagnostics, SetValuedLaw, Unsolved, Warning,
+    PolygonDiagnostics, PropagativeDiagnostics, Rules, SetValuedLaw, Unsolved, Warning, Work,
 };
 
 // Crates whose types occur in signatures of this crate.

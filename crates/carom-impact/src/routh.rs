@@ -1,10 +1,10 @@
 //! Frictional impact of one contact of any system, by Routh's method: velocities are functions of the normal impulse.
 
 use crate::laws::BuiltIn;
-use carom_contact::internal::Opening;
+use carom_contact::internal::{Candidate, Opening};
 use carom_contact::{
-    Candidate, ContactIndex, Diagnostics, FrictionalDiagnostics, ImpactError, ImpactLaw,
-    ImpactOutcome, ImpactProblem, ImpactStatus, Rules, Work,
+    ContactIndex, Diagnostics, FrictionalDiagnostics, ImpactError, ImpactLaw, ImpactOutcome,
+    ImpactProblem, ImpactStatus, Rules, Work,
 };
 use carom_two_body::{
     ContactImpact, ContactInertia, ContactResponse, FinalMode, ImpactOptions, RestitutionLaw,

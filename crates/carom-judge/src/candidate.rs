@@ -39,8 +39,8 @@ impl Case<'_> {
     /// True if the judgement compares the judged velocity with the impact law of the name `law`: the options of the
     /// judgement list this law, or do not list any laws.
     pub(super) fn asks(&self, law: &str) -> bool {
-        let names = self.options.laws.as_ref();
-        names.is_none_or(|names| names.iter().any(|name| name == law))
+        let laws = self.options.laws.as_ref();
+        laws.is_none_or(|laws| laws.iter().any(|asked| asked.name() == law))
     }
 
     pub(super) fn candidate(&self, velocity_plus: Tangent, detail: String) -> Candidate {
@@ -65,12 +65,24 @@ impl Case<'_> {
     /// Computes the answer of a law that takes no coefficient, and the distance of this answer from the judged velocity.
     /// `detail` describes the answer in words.
     pub(super) fn fixed(&self, law: &dyn ImpactLaw, detail: String) -> Answer {
-        let outcome = law.resolve(self.problem)?;
+        Ok(self.answered(law.resolve(self.problem)?, detail))
+    }
+
+    /// Computes the distance of an outcome from the judged velocity.
+    pub(super) fn answered(&self, outcome: ImpactOutcome, detail: String) -> Candidate {
         let digits = outcome.audit.digits;
-        Ok(Candidate {
+        Candidate {
             blur: digits.map_or(0.0, |digits| libm::exp10(1.0 - digits)),
             ..self.candidate(outcome.velocity_plus, detail)
-        })
+        }
+    }
+
+    /// Computes the answer of a law from outside to the problem as it was `given`, because such a law may depend on the units of
+    /// velocity, and the distance of this answer from the judged velocity.
+    pub(super) fn of_outside(&self, law: &dyn ImpactLaw, given: &ImpactProblem<'_>) -> Answer {
+        let mut outcome = law.resolve(given)?;
+        outcome.velocity_plus.0 = self.parts.raised(&outcome.velocity_plus.0);
+        Ok(self.answered(outcome, String::new()))
     }
 
     /// Fits the coefficient of restitution of a law so that its answer comes nearest to the judged velocity. If a

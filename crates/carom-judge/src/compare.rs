@@ -10,7 +10,9 @@ use super::moreau_newton::moreau_newton;
 use super::parts::seen_by;
 use crate::tolerances::EQUAL;
 use crate::tolerances::NO_RESTITUTION;
-use carom_contact::{ContactSet, Diagnostics, GateRule, ImpactError, ImpactLaw, SetValuedLaw};
+use carom_contact::{
+    ContactSet, Diagnostics, GateRule, ImpactError, ImpactLaw, ImpactProblem, SetValuedLaw,
+};
 use carom_impact::{
     Law, NonholonomicNewton, NonholonomicProjectedNewton, Propagative, Rough, Routh,
 };
@@ -54,7 +56,7 @@ impl LawVerdict {
 /// distance from the judged velocity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LawMatch {
-    /// Name of the law, as in [`LAWS`](carom_impact::LAWS).
+    /// Name of the law, as in [`LAWS`](carom_impact::LAWS), or as a law from outside calls itself.
     pub law: &'static str,
     /// Relative distance of the nearest answer from the outcome, $\lVert p^+ - p^+_{\text{law}}\rVert/\rho$.
     pub distance: f64,
@@ -87,14 +89,16 @@ pub struct Refusal {
     pub error: ImpactError,
 }
 
-/// Compares the judged velocity with every law of [`LAWS`](carom_impact::LAWS), in that order. Returns the nearest answer
-/// of each law, and the laws that have no valid answer. `explanation` holds the impulses that explain the change of
-/// momentum, `inelastic` the answers of the laws without restitution, and `set` the verdict about the set of outcomes.
+/// Compares the judged velocity with every law of the options, or of [`LAWS`](carom_impact::LAWS) in that order, and then with the
+/// laws from `outside`, which answer the problem as it was given. Returns the nearest answer of each law, and the laws that have no
+/// valid answer. `explanation` holds the impulses that explain the change of momentum, `inelastic` the answers of the laws without
+/// restitution, and `set` the verdict about the set of outcomes.
 pub(super) fn all(
     case: &Case<'_>,
     explanation: &Explanation,
     inelastic: &Inelastic,
     set: Option<&SetVerdict>,
+    outside: (&ImpactProblem<'_>, &[&dyn ImpactLaw]),
 ) -> (Vec<LawMatch>, Vec<Refusal>) {
     let mut laws = Vec::new();
     let mut refused = Vec::new();
@@ -134,14 +138,15 @@ pub(super) fn all(
         }
         Err(error) => refused.push(Refusal { law, error }),
     };
-    for law in Law::all() {
-        let name = law.info().name;
-        if !case.asks(name) {
-            continue;
+    let all: Vec<Law> = Law::all().collect();
+    for law in case.options.laws.as_ref().unwrap_or(&all) {
+        if let Some(answer) = ask(case, inelastic, set, law) {
+            add(law.name(), answer);
         }
-        if let Some(answer) = ask(case, inelastic, set, &law) {
-            add(name, answer);
-        }
+    }
+    let (given, others) = outside;
+    for law in others {
+        add(law.name(), case.of_outside(*law, given));
     }
     (laws, refused)
 }

@@ -78,7 +78,10 @@ pub use nalgebra;
 mod readme {}
 
 use carom_contact::internal::GRAZING_TOLERANCE;
-use carom_contact::{Audit, ContactIndex, FrictionCone, ImpactError, ImpactProblem, audit};
+use carom_contact::{
+    Audit, ContactIndex, FrictionCone, ImpactError, ImpactLaw, ImpactProblem, audit,
+};
+use carom_impact::Law;
 use carom_impact::internal::DEFAULT_SAMPLING_WORK;
 use carom_metric::{Covector, Tangent};
 use case::Case;
@@ -131,8 +134,9 @@ pub struct JudgeOptions {
     /// coefficients of Moreau's law. The search over the orders of the sequential law may take a sixteenth. The default is
     /// [`DEFAULT_SAMPLING_WORK`]. One unit is about one multiply-add; work is counted, not timed.
     pub max_work: u64,
-    /// Names of the laws with which the velocity is compared; `None` means all laws that are defined for the problem.
-    pub laws: Option<Vec<String>>,
+    /// Laws with which the velocity is compared, in this order; `None` means all laws that are defined for the problem. Choices that
+    /// a law leaves open are compared whatever its options say: coefficients of restitution, orders and modes.
+    pub laws: Option<Vec<Law>>,
     /// Shape of the friction cones of spatial contacts, for all laws and the set.
     pub friction_cone: FrictionCone,
 }
@@ -173,9 +177,9 @@ impl JudgeOptions {
         self
     }
 
-    /// Returns the options with the names of the laws to compare with; `None` means all.
+    /// Returns the options with the laws to compare with; `None` means all.
     #[must_use]
-    pub fn with_laws(mut self, laws: Option<Vec<String>>) -> Self {
+    pub fn with_laws(mut self, laws: Option<Vec<Law>>) -> Self {
         self.laws = laws;
         self
     }
@@ -263,7 +267,8 @@ pub struct Judgement {
     excess: Excess,
     /// One report per contact, in the order of the problem.
     pub contacts: Vec<ContactReport>,
-    /// Nearest answer of each law that has one, in the order of [`LAWS`](carom_impact::LAWS).
+    /// Nearest answer of each law that has one, in the order of [`LAWS`](carom_impact::LAWS) or of the options; laws from outside
+    /// are last.
     pub laws: Vec<LawMatch>,
     /// Laws without an answer, with the reason.
     pub refused: Vec<Refusal>,
@@ -379,7 +384,62 @@ pub fn judge(
     velocity_plus: &Tangent,
     options: &JudgeOptions,
 ) -> Result<Judgement, ImpactError> {
-    judge_time_step(problem, problem.velocity_minus(), velocity_plus, options)
+    judge_with(problem, velocity_plus, options, &[])
+}
+
+/// Judges a velocity like [`judge`], and also compares it with `laws` from outside, which appear in the judgement under their names.
+///
+/// # Errors
+///
+/// Returns the errors of [`judge`]. A law that has no answer is refused in the judgement.
+///
+/// # Examples
+///
+/// ```
+/// use carom_judge::{JudgeOptions, judge_with};
+/// use carom_impact::{
+///     Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, Rules,
+/// };
+/// use carom_metric::{Covector, KineticMetric, Tangent};
+/// use nalgebra::DMatrix;
+///
+/// /// The floor gives a ball of 1 kg 3 N s, however fast it comes.
+/// #[derive(Debug)]
+/// struct Piston;
+///
+/// impl ImpactLaw for Piston {
+///     fn name(&self) -> &'static str {
+///         "piston"
+///     }
+///
+///     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+///         problem.outcome(&[3.0], &Rules::FRICTIONLESS)
+///     }
+/// }
+///
+/// let metric = KineticMetric::new(DMatrix::identity(1, 1))?;
+/// let floor = Contact::frictionless(Covector::from_slice(&[1.0]));
+/// let contacts = ContactSet::new(&metric, vec![floor])?;
+/// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[-2.0]))?;
+/// let options = JudgeOptions::default().with_laws(Some(Vec::new()));
+/// let judgement = judge_with(&problem, &Tangent::from_slice(&[1.0]), &options, &[&Piston])?;
+/// assert!(judgement.matches().all(|law| law.law == "piston"));
+/// assert_eq!(judgement.matches().count(), 1);
+/// # Ok::<(), ImpactError>(())
+/// ```
+pub fn judge_with(
+    problem: &ImpactProblem<'_>,
+    velocity_plus: &Tangent,
+    options: &JudgeOptions,
+    laws: &[&dyn ImpactLaw],
+) -> Result<Judgement, ImpactError> {
+    judge_step(
+        problem,
+        problem.velocity_minus(),
+        velocity_plus,
+        options,
+        laws,
+    )
 }
 
 /// Poses a problem with the contacts of `given` at `velocity`, which is that of `given` in other frames and units. In these
@@ -426,6 +486,17 @@ pub fn judge_time_step(
     velocity_plus: &Tangent,
     options: &JudgeOptions,
 ) -> Result<Judgement, ImpactError> {
+    judge_step(problem, approach, velocity_plus, options, &[])
+}
+
+/// Judges one time step like [`judge_time_step`], also by laws from `outside`.
+fn judge_step(
+    problem: &ImpactProblem<'_>,
+    approach: &Tangent,
+    velocity_plus: &Tangent,
+    options: &JudgeOptions,
+    outside: &[&dyn ImpactLaw],
+) -> Result<Judgement, ImpactError> {
     if !(options.tolerance > 0.0 && options.tolerance < 1.0) {
         return Err(ImpactError::InvalidOption {
             what: "tolerance",
@@ -464,7 +535,9 @@ pub fn judge_time_step(
         _ if contacts.require_tangents().is_err() => None,
         _ => Some(membership::decide(&case, &explanation, &inelastic.known)?),
     };
-    let (mut laws, refused) = compare::all(&case, &explanation, &inelastic, outcome_set.as_ref());
+    let set = outcome_set.as_ref();
+    let (mut laws, refused) =
+        compare::all(&case, &explanation, &inelastic, set, (problem, outside));
     // Back to the unit of velocity of the problem.
     let lower = |velocity: &mut Tangent| velocity.0 = parts.restored(&velocity.0);
     explanation.lower(contacts, &parts);

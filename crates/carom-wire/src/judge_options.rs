@@ -3,6 +3,7 @@
 use crate::error::WireError;
 use crate::options::known_law;
 use carom_contact::FrictionCone;
+use carom_impact::Law;
 use carom_judge::JudgeOptions;
 use serde::Deserialize;
 
@@ -21,9 +22,11 @@ pub(crate) struct OptionsInput {
 
 impl OptionsInput {
     pub(crate) fn options(&self) -> Result<JudgeOptions, WireError> {
-        for name in self.laws.iter().flatten() {
-            known_law(name)?;
-        }
+        let named = self.laws.iter().flatten().map(|name| known_law(name));
+        let named: Vec<Law> = named.collect::<Result<_, WireError>>()?;
+        // Once each, in the order in which the crate lists them.
+        let named = || Law::all().filter(|law| named.contains(law)).collect();
+        let laws = self.laws.is_some().then(named);
         let friction_cone = match (self.friction_cone, self.friction_directions) {
             (None, None) => FrictionCone::default(),
             (Some(cone), None) => cone,
@@ -43,7 +46,7 @@ impl OptionsInput {
             .with_seed(self.seed)
             .with_max_nodes(self.max_nodes.unwrap_or(max_nodes))
             .with_max_work(self.max_work.unwrap_or(max_work))
-            .with_laws(self.laws.clone())
+            .with_laws(laws)
             .with_friction_cone(friction_cone))
     }
 }

@@ -1,11 +1,11 @@
 //! Correct digits of answers.
 
-use carom_contact::internal::Targets;
+use carom_contact::internal::{Candidate, Targets};
 use carom_contact::metric::{Covector, KineticMetric, Tangent};
 use carom_contact::nalgebra::{DMatrix, dmatrix};
 use carom_contact::{
-    Candidate, Contact, ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem,
-    ImpactStatus, Numbers, Rules,
+    Contact, ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus,
+    Numbers, Rules,
 };
 
 /// Outcome of impulses on unit normals at frictionless contacts.

@@ -1,9 +1,9 @@
 //! Each rule of the gate on an answer that breaks it alone, and the same answer repaired.
 
-use carom_contact::internal::{Opening, Targets};
+use carom_contact::internal::{Candidate, Opening, Targets};
 use carom_contact::{
-    Candidate, Contact, ContactSet, Diagnostics, GateRule, ImpactError, ImpactOutcome,
-    ImpactProblem, ImpactStatus, RowIndex, Rules, Work,
+    Contact, ContactSet, Diagnostics, GateRule, ImpactError, ImpactOutcome, ImpactProblem,
+    ImpactStatus, RowIndex, Rules, Work,
 };
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::DMatrix;
@@ -138,4 +138,51 @@ fn impulses_off_by_rounding_are_corrected_to_the_velocities_that_a_law_asks_for(
     );
     let left = ask(2.0 * (1.0 + 1e-5), false).unwrap().velocity_plus.0[1];
     assert!((left - 2e-5).abs() <= 1e-15, "{left}");
+}
+
+/// Impulses of a law from outside stand on the rows as given, and are judged as they are.
+#[test]
+fn impulses_from_outside_are_judged_and_never_corrected() {
+    let metric = KineticMetric::new(DMatrix::from_diagonal_element(2, 2, 2.0)).unwrap();
+    let floor = Contact {
+        normal: Covector::from_slice(&[0.0, 10.0]),
+        tangents: vec![Covector::from_slice(&[0.1, 0.0])],
+        friction: 100.0,
+        restitution: 0.0,
+    };
+    let wall = Contact::frictionless(Covector::from_slice(&[-1.0, 0.0]));
+    let contacts = ContactSet::new(&metric, vec![floor, wall]).unwrap();
+    let velocity = Tangent::from_slice(&[3.0, -2.0]);
+    let problem = ImpactProblem::new(&contacts, velocity).unwrap();
+    let ask = |impulses: &[f64]| problem.outcome(impulses, &Rules::FRICTIONAL);
+    // 4 N s up, 2 N s back along the floor, 5 N s from the wall.
+    let impulses = [0.4, -20.0, 5.0];
+    let outcome = ask(&impulses).unwrap();
+    assert_eq!(outcome.impulses.as_slice(), impulses);
+    assert_eq!(outcome.status, ImpactStatus::Resolved);
+    let after = outcome.velocity_plus.0 - Tangent::from_slice(&[-0.5, 0.0]).0;
+    assert!(after.amax() < 1e-15);
+    let rule = |impulses: &[f64]| refused(ask(impulses));
+    assert_eq!(rule(&[0.4, 0.0, 5.9]), (GateRule::Approach, vec![1]));
+    assert_eq!(rule(&[0.4, -41.0, 2.0]), (GateRule::Friction, vec![0]));
+    for wrong in [
+        &[0.4, 0.0][..],
+        &[0.4, 0.0, 6.0, 0.0],
+        &[f64::NAN, 0.0, 6.0],
+    ] {
+        let error = ask(wrong).unwrap_err();
+        assert!(matches!(error, ImpactError::Metric(_)) && error.to_string().contains("impulses"));
+    }
+    // Nothing approaches: only impulses of zero leave that unsaid.
+    let apart = ImpactProblem::new(&contacts, Tangent::from_slice(&[-3.0, 2.0])).unwrap();
+    let pulled = apart.outcome(&[-0.01, 0.0, 0.0], &Rules::FRICTIONAL);
+    assert_eq!(refused(pulled), (GateRule::Pull, vec![0]));
+    let separating = apart.outcome(&[0.0; 3], &Rules::FRICTIONAL).unwrap();
+    assert_eq!(separating.status, ImpactStatus::Separating);
+    let any = Rules {
+        work: Work::Any,
+        ..Rules::FRICTIONAL
+    };
+    let pushed = apart.outcome(&[0.1, 0.0, 0.0], &any).unwrap();
+    assert_eq!(pushed.status, ImpactStatus::Resolved);
 }

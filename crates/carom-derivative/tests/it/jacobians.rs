@@ -5,7 +5,8 @@ use carom_contact::{
     Contact, ContactSet, FrictionCone, ImpactError, ImpactLaw, ImpactProblem, SetValuedLaw,
 };
 use carom_derivative::{
-    Derivative, Differentiability, Direction, TieKind, Wrt, differentiate, of_outcome, saltation,
+    Derivative, Differentiability, Direction, TieKind, Wrt, by_differences, differentiate,
+    of_outcome, saltation,
 };
 use carom_impact::frictional::{AnitescuPotra, MoreauNewton, Sequential, SetValued};
 use carom_impact::{
@@ -1613,4 +1614,99 @@ fn walls_that_close_after_endless_impacts_have_the_derivative_of_the_limit() {
             assert!(missed < 1e-12, "{angle}, {slow:e}: {missed:e} off");
         });
     }
+}
+
+/// Differences of a law agree with its exact Jacobian within their own error, which tells kinks and jumps.
+#[test]
+fn differences_know_their_error() {
+    let data = Data {
+        mass: dmatrix![2.0, 0.3, 0.1; 0.3, 1.0, 0.0; 0.1, 0.0, 1.5],
+        velocity: dvector![1.0, -1.2, -0.4],
+        contacts: vec![
+            Contact {
+                normal: Covector::from_slice(&[0.1, 1.0, 0.0]),
+                tangents: vec![Covector::from_slice(&[1.0, 0.0, 0.2])],
+                friction: 0.3,
+                restitution: 0.5,
+            },
+            Contact {
+                normal: Covector::from_slice(&[0.0, 0.2, 1.0]),
+                tangents: vec![Covector::from_slice(&[1.0, 0.1, 0.0])],
+                friction: 0.2,
+                restitution: 0.7,
+            },
+        ],
+        forms: vec![],
+    };
+    let laws = [
+        "anitescu-potra",
+        "moreau-newton",
+        "sequential",
+        "plastic",
+        "propagative",
+    ];
+    for law in laws.map(|name| Law::named(name).unwrap()) {
+        let found = data
+            .with(|problem| by_differences(&law, problem))
+            .unwrap()
+            .unwrap();
+        assert!(found.error < 1e-9, "{} {}", law.name(), found.error);
+        data.differentiated(&law, |derivative, _| {
+            let off = (&found.dv_dv - derivative.dv_dv().unwrap()).amax();
+            assert!(
+                off <= 4.0 * found.error,
+                "{} {off} {}",
+                law.name(),
+                found.error
+            );
+        });
+    }
+    // A curved answer: restitution of the whole event.
+    let law = Propagative {
+        restitution: EnergeticRestitution::new(0.6).unwrap(),
+        ..Propagative::default()
+    };
+    let law = Law::from(law);
+    let found = data
+        .with(|problem| by_differences(&law, problem))
+        .unwrap()
+        .unwrap();
+    data.differentiated(&law, |derivative, _| {
+        let off = (&found.dv_dv - derivative.dv_dv().unwrap()).amax();
+        assert!(
+            off <= found.error && found.error < 1e-7,
+            "{off} {}",
+            found.error
+        );
+    });
+    // Constraints leave only some changes of the velocity.
+    let mut bound = data.clone();
+    bound.forms = vec![Covector::from_slice(&[1.0, 0.0, 2.5])];
+    let law = Law::from(NonholonomicElastic::default());
+    bound.contacts.truncate(1);
+    let found = bound
+        .with(|problem| by_differences(&law, problem))
+        .unwrap()
+        .unwrap();
+    bound.differentiated(&law, |derivative, _| {
+        let off = (&found.dv_dv - derivative.dv_dv().unwrap()).amax();
+        assert!(off <= 1e-9, "{off} {}", found.error);
+    });
+    // Two balls reach the middle one at once: the order of impacts jumps.
+    let row = Data {
+        mass: DMatrix::identity(3, 3),
+        velocity: dvector![1.0, 0.0, -1.0],
+        contacts: [[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]]
+            .map(|u| Contact::frictionless(Covector::from_slice(&u)))
+            .to_vec(),
+        forms: vec![],
+    };
+    let mut heavy = row.clone();
+    heavy.mass[(1, 1)] = 0.3;
+    let law = Law::from(Propagative::default());
+    let found = heavy
+        .with(|problem| by_differences(&law, problem))
+        .unwrap()
+        .unwrap();
+    assert!(found.error > 1.0, "{}", found.error);
 }

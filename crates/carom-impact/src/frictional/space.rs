@@ -1,9 +1,11 @@
 //! Contact rows normalized for the solvers of frictional laws.
 
-use carom_contact::internal::{GRAZING_TOLERANCE, Opening, ROUNDING, dot_and_size, groups};
+use carom_contact::internal::{
+    Candidate, GRAZING_TOLERANCE, Opening, ROUNDING, dot_and_size, groups,
+};
 use carom_contact::{
-    Candidate, ContactIndex, ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem,
-    ImpactStatus, Numbers, RowIndex, Rules,
+    ContactIndex, ContactSet, Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus,
+    Numbers, RowIndex, Rules,
 };
 use carom_lcp::ContactRows;
 use carom_metric::kernel;

@@ -1,12 +1,15 @@
 //! Outcomes that somebody else computed: fits, laws and sets.
 
 use carom_contact::{
-    Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem, SetValuedLaw, audit,
+    Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, SetValuedLaw, audit,
 };
-use carom_impact::frictional::{CounterRng, SetValued};
-use carom_impact::{EnergeticRestitution, LAWS, Law, Plastic, PlasticRule, Propagative, Routh};
+use carom_impact::frictional::{CounterRng, MoreauNewton, SetValued};
+use carom_impact::{
+    EnergeticRestitution, LAWS, Law, Plastic, PlasticRule, Propagative, Routh, Rules, TwoBody,
+};
 use carom_judge::{
     EnergyChange, JudgeOptions, Judgement, LawMatch, LawVerdict, Membership, OutsideReason, judge,
+    judge_with,
 };
 use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{DMatrix, DVector, dmatrix, dvector};
@@ -636,7 +639,7 @@ fn a_fit_that_the_budget_of_work_ends_is_unknown() {
     let ask = |max_work| {
         let options = JudgeOptions::default()
             .with_max_work(max_work)
-            .with_laws(Some(vec!["moreau-newton".to_owned()]));
+            .with_laws(Some(vec![MoreauNewton::default().into()]));
         let after = Tangent::from_slice(&[0.7, 0.3, 0.4]);
         let contacts = contacts.clone();
         let judged = |problem: &ImpactProblem<'_>| judge(problem, &after, &options).unwrap();
@@ -660,7 +663,7 @@ fn laws_asked_for_by_name_say_something() {
         let mut n_matched = 0;
         for law in of_constraints {
             let name = law.info().name;
-            let options = JudgeOptions::default().with_laws(Some(vec![name.to_owned()]));
+            let options = JudgeOptions::default().with_laws(Some(vec![law.clone()]));
             let Ok(outcome) = law.as_law().resolve(problem) else {
                 continue;
             };
@@ -671,8 +674,9 @@ fn laws_asked_for_by_name_say_something() {
             n_matched += 1;
         }
         assert!(n_matched >= 4);
-        for name in ["routh", "two-body"] {
-            let options = JudgeOptions::default().with_laws(Some(vec![name.to_owned()]));
+        for law in [Law::from(Routh::default()), TwoBody::default().into()] {
+            let name = law.info().name;
+            let options = JudgeOptions::default().with_laws(Some(vec![law]));
             let judgement = judge(problem, problem.velocity_minus(), &options).unwrap();
             let refusals: Vec<_> = judgement.refused.iter().map(|r| r.law).collect();
             assert_eq!(refusals, [name]);
@@ -700,5 +704,57 @@ fn rounding_of_what_no_contact_touches_is_no_change() {
             assert!(entry(&judgement, "plastic").matches);
             assert!(judgement.outcome_set.unwrap().membership.contains() == Some(true));
         });
+    }
+}
+
+/// Answers a contact with an impulse of its own, in N s.
+#[derive(Debug)]
+struct Piston(f64);
+
+impl ImpactLaw for Piston {
+    fn name(&self) -> &'static str {
+        "piston"
+    }
+
+    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+        let mut impulses = vec![0.0; problem.contacts().n_rows()];
+        impulses[0] = self.0;
+        problem.outcome(&impulses, &Rules::FRICTIONAL)
+    }
+}
+
+/// A law from outside is asked in the units of the problem, beside the others, and is refused with its reason.
+#[test]
+fn laws_from_outside_are_compared_under_their_names() {
+    let floor = Contact::frictionless(Covector::from_slice(&[0.0, 2.0]));
+    for unit in [1e-150, 1.0, 1e3, 1e150] {
+        let before = [3.0 * unit, -2.0 * unit];
+        posed(
+            DMatrix::identity(2, 2),
+            vec![floor.clone()],
+            &[],
+            &before,
+            |problem| {
+                let options = JudgeOptions::default().with_samples(0);
+                let after = Tangent::from_slice(&[3.0 * unit, unit]);
+                let ask = |impulse: f64| {
+                    let law = Piston(impulse * unit);
+                    judge_with(problem, &after, &options, &[&law, &Piston(-unit)]).unwrap()
+                };
+                let plain = judge(problem, &after, &options).unwrap();
+                let judgement = ask(1.5);
+                assert_eq!(judgement.laws[..plain.laws.len()], plain.laws);
+                assert_eq!(judgement.laws.len(), plain.laws.len() + 1);
+                let piston = entry(&judgement, "piston");
+                assert_eq!(piston.verdict, LawVerdict::Match, "{piston:?}");
+                assert!(piston.distance <= 1e-14);
+                let refused = judgement.refused.last().unwrap();
+                assert_eq!(
+                    (refused.law, refused.error.kind()),
+                    ("piston", "inaccurate")
+                );
+                assert_eq!(entry(&ask(1.2), "piston").verdict, LawVerdict::NoMatch);
+            },
+        );
     }
 }
