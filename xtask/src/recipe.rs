@@ -124,7 +124,7 @@ fn followed(root: &Path, copy: &Path) -> anyhow::Result<()> {
             &format!("        Law::Inert(law) => law{variant}\n{first}"),
         )],
     )?;
-    let first = "        Law::Propagative(_) => Some(propagative(case)),\n";
+    let first = "        Law::Propagative(_) => Some(";
     edit(
         &copy.join("crates/carom-judge/src/compare.rs"),
         &[(first, &format!("        {arm}\n{first}"))],

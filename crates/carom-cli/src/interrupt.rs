@@ -4,10 +4,11 @@
 //! Only a write in progress is completed first, see [`whole`].
 
 use crate::progress;
+use crate::writing::{WRITING, alone};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
+use std::sync::{Arc, OnceLock, TryLockError};
 use std::time::{Duration, Instant};
 
 /// Signals that end the process, with the exit status: 128 plus the number of the signal, the convention of shells.
@@ -18,9 +19,6 @@ const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Longest time for which a signal waits for a write in progress, such as one to a pipe that nobody reads.
 const LONGEST_WRITE: Duration = Duration::from_millis(300);
-
-/// Lock held during a write that must not be cut in two.
-static WRITING: Mutex<()> = Mutex::new(());
 
 /// True if the process has written results.
 static WROTE: AtomicBool = AtomicBool::new(false);
@@ -34,12 +32,6 @@ pub(crate) fn whole<T>(write: impl FnOnce() -> T) -> T {
         WROTE.store(true, Ordering::Relaxed);
         written
     })
-}
-
-/// Runs `write` while no other thread writes.
-pub(crate) fn alone<T>(write: impl FnOnce() -> T) -> T {
-    let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
-    write()
 }
 
 /// Installs handlers for SIGINT and SIGTERM. The first signal ends the process within half a second, a second signal ends

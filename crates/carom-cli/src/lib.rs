@@ -31,6 +31,7 @@ mod run;
 mod sweep;
 mod text;
 mod usage;
+mod writing;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;

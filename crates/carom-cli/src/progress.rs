@@ -146,12 +146,12 @@ fn draw(name: &str, seen: &Mutex<Seen>, finished: &Receiver<()>) {
     while finished.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
         pause = INTERVAL;
         let line = locked(seen).line(name, start.elapsed());
-        crate::interrupt::alone(|| {
+        crate::writing::alone(|| {
             IS_VISIBLE.store(true, Ordering::Relaxed);
             let _ = write!(stderr, "\r\x1b[K{line}").and_then(|()| stderr.flush());
         });
     }
-    crate::interrupt::alone(erase);
+    crate::writing::alone(erase);
 }
 
 /// Erases the progress line, if there is one on the terminal, so that other output can follow.

@@ -1,6 +1,6 @@
 //! Errors of impact problems and of impact laws.
 
-use crate::gate::GATE_TOLERANCE;
+use crate::tolerances::GATE_TOLERANCE;
 use crate::{GateRule, ImpactOutcome, Limit, Unsolved};
 use carom_lcp::{LcpError, LcpStatus};
 use carom_metric::MetricError;

@@ -34,10 +34,8 @@ use crate::index::{ContactIndex, RowIndex, UnitRow};
 use crate::ledger::{Answer, Ledger, RowSums};
 use crate::numbers::Numbers;
 use crate::residual_scale::{above, divisor, dot_and_size, groups, row_velocity, worst};
+use crate::tolerances::{GATE_TOLERANCE, ROUNDING};
 use carom_metric::{KineticMetric, kernel};
-
-/// Largest accepted violation of a rule, as a fraction of the scale of that rule.
-pub(crate) const GATE_TOLERANCE: f64 = 1e-9;
 
 /// Largest velocity that a row may miss behind impulses that cancel, as a fraction of its reference velocity.
 const CANCELLATION_TOLERANCE: f64 = 1e-4;
@@ -48,9 +46,6 @@ const CORRECTED: f64 = 1e-8;
 
 /// Ratio of impulses to the reference velocity of a row above which the impulses count as huge.
 const HUGE: f64 = 1e8;
-
-/// Rounding of the velocities that rules 2 and 5 allow: two units in the last place.
-pub(crate) const ROUNDING: f64 = 2.0 * f64::EPSILON;
 
 /// Selection of the checks that the answers of a law must pass to be accepted. The fields say if friction, pulling, approach
 /// and energy are tested. A law passes the selection to [`ImpactProblem::outcome`].

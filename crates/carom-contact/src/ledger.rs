@@ -1,7 +1,7 @@
 //! Velocities of all rows and the balance of momentum of an answer, summed once for the gate, the audit and the estimate of digits.
 
-use crate::gate::{GATE_TOLERANCE, ROUNDING};
 use crate::numbers::Numbers;
+use crate::tolerances::{GATE_TOLERANCE, ROUNDING};
 use crate::{ContactSet, ImpactProblem};
 use carom_metric::kernel;
 use smallvec::{SmallVec, smallvec};

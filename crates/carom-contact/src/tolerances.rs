@@ -7,3 +7,9 @@ pub(crate) const JAMMED_WEIGHT: f64 = 1e-9;
 /// Ratio of a diagonal entry of a QR factor to the largest entry of the matrix, and of a singular value of unit rows to the
 /// largest, below which columns are linearly dependent.
 pub(crate) const DEPENDENT_COLUMN: f64 = 1e-11;
+
+/// Largest accepted violation of a rule of the gate, as a fraction of the scale of that rule.
+pub(crate) const GATE_TOLERANCE: f64 = 1e-9;
+
+/// Rounding of the velocities that the gate's rules of momentum and energy allow: two units in the last place.
+pub(crate) const ROUNDING: f64 = 2.0 * f64::EPSILON;

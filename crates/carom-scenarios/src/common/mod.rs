@@ -7,6 +7,7 @@ pub(crate) mod sensitivity;
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// Behavior of a run if impacts accumulate at a time (Zeno).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -16,6 +17,18 @@ pub(crate) enum Zeno {
     Stop,
     Error,
     Continue,
+}
+
+/// Appends warnings to the results of a record, which has the key `warnings` if there are any.
+pub(crate) fn warn(results: &mut BTreeMap<String, Value>, warnings: impl Iterator<Item = String>) {
+    for warning in warnings {
+        let list = results
+            .entry("warnings".to_owned())
+            .or_insert_with(|| json!([]));
+        if let Some(list) = list.as_array_mut() {
+            list.push(Value::from(warning));
+        }
+    }
 }
 
 /// Returns `count` equally spaced values from `first` to `last`.

@@ -5,6 +5,7 @@ use super::landings::Landings;
 use super::output::{ImpactOutput, SampleOutput};
 use super::several::Comparison;
 use crate::common::ending::Extent;
+use crate::common::warn;
 use crate::motion::balance::Balance;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::playback::{Hit, playback, up};
@@ -16,7 +17,6 @@ use carom_variational::State;
 use carom_world::{Event, Impact, PlaneSpec, RunEnd, Sample, Scheme, StepCounts};
 use nalgebra::Vector3;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
 
 /// Largest number of bodies with which the lowest gap is computed at every sample.
 const MOST_GAPS: usize = 200;
@@ -260,18 +260,6 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
     record.quantities.extend(quantities(log, end, &totals));
     figures(whole, log, record);
     playback(&setup.spec, &log.frames, &log.shown, record);
-}
-
-/// Appends warnings to the results of a record, which has the key `warnings` if there are any.
-pub(super) fn warn(results: &mut BTreeMap<String, Value>, warnings: impl Iterator<Item = String>) {
-    for warning in warnings {
-        let list = results
-            .entry("warnings".to_owned())
-            .or_insert_with(|| json!([]));
-        if let Some(list) = list.as_array_mut() {
-            list.push(Value::from(warning));
-        }
-    }
 }
 
 /// Totals over all bodies.

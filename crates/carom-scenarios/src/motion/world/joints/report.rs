@@ -2,12 +2,12 @@
 
 use super::setup::Jointed;
 use crate::common::ending::Extent;
+use crate::common::warn;
 use crate::motion::balance::Balance;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::world::World;
 use crate::motion::world::landings::Landings;
 use crate::motion::world::output::ImpactOutput;
-use crate::motion::world::report::warn;
 use crate::motion::world::several::{Asked, Comparison};
 use carom_motion::hybrid::Ending;
 use carom_report::record::{Quantity, Record};
