@@ -112,8 +112,43 @@ impl<'s, 'p> Inverse<'s, 'p> {
                 }
             }
         }
-        let errors = self.chosen.iter().map(|own| system.held[*own].error);
-        self.errors = errors.collect();
+        self.add_errors(&parts, most);
+    }
+
+    /// Adds the errors of the chosen rows. A row that depends on them, but misses their combination by more than rounding, is in
+    /// conflict with them: the exact answer leaves one of them, whose velocity is off by this gap over its coefficient. `parts` are
+    /// those of each row along the directions, in rows of length `most`.
+    fn add_errors(&mut self, parts: &[f64], most: usize) {
+        let (k, held) = (self.chosen.len(), &self.system.held);
+        self.errors = self.chosen.iter().map(|own| held[*own].error).collect();
+        if k == held.len() {
+            return;
+        }
+        // Velocities along the directions, the solution of $R^Tx = b$.
+        let mut along: Numbers = self.chosen.iter().map(|own| held[*own].miss).collect();
+        for j in 0..k {
+            let column = &self.triangle[j * (j + 1) / 2..];
+            along[j] = (along[j] - kernel::dot(&column[..j], &along[..j])) / column[j];
+        }
+        for (j, row) in held.iter().enumerate() {
+            let parts = &parts[most * j..most * j + k];
+            let gap = (row.miss - kernel::dot(parts, &along)).abs();
+            if gap <= row.rounding || self.chosen.contains(&j) {
+                continue;
+            }
+            let mut parts: Numbers = parts.into();
+            self.solve(&mut parts);
+            let others = parts.iter().zip(&self.chosen);
+            let rounding = others.map(|(part, own)| part.abs() * held[*own].rounding);
+            let rounding = row.rounding + rounding.sum::<f64>();
+            let others = parts.iter().map(|part| part.abs()).enumerate();
+            let leaves = { others.zip(&self.chosen) }
+                .filter(|((_, part), own)| *part > RANK && held[**own].contact != usize::MAX)
+                .min_by(|a, b| a.0.1.total_cmp(&b.0.1));
+            if let Some(((other, part), _)) = leaves.filter(|_| gap > rounding) {
+                self.errors[other] = self.errors[other].max(gap / part);
+            }
+        }
     }
 
     /// Computes the part of a row orthogonal to the chosen ones, `rest`, from the rows in the caller's coordinates: whitening rounds

@@ -24,7 +24,9 @@ pub(super) struct Held<'p> {
     pub(super) contact: usize,
     /// Row in the caller's coordinates, and the factor that brings it to unit length; empty for a combination of rows.
     pub(super) given: (&'p [f64], f64),
-    /// Velocity by which the row misses its value, and the rounding of it.
+    /// Velocity by which the row misses its value, the rounding of that, and its error.
+    pub(super) miss: f64,
+    pub(super) rounding: f64,
     pub(super) error: f64,
     /// First entry of the whitened impulse, of unit length, among the columns of the system; `None` if it is the row.
     pub(super) column: Option<usize>,
@@ -112,13 +114,8 @@ impl<'p> System<'p> {
             let (after, size) = dot_and_size(direction, &ledger.momentum);
             let (_, given) = dot_and_size(direction, problem.momentum());
             let rounding = (n as f64 + 2.0) * UNIT * (size + given);
-            system.hold(
-                usize::MAX,
-                direction,
-                (&[], 1.0),
-                None,
-                after.abs() + rounding,
-            );
+            let errors = [after, rounding, after.abs() + rounding];
+            system.hold(usize::MAX, direction, (&[], 1.0), None, errors);
         }
         system
     }
@@ -238,7 +235,7 @@ impl<'p> System<'p> {
             let stiffness = slip.most / slip.speed * length * length;
             self.across.stiffness.push(stiffness);
         } else {
-            self.hold(i.index(), &row, (&[], 1.0), None, rounding);
+            self.hold(i.index(), &row, (&[], 1.0), None, [0.0, rounding, rounding]);
         }
     }
 
@@ -253,18 +250,18 @@ impl<'p> System<'p> {
             // The whitened row is restricted by the constraints.
             Some(_) => (&[][..], 1.0),
         };
-        let error = (miss.abs() + rate.uncertainty()) * to_unit;
-        self.hold(i.index(), rate.unit, given, column, error);
+        let errors = [miss, rate.rounding, miss.abs() + rate.uncertainty()].map(|x| x * to_unit);
+        self.hold(i.index(), rate.unit, given, column, errors);
     }
 
-    /// Adds a whitened row of unit length.
+    /// Adds a whitened row of unit length. The last numbers are its miss, the rounding of that, and its error.
     fn hold(
         &mut self,
         contact: usize,
         unit: &[f64],
         given: (&'p [f64], f64),
         column: Option<&[f64]>,
-        error: f64,
+        [miss, rounding, error]: [f64; 3],
     ) {
         let first = self.columns.len();
         if let Some(column) = column {
@@ -275,6 +272,8 @@ impl<'p> System<'p> {
         self.held.push(Held {
             contact,
             given,
+            miss,
+            rounding,
             error,
             column: column.map(|_| first),
         });
