@@ -3,7 +3,7 @@
 use crate::ContactSet;
 use crate::breach::Breach;
 use crate::index::RowIndex;
-use crate::tolerances::DEPENDENT_COLUMN;
+use carom_metric::DEPENDENT_COLUMN;
 use carom_numeric::svd::Svd;
 use smallvec::SmallVec;
 

@@ -23,8 +23,8 @@
 //! as an orthonormal basis of their span, contacts as rows restricted by them. The expansion of Poisson's law repeats the impulses
 //! of the compression: $T$ is multiplied by the largest $1 + e$ of the contacts that rebound.
 //!
-//! The modes are taken as told. If rows that depend contradict each other, so that the exact answer leaves one, or if an open contact
-//! closes within the error, then the estimate knows nothing of it.
+//! The modes are taken as told, but for two. An open contact that closes within the error is held, too. A row left out as dependent
+//! that contradicts the others, by more than rounding, makes one of them leave in the exact answer.
 
 mod inverse;
 mod system;
@@ -56,6 +56,9 @@ const NEAR: f64 = 1e-4;
 
 /// Approach of a contact after the impact below which no digit of the velocity is lost, as a fraction of its velocities.
 pub(crate) const CLOSING: f64 = 1e-9;
+
+/// Most times that open contacts are added to those held, each time with larger errors.
+const ROUNDS: usize = 4;
 
 /// Numbers of a small matrix, without allocation up to ten rows of three entries.
 type Flat = SmallVec<[f64; 32]>;
@@ -113,22 +116,27 @@ pub(crate) fn digits(
         system.add_contact(i, contact, rules, modes.get(i.index()).copied());
     }
     system.add_momentum(change);
-    let mut inverse = Inverse::of_rows(&system);
-    if !inverse.turn() {
-        return Some(Estimate::default());
+    let mut estimate = Estimate::default();
+    for round in 1..=ROUNDS {
+        let mut inverse = Inverse::of_rows(&system);
+        estimate.nearest = { inverse.nearest() }
+            .map(|(row, distance)| (system.held[row].contact, distance))
+            .filter(|(contact, near)| *contact != usize::MAX && *near < NEAR);
+        if !inverse.turn() {
+            break;
+        }
+        let errors = inverse.errors();
+        if round == ROUNDS || !system.hold_reached(&errors) {
+            // Written so that NaN is no digit.
+            let largest = system.largest_ratio(&errors);
+            if largest <= 1.0 {
+                let digits = -libm::log10(largest);
+                estimate.digits = (10.0 * digits.clamp(0.0, MOST)).floor() / 10.0;
+            }
+            break;
+        }
     }
-    let nearest = { inverse.nearest() }
-        .map(|(row, distance)| (system.held[row].contact, distance))
-        .filter(|(contact, near)| *contact != usize::MAX && *near < NEAR);
-    // Written so that NaN is no digit.
-    let largest = system.largest_ratio(&inverse.errors());
-    let digits = if largest <= 1.0 {
-        -libm::log10(largest)
-    } else {
-        0.0
-    };
-    let digits = (10.0 * digits.clamp(0.0, MOST)).floor() / 10.0;
-    Some(Estimate { digits, nearest })
+    Some(estimate)
 }
 
 /// Digits that an outcome has left: of the velocity, or of the velocity of a contact that approaches if it has fewer.

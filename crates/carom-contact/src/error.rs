@@ -3,7 +3,7 @@
 use crate::tolerances::GATE_TOLERANCE;
 use crate::{GateRule, ImpactOutcome, Limit, Unsolved};
 use carom_lcp::{LcpError, LcpStatus};
-use carom_metric::MetricError;
+use carom_metric::{MetricError, Unsettled};
 use carom_two_body::TwoBodyError;
 
 /// Reason why an impact could not be posed or resolved: invalid input, no answer of the law, or a numerical failure.
@@ -219,6 +219,12 @@ pub enum ImpactError {
         /// Rate of the guard function along the flow.
         rate: f64,
     },
+}
+
+impl From<Unsettled> for ImpactError {
+    fn from(unsettled: Unsettled) -> Self {
+        Self::NotSolved(Unsolved::Projection(unsettled))
+    }
 }
 
 impl ImpactError {

@@ -5,7 +5,6 @@ pub use crate::breach::Breach;
 pub use crate::candidate::Candidate;
 pub use crate::margin::JAM_MARGIN;
 pub use crate::momentum_change::{MomentumChange, separating};
-pub use crate::nnls::nonnegative_least_squares;
 pub use crate::residual_scale::{
     GRAZING_TOLERANCE, ROUNDING, RowVelocity, divisor, dot_and_size, groups, row_velocity, worst,
 };

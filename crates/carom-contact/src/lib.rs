@@ -59,7 +59,6 @@ mod law;
 mod ledger;
 mod margin;
 mod momentum_change;
-mod nnls;
 mod numbers;
 mod outcome;
 mod problem;

@@ -1,9 +1,8 @@
 //! Test of whether all contacts can open at once.
 
-use crate::nnls::nonnegative_least_squares;
 use crate::tolerances::JAMMED_WEIGHT;
 use crate::{ContactSet, ImpactError};
-use carom_metric::kernel;
+use carom_metric::{kernel, nonnegative_least_squares};
 use nalgebra::{DMatrix, DVector};
 
 /// Largest distance of the convex hull of the unit normals from the origin at which contacts count as jammed: the cone of

@@ -4,10 +4,6 @@
 /// Weight of a contact in the jamming combination (weights sum to 1) below which the contact does not take part.
 pub(crate) const JAMMED_WEIGHT: f64 = 1e-9;
 
-/// Ratio of a diagonal entry of a QR factor to the largest entry of the matrix, and of a singular value of unit rows to the
-/// largest, below which columns are linearly dependent.
-pub(crate) const DEPENDENT_COLUMN: f64 = 1e-11;
-
 /// Largest accepted violation of a rule of the gate, as a fraction of the scale of that rule.
 pub(crate) const GATE_TOLERANCE: f64 = 1e-9;
 

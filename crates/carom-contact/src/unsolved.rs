@@ -1,6 +1,7 @@
 //! Reasons why a law found no answer, and limits that end a search.
 
 use carom_lcp::LcpStatus;
+use carom_metric::Unsettled;
 
 /// Reason why no answer of a law was found, without a proof that the law has none.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -18,14 +19,9 @@ pub enum Unsolved {
         /// Scale-free residual of that attempt; `None` if it is below the tolerance of the gate, or infinite.
         residual: Option<f64>,
     },
-    /// An iteration that ends in exact arithmetic did not end.
-    #[error(
-        "the active-set projection did not settle within {iterations} iterations; other units may help"
-    )]
-    Projection {
-        /// Iterations made.
-        iterations: usize,
-    },
+    /// A projection onto the normals did not end.
+    #[error(transparent)]
+    Projection(Unsettled),
     /// Contact modes can be enumerated only in the plane and for a limited number of contacts.
     #[error(
         "contact modes are enumerated in the plane for at most {max} contacts, not for {contacts} with {tangents} tangents each; \

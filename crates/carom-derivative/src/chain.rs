@@ -5,13 +5,13 @@ use super::frame::Frame;
 use super::mode::{Mode, Rebound};
 use super::stage::Stage;
 use crate::tolerances::NEGLIGIBLE;
-use carom_contact::internal::{GRAZING_TOLERANCE, dot_and_size, nonnegative_least_squares};
+use carom_contact::internal::{GRAZING_TOLERANCE, dot_and_size};
 use carom_contact::{ContactSet, ImpactError, RowIndex, UnitRow};
 use carom_impact::internal::{
     IMPACTS_OF_PATIENCE, SEQUENCE_LIMIT, by_priority, least_approaching, most_approaching,
 };
 use carom_impact::{Restitution, Selection};
-use carom_metric::kernel;
+use carom_metric::{kernel, nonnegative_least_squares};
 use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 use smallvec::SmallVec;

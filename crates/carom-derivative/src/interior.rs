@@ -1,8 +1,7 @@
 //! Directions in the interior of an intersection of half spaces.
 
 use carom_contact::ImpactError;
-use carom_contact::internal::nonnegative_least_squares;
-use carom_metric::kernel;
+use carom_metric::{kernel, nonnegative_least_squares};
 use nalgebra::{DMatrix, DVector};
 
 /// Returns a unit vector inside a cone, which has a positive product with each of the unit vectors `rows`. The vector

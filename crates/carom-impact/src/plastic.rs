@@ -3,14 +3,13 @@
 use crate::laws::BuiltIn;
 use crate::tolerances::BALANCED;
 use carom_contact::internal::{
-    GRAZING_TOLERANCE, MomentumChange, Targets, groups, nonnegative_least_squares, part_in_span,
-    separating,
+    GRAZING_TOLERANCE, MomentumChange, Targets, groups, part_in_span, separating,
 };
 use carom_contact::{
     ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
     Numbers, Rules, UnitRow,
 };
-use carom_metric::kernel;
+use carom_metric::{kernel, nonnegative_least_squares};
 use carom_numeric::decisions::RANK;
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};

@@ -3,9 +3,8 @@
 use super::Case;
 use super::parts::Parts;
 use crate::tolerances::EQUAL;
-use carom_contact::internal::nonnegative_least_squares;
 use carom_contact::{ContactIndex, ContactSet, ImpactError, RowIndex};
-use carom_metric::{Tangent, kernel};
+use carom_metric::{Tangent, kernel, nonnegative_least_squares};
 use carom_numeric::decisions::RANK;
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};

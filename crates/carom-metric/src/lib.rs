@@ -43,6 +43,7 @@
 
 mod error;
 mod metric;
+mod nonnegative;
 mod normals;
 mod reflect;
 mod vector;
@@ -50,6 +51,7 @@ mod vector;
 pub use carom_numeric::kernel;
 pub use error::MetricError;
 pub use metric::{FAER_MIN_DIM, KineticMetric};
+pub use nonnegative::{DEPENDENT_COLUMN, Unsettled, nonnegative_least_squares};
 pub use normals::{UnitNormals, Wedge};
 pub use reflect::orthonormal_span;
 pub use vector::{Covector, Tangent};

@@ -79,6 +79,8 @@ pub(super) struct System<'p> {
     pub(super) across: Across,
     /// Largest factor by which an expansion repeats the impulses of a compression and adds them to it; 1 without one.
     pub(super) stretch: f64,
+    /// Normals of open contacts, with the velocities at which they separate.
+    open: SmallVec<[(ContactIndex, Rate<'p>, f64); 4]>,
     /// True for the coordinates of rows that push, or approach by more than grazing: the impact acts on them.
     acts: SmallVec<[bool; 8]>,
 }
@@ -104,6 +106,7 @@ impl<'p> System<'p> {
             columns: Flat::new(),
             across: Across::default(),
             stretch: 1.0,
+            open: SmallVec::new(),
             acts: smallvec![false; n],
         };
         let basis = contacts.constraint_basis();
@@ -159,6 +162,7 @@ impl<'p> System<'p> {
         let least = (rebound.unwrap_or(0.0) - wall) * normal.length * to_posed;
         let pushes = normal.sums.impulse != 0.0 && mode != Some(ConeMode::Open);
         if !pushes && normal.sums.after >= least {
+            self.open.push((i, normal, least));
             return;
         }
         let mut miss = normal.sums.after - least;
@@ -277,6 +281,21 @@ impl<'p> System<'p> {
             error,
             column: column.map(|_| first),
         });
+    }
+
+    /// Holds the open contacts that close within the given errors of the whitened coordinates. Returns true if there are any.
+    pub(super) fn hold_reached(&mut self, errors: &[f64]) -> bool {
+        let held = self.held.len();
+        for (i, normal, least) in std::mem::take(&mut self.open) {
+            let (_, reach) = dot_and_size(normal.unit, errors);
+            let slack = normal.sums.after - least;
+            if slack > reach * normal.length + normal.uncertainty() {
+                self.open.push((i, normal, least));
+            } else {
+                self.hold_rate(&normal, None, slack, i);
+            }
+        }
+        self.held.len() > held
     }
 
     /// Adds the momentum of the `change` of the velocity to the balance, and turns the balance to the error of each momentum.

@@ -2,8 +2,7 @@
 
 use super::space::ContactSpace;
 use carom_contact::ContactIndex;
-use carom_contact::internal::nonnegative_least_squares;
-use carom_metric::kernel;
+use carom_metric::{kernel, nonnegative_least_squares};
 use nalgebra::{DMatrix, DVector};
 
 /// Residual, as a fraction of the rebounds, below which a contradiction is certain: any velocity with these rebounds would

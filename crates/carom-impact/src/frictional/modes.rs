@@ -6,10 +6,11 @@ use super::set_valued::refuse;
 use super::space::ContactSpace;
 use crate::tolerances::BALANCED;
 use crate::tolerances::DISTINCT;
-use carom_contact::internal::{Opening, nonnegative_least_squares};
+use carom_contact::internal::Opening;
 use carom_contact::{
     Diagnostics, ImpactError, ImpactOutcome, ImpactProblem, ImpactStatus, Rules, Unsolved,
 };
+use carom_metric::nonnegative_least_squares;
 use nalgebra::{DMatrix, DVector};
 
 /// Largest number of contacts for which all combinations of contact modes are enumerated: $4^5$ combinations, or $7^5$ if

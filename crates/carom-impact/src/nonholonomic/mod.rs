@@ -10,14 +10,13 @@ pub use rough::Rough;
 
 use crate::propagative::selection::{most_approaching, most_approaching_of};
 use carom_contact::internal::{
-    Basis, GRAZING_TOLERANCE, MomentumChange, Opening, Targets, dot_and_size, groups,
-    nonnegative_least_squares, separating,
+    Basis, GRAZING_TOLERANCE, MomentumChange, Opening, Targets, dot_and_size, groups, separating,
 };
 use carom_contact::{
     ContactIndex, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
     Limit, NonholonomicDiagnostics, Numbers, Rules, UnitRow,
 };
-use carom_metric::kernel;
+use carom_metric::{kernel, nonnegative_least_squares};
 use smallvec::smallvec;
 
 /// Largest number of impacts in a sequence over several contacts.

@@ -4,14 +4,12 @@ use crate::laws::BuiltIn;
 use crate::plastic::by_groups;
 use crate::tolerances::EQUAL;
 use crate::tolerances::IMPULSE_ROUNDINGS;
-use carom_contact::internal::{
-    Candidate, Targets, nonnegative_least_squares, row_velocity, separating,
-};
+use carom_contact::internal::{Candidate, Targets, row_velocity, separating};
 use carom_contact::{
     ContactIndex, Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
     Numbers, RowIndex, Rules,
 };
-use carom_metric::kernel;
+use carom_metric::{kernel, nonnegative_least_squares};
 use carom_numeric::decisions::RANK;
 use carom_numeric::svd::Svd;
 use nalgebra::{DMatrix, DVector};

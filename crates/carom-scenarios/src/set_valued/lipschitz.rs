@@ -1,10 +1,10 @@
 //! Lipschitz constant of the map from the input of a step to its result.
 
 use super::slots::{slot_column, slot_norms};
-use carom_contact::internal::nonnegative_least_squares;
 use carom_contact::{ContactSet, ImpactError};
 use carom_impact::internal::ContactSpace;
 use carom_impact::lcp::{ContactLcp, ContactRows};
+use carom_metric::nonnegative_least_squares;
 use nalgebra::{DMatrix, DVector};
 
 /// Largest number of contacts in the plane for which all complementary cones are visited: $2^{15}$.

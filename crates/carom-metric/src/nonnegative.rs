@@ -1,10 +1,22 @@
-//! Nonnegative least squares by an active-set method, used for plastic impacts and for the detection of jams.
+//! Projection onto a cone: nonnegative least squares by an active-set method.
 
-use crate::residual_scale::dot_and_size;
-use crate::tolerances::DEPENDENT_COLUMN;
-use crate::{ImpactError, Unsolved};
-use carom_metric::kernel;
+use carom_numeric::kernel;
 use nalgebra::{DMatrix, DVector};
+
+/// Ratio of a diagonal entry of a QR factor to the largest entry of the matrix, and of a singular value of unit rows to the
+/// largest, below which columns are linearly dependent.
+pub const DEPENDENT_COLUMN: f64 = 1e-11;
+
+/// An active-set projection that ends in exact arithmetic did not end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the active-set projection did not settle within {iterations} iterations; other units may help"
+)]
+#[non_exhaustive]
+pub struct Unsettled {
+    /// Iterations made.
+    pub iterations: usize,
+}
 
 /// Returns an $x$ that minimizes $\lVert z + Yx\rVert$ over $x \ge 0$, with the matrix $Y$ (`y`) and the vector $z$ (`z`): impulses
 /// along unit normals, for example, that minimize the norm of a whitened momentum.
@@ -16,12 +28,12 @@ use nalgebra::{DMatrix, DVector};
 ///
 /// # Errors
 ///
-/// [`ImpactError::NotSolved`]; not seen in practice, since the objective decreases strictly.
+/// [`Unsettled`]; not seen in practice, since the objective decreases strictly.
 pub fn nonnegative_least_squares(
     y: &DMatrix<f64>,
     z: &DVector<f64>,
     tolerance: f64,
-) -> Result<DVector<f64>, ImpactError> {
+) -> Result<DVector<f64>, Unsettled> {
     let m = y.ncols();
     let mut x = DVector::zeros(m);
     let mut passive: Vec<usize> = Vec::with_capacity(m);
@@ -43,7 +55,8 @@ pub fn nonnegative_least_squares(
             if refused[j] || passive.contains(&j) || !(gradient < steepest) {
                 continue;
             }
-            let (_, size) = dot_and_size(column.as_slice(), terms.as_slice());
+            let size = column.iter().zip(terms.iter());
+            let size: f64 = size.map(|(y, terms)| (y * terms).abs()).sum();
             if -gradient > tolerance * size {
                 (steepest, entering) = (gradient, Some(j));
             }
@@ -63,8 +76,7 @@ pub fn nonnegative_least_squares(
             refused[entering] = true;
         }
     }
-    let reason = Unsolved::Projection { iterations: limit };
-    Err(ImpactError::NotSolved(reason))
+    Err(Unsettled { iterations: limit })
 }
 
 /// Solves the least-squares problem on the columns in `passive` (those with positive unknowns), and removes columns whose
