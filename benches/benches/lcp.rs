@@ -13,7 +13,7 @@
 #[path = "../../crates/carom-lcp/tests/it/common/mod.rs"]
 mod common;
 
-use carom_lcp::{ContactLcp, Lcp, LcpRef, Lemke, LemkeWorkspace};
+use carom_lcp::{ContactLcp, Lcp, LcpRef, Lemke, LemkeOptions, LemkeWorkspace};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 
@@ -55,19 +55,21 @@ fn lemke(c: &mut Criterion) {
     let set = pd_skew(64);
     let solver = Lemke::default();
     let mut workspace = LemkeWorkspace::new();
-    let bases: Vec<Vec<bool>> = set
+    let warm: Vec<Lemke> = set
         .iter()
         .map(|lcp| {
             solver.solve_into(lcp.view(), &mut workspace).unwrap();
-            workspace.basis().to_vec()
+            let start = Some(workspace.basis().to_vec());
+            let options = LemkeOptions::default().with_start(start);
+            Lemke { options }
         })
         .collect();
     group.throughput(Throughput::Elements(set.len() as u64));
     group.bench_function(BenchmarkId::new("pd-skew-same-basis", 64), |b| {
         b.iter(|| {
-            for (lcp, basis) in set.iter().zip(&bases) {
+            for (lcp, solver) in set.iter().zip(&warm) {
                 let problem = black_box(lcp.view());
-                black_box(solver.solve_from(problem, basis, &mut workspace).unwrap());
+                black_box(solver.solve_into(problem, &mut workspace).unwrap());
             }
         });
     });

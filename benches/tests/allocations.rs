@@ -104,14 +104,15 @@ fn a_warm_workspace_solves_complementarity_problems_without_allocating() {
     let mut workspace = LemkeWorkspace::new();
     let problem = LcpRef::new(&large, &vector).unwrap();
     lemke.solve_into(problem, &mut workspace).unwrap();
-    let basis = workspace.basis().to_vec();
+    let mut from_basis = Lemke::default();
+    from_basis.options.start = Some(workspace.basis().to_vec());
     let (small, short) = contact_rows(9);
     let mut reports = Vec::with_capacity(3);
     let allocated = measure(|| {
         reports.push(lemke.solve_into(problem, &mut workspace).unwrap());
         let smaller = LcpRef::new(&small, &short).unwrap();
         reports.push(lemke.solve_into(smaller, &mut workspace).unwrap());
-        reports.push(lemke.solve_from(problem, &basis, &mut workspace).unwrap());
+        reports.push(from_basis.solve_into(problem, &mut workspace).unwrap());
     });
     assert!(reports.iter().all(|r| r.status == LcpStatus::Solved));
     assert!(reports[0].n_pivots > 3 && reports[2].n_pivots == 0);

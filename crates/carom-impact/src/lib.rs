@@ -20,12 +20,12 @@
 //! | --- | --- | --- |
 //! | [`Propagative`] | chains of elastic reflections, in all orders | conserved, or reduced by an energetic restitution |
 //! | [`Plastic`] | projection onto the feasible cone or onto all contacts | smallest possible |
-//! | [`MoreauNewton`](frictional::MoreauNewton), [`AnitescuPotra`](frictional::AnitescuPotra) | all frictional
+//! | [`MoreauNewton`], [`AnitescuPotra`] | all frictional
 //! contacts at once | lost to friction and impact |
-//! | [`Poisson`](frictional::Poisson) | all frictional contacts at once, compression and expansion | lost to friction
+//! | [`Poisson`] | all frictional contacts at once, compression and expansion | lost to friction
 //! and impact |
-//! | [`Sequential`](frictional::Sequential) | frictional contacts one at a time | lost to friction and impact |
-//! | [`SetValued`](frictional::SetValued) | random samples of frictional contacts whose impacts overlap | lost to
+//! | [`Sequential`] | frictional contacts one at a time | lost to friction and impact |
+//! | [`SetValued`] | random samples of frictional contacts whose impacts overlap | lost to
 //! friction and impact |
 //! | [`Routh`] | one contact with Coulomb friction, in the plane or in space | lost to friction and restitution |
 //! | [`TwoBody`] | one contact of two rigid bodies in space, as [`Routh`] | lost to friction and restitution |
@@ -67,6 +67,7 @@ mod routh;
 mod tolerances;
 mod uniqueness;
 
+pub use frictional::{AnitescuPotra, MoreauNewton, Poisson, Sequential, SetValued};
 pub use laws::{
     ContactCount, ContactKeys, LAWS, Law, LawInfo, NonholonomicElastic, NonholonomicNewton,
     NonholonomicProjected, NonholonomicProjectedNewton, OptionInfo, Outcomes,

@@ -4,11 +4,11 @@ use crate::backward::{SOLVED_ERROR, backward_error};
 use crate::enclosure::{Enclosed, enclose};
 use crate::exact::{DECISIVE_DIM, Decision, Integers, Residues, Rounded, Support};
 use crate::exact::{decide, solve_support};
-use crate::gate::{judged, proven};
+use crate::gate::{certified, judged, proven};
 use crate::lemke::{basic_solution, signed_solution};
 use crate::small_enclosure::enclose_small;
 use crate::work::{DEFAULT_MAX_WORK, Limit, Work};
-use crate::{LcpError, LcpRef, LcpSolution, LcpStatus, LemkeWorkspace, Proof};
+use crate::{LcpError, LcpRef, LcpSolution, LcpSolver, LcpStatus, LemkeWorkspace, Proof};
 use carom_numeric::decisions::{RANK, Sum};
 use nalgebra::{DMatrix, DVector};
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ pub const MAX_ENUMERATE_DIM: usize = 16;
 /// Two solutions are equal if their entries differ by less than this, relative to each entry.
 const SAME: f64 = 1e-9;
 
-/// Result of [`enumerate`](fn@enumerate): all basic solutions of a linear complementarity problem, the segments of
+/// Result of [`Enumerate::all`]: all basic solutions of a linear complementarity problem, the segments of
 /// solutions between two of them, and the rays of solutions that start at one of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Enumeration {
@@ -49,14 +49,10 @@ pub struct Enumeration {
     pub n_bases: usize,
 }
 
-/// Finds all basic solutions of a linear complementarity problem: tries all $2^n$ complementary bases (for each
-/// index, $z_i$ or $w_i$ is basic), with the default budgets of [`Enumerate`].
+/// Enumeration of all $2^n$ complementary bases of a small problem: for each index, $z_i$ or $w_i$ is basic. Options: largest number
+/// of solutions and of operations.
 ///
-/// If the matrix is nondegenerate (no singular basis), the problem has no other solutions.
-///
-/// # Errors
-///
-/// [`LcpError::TooLarge`] beyond [`MAX_ENUMERATE_DIM`].
+/// If the matrix is nondegenerate (no singular basis), the problem has no other solutions than the basic ones.
 ///
 /// # Examples
 ///
@@ -64,19 +60,13 @@ pub struct Enumeration {
 /// them.
 ///
 /// ```
-/// use carom_lcp::{Lcp, enumerate};
+/// use carom_lcp::{Enumerate, Lcp};
 /// use nalgebra::{dmatrix, dvector};
 /// let lcp = Lcp::new(dmatrix![1.0, 1.0; 1.0, 1.0], dvector![-1.0, -1.0])?;
-/// let all = enumerate(lcp.view())?;
+/// let all = Enumerate::default().all(lcp.view())?;
 /// assert_eq!((all.solutions.len(), all.segments.len(), all.rays.len()), (2, 1, 0));
 /// # Ok::<(), carom_lcp::LcpError>(())
 /// ```
-pub fn enumerate(problem: LcpRef<'_>) -> Result<Enumeration, LcpError> {
-    Enumerate::default().solve(problem)
-}
-
-/// Options of the [enumeration](fn@enumerate) of all complementary bases: largest number of solutions and of
-/// operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Enumerate {
     /// Largest number of solutions that are listed, at least 1.
@@ -101,7 +91,7 @@ impl Enumerate {
     /// # Errors
     ///
     /// [`LcpError::TooLarge`] beyond [`MAX_ENUMERATE_DIM`], [`LcpError::OutOfRange`] if no solution may be listed.
-    pub fn solve(&self, problem: LcpRef<'_>) -> Result<Enumeration, LcpError> {
+    pub fn all(&self, problem: LcpRef<'_>) -> Result<Enumeration, LcpError> {
         self.within(problem, &mut Work::new(self.max_work, None))
     }
 
@@ -165,6 +155,47 @@ impl Enumerate {
         all.solutions = visitor.solutions.into_iter().map(|(s, _)| s).collect();
         all.limit = work.limit();
         Ok(all)
+    }
+}
+
+/// Gives the first solution in the order of the bases, without a search for others.
+impl LcpSolver for Enumerate {
+    fn name(&self) -> &'static str {
+        "enumerate"
+    }
+
+    fn solve_view(&self, problem: LcpRef<'_>) -> Result<LcpSolution, LcpError> {
+        let first = Self {
+            max_solutions: self.max_solutions.min(1),
+            ..*self
+        };
+        first.all(problem).map(|all| all.first(problem))
+    }
+}
+
+impl Enumeration {
+    /// Returns the first solution of the problem that was enumerated. If there is none, $z = 0$ with the status that tells why. The
+    /// pivots of the answer are the bases that were tried.
+    pub fn first(&self, problem: LcpRef<'_>) -> LcpSolution {
+        let n_pivots = self.n_bases as u64;
+        if let Some(first) = self.solutions.first() {
+            return LcpSolution {
+                n_pivots,
+                ..first.clone()
+            };
+        }
+        let status = match (self.proof, self.limit) {
+            (Some(_), _) => LcpStatus::Infeasible,
+            (_, Some(_)) => LcpStatus::IterationLimit,
+            _ => LcpStatus::Inaccurate,
+        };
+        LcpSolution {
+            proof: self.proof,
+            farkas: self.farkas.clone(),
+            limit: self.limit,
+            n_pivots,
+            ..certified(problem, DVector::zeros(problem.dim()), status)
+        }
     }
 }
 

@@ -9,7 +9,7 @@
 //! belongs to a basis whose linear system has a nonnegative solution.
 //!
 //! ```
-//! use carom_lcp::{Lcp, LcpStatus, Lemke};
+//! use carom_lcp::{Lcp, LcpSolver, LcpStatus, Lemke};
 //! use nalgebra::{dmatrix, dvector};
 //! // Three equal balls in a row, the first one hits, plastically: the impulses at two contacts.
 //! let lcp = Lcp::new(dmatrix![2.0, -1.0; -1.0, 2.0], dvector![-1.0, 0.0])?;
@@ -60,9 +60,10 @@
 //! | item | description |
 //! | --- | --- |
 //! | [`Lcp`], [`LcpRef`] | validated problem, owned or borrowed |
+//! | [`LcpSolver`] | the trait by which every solver is used |
 //! | [`Lemke`] | Lemke's method, the usual choice; with a [`LemkeWorkspace`] it does not allocate |
-//! | [`enumerate`](fn@enumerate), [`Enumerate`] | all basic solutions of a small problem |
-//! | [`auto`] | tries the methods in turn and reports the reason for the choice |
+//! | [`Enumerate`] | all basic solutions of a small problem |
+//! | [`Auto`] | tries the methods in turn and reports the reason for the choice |
 //! | [`ContactLcp`] | problems of frictional contact with polygonal cones |
 //! | [`cone`] | contacts with circular friction cones: a few, or heaps of thousands |
 //! | [`MatrixClass`] | classes of matrices and the theorems on them |
@@ -87,19 +88,21 @@ mod problem;
 mod scalar;
 mod size;
 mod small_enclosure;
+mod solver;
 mod status;
 mod tolerances;
 mod work;
 
-pub use auto::{AutoChoice, auto};
+pub use auto::{Auto, AutoChoice};
 pub use backward::SOLVED_ERROR;
 pub use certificate::Certificate;
 pub use class::{MAX_CLASS_DIM, MatrixClass, Verdict};
 pub use contact::{ContactLcp, ContactRows, friction_directions};
-pub use enumerate::{Enumerate, Enumeration, MAX_ENUMERATE_DIM, enumerate};
+pub use enumerate::{Enumerate, Enumeration, MAX_ENUMERATE_DIM};
 pub use error::LcpError;
 pub use lemke::{Attempt, Lemke, LemkeOptions, LemkeReport, LemkeWorkspace};
 pub use problem::{Lcp, LcpRef, LcpSolution, MAX_DIM};
+pub use solver::LcpSolver;
 pub use status::{LcpStatus, Proof};
 pub use work::{DEFAULT_MAX_WORK, Limit};
 

@@ -4,10 +4,9 @@ use crate::Answer;
 use crate::error::{WireError, typed};
 use crate::limits::{MAX_DIMENSION, check_length};
 use carom_lcp::{
-    Attempt, AutoChoice, DEFAULT_MAX_WORK, Enumerate, Lcp, LcpError, LcpSolution, LcpStatus, Lemke,
-    LemkeOptions, MatrixClass, Proof, auto,
+    Attempt, Auto, AutoChoice, DEFAULT_MAX_WORK, Enumerate, Lcp, LcpError, LcpSolution, LcpSolver,
+    LcpStatus, Lemke, LemkeOptions, MatrixClass, Proof,
 };
-use nalgebra::DVector;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -75,7 +74,7 @@ pub(crate) fn solve(value: Value) -> Result<Answer, WireError> {
             Ok(all(&lcp, enumerate)?)
         }
         "auto" => {
-            let (solution, choice) = auto(&lcp, options)?;
+            let (solution, choice) = Auto { options }.choose(lcp.view())?;
             let AutoChoice { method, reason } = choice;
             let mut answer = fields(&solution);
             answer.insert("method".to_owned(), method.into());
@@ -130,33 +129,9 @@ fn fields(solution: &LcpSolution) -> Map<String, Value> {
 /// Finds all basic solutions of a linear complementarity problem and writes them as JSON. The fields of the first solution
 /// also stand at the top level of the answer. `enumerate` limits work and number of solutions.
 fn all(lcp: &Lcp, enumerate: Enumerate) -> Result<Answer, LcpError> {
-    let all = enumerate.solve(lcp.view())?;
+    let all = enumerate.all(lcp.view())?;
     let is_solved = !all.solutions.is_empty();
-    let mut first = match all.solutions.first() {
-        Some(first) => first.clone(),
-        None => {
-            let z = DVector::zeros(lcp.dim());
-            let (certificate, w) = lcp.certify(&z)?;
-            let status = match (all.proof, all.limit) {
-                (Some(_), _) => LcpStatus::Infeasible,
-                (_, Some(_)) => LcpStatus::IterationLimit,
-                _ => LcpStatus::Inaccurate,
-            };
-            LcpSolution {
-                status,
-                z,
-                w,
-                certificate,
-                is_heavy: false,
-                proof: all.proof,
-                farkas: all.farkas.clone(),
-                limit: all.limit,
-                attempt: None,
-                n_pivots: 0,
-            }
-        }
-    };
-    first.n_pivots = all.n_bases as u64;
+    let first = all.first(lcp.view());
     let mut answer = fields(&first);
     let solutions = all.solutions.iter().map(|s| {
         json!({

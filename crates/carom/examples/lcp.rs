@@ -1,6 +1,6 @@
 //! A linear complementarity problem and what its answer is worth: `cargo run --example lcp`.
 
-use carom::lcp::{Lcp, LcpError, Lemke, enumerate};
+use carom::lcp::{Enumerate, Lcp, LcpError, LcpSolver, Lemke};
 use nalgebra::{dmatrix, dvector};
 
 /// Find z >= 0 with w = Mz + q >= 0 and z.w = 0: three answers, of which Lemke's method finds one.
@@ -14,7 +14,7 @@ pub fn main() -> Result<(), LcpError> {
         solution.certificate.residual,
         solution.n_pivots,
     );
-    for solution in &enumerate(lcp.view())?.solutions {
+    for solution in &Enumerate::default().all(lcp.view())?.solutions {
         println!("basic solution z {:.4?}", solution.z.as_slice());
     }
     Ok(())

@@ -6,7 +6,7 @@ use super::space::ContactSpace;
 use super::stepper::StepProblem;
 use crate::tolerances::BALANCED;
 use carom_contact::{ContactIndex, ContactSet, ImpactError, ImpactProblem};
-use carom_lcp::{Lcp, LcpStatus, Lemke};
+use carom_lcp::{Lcp, LcpSolver, LcpStatus, Lemke};
 use carom_metric::{Tangent, kernel};
 use nalgebra::{DMatrix, DVector};
 use std::f64::consts::PI;

@@ -15,7 +15,7 @@ use crate::balance::Balance;
 use crate::certificate::Certificate;
 use crate::scalar::Double;
 use crate::work::{DEFAULT_MAX_WORK, Work};
-use crate::{Lcp, LcpError, LcpRef, LcpSolution, LcpStatus, Limit, Proof};
+use crate::{LcpError, LcpRef, LcpSolution, LcpSolver, LcpStatus, Limit, Proof};
 use nalgebra::DVector;
 use search::Search;
 use tableau::Tableau;
@@ -36,6 +36,9 @@ pub struct LemkeOptions {
     pub max_work: u64,
     /// Covering vector $d > 0$ of the first attempt (n entries), in the units of $w$. `None` means ones.
     pub cover: Option<Vec<f64>>,
+    /// Complementary basis from which the search starts: n entries, `true` where $z_i$ is basic. If it is the basis of the
+    /// solution, a solve costs one factorization and no pivot. A singular basis is ignored. `None` starts at $z = 0$.
+    pub start: Option<Vec<bool>>,
     /// Residual above which the final basis is factored again and its solution is corrected in twice the
     /// precision, in \[0, 1). With 0 this is always done.
     pub refine_above: f64,
@@ -67,6 +70,13 @@ impl LemkeOptions {
     #[must_use]
     pub fn with_cover(mut self, cover: Option<Vec<f64>>) -> Self {
         self.cover = cover;
+        self
+    }
+
+    /// Returns the options with another basis from which the search starts (n entries, `true` where $z_i$ is basic).
+    #[must_use]
+    pub fn with_start(mut self, start: Option<Vec<bool>>) -> Self {
+        self.start = start;
         self
     }
 
@@ -114,6 +124,7 @@ impl Default for LemkeOptions {
             max_pivots: None,
             max_work: DEFAULT_MAX_WORK,
             cover: None,
+            start: None,
             refine_above: 1e-14,
             max_attempts: usize::MAX,
             proofs: true,
@@ -289,7 +300,7 @@ impl LemkeWorkspace {
     }
 
     /// Returns the complementary basis at the end of the last solve (n entries): `true` if $z_i$ is basic, `false` if
-    /// $w_i$ is. The solve of a similar problem can start from this basis ([`Lemke::solve_from`]).
+    /// $w_i$ is. The solve of a similar problem can start from this basis ([`LemkeOptions::start`]).
     #[inline]
     pub fn basis(&self) -> &[bool] {
         &self.answers.basis
@@ -312,12 +323,12 @@ impl LemkeWorkspace {
 ///
 /// ```
 /// use carom_lcp::{LcpRef, LcpStatus, Lemke, LemkeWorkspace};
-/// let (lemke, mut workspace) = (Lemke::default(), LemkeWorkspace::new());
+/// let (mut lemke, mut workspace) = (Lemke::default(), LemkeWorkspace::new());
 /// let matrix = [2.0, 1.0, 1.0, 2.0];
 /// lemke.solve_into(LcpRef::new(&matrix, &[-5.0, -6.0])?, &mut workspace)?;
-/// let basis = workspace.basis().to_vec();
+/// lemke.options.start = Some(workspace.basis().to_vec());
 /// let problem = LcpRef::new(&matrix, &[-5.1, -6.0])?;
-/// let report = lemke.solve_from(problem, &basis, &mut workspace)?;
+/// let report = lemke.solve_into(problem, &mut workspace)?;
 /// assert_eq!((report.status, report.n_pivots), (LcpStatus::Solved, 0));
 /// # Ok::<(), carom_lcp::LcpError>(())
 /// ```
@@ -330,29 +341,33 @@ pub struct Lemke {
     pub options: LemkeOptions,
 }
 
-impl Lemke {
-    /// Solves a linear complementarity problem by Lemke's method. For problems with at most eight rows, this method
-    /// also decides if a solution exists.
-    ///
+/// For problems with at most eight rows, this method also decides if a solution exists.
+impl LcpSolver for Lemke {
+    fn name(&self) -> &'static str {
+        "lemke"
+    }
+
     /// # Errors
     ///
-    /// [`LcpError::DimensionMismatch`] and [`LcpError::InvalidCover`] for the covering vector, [`LcpError::OutOfRange`] for other
-    /// options.
-    pub fn solve(&self, problem: &Lcp) -> Result<LcpSolution, LcpError> {
+    /// [`LcpError::DimensionMismatch`] and [`LcpError::InvalidCover`] for the covering vector and the start,
+    /// [`LcpError::OutOfRange`] for other options.
+    fn solve_view(&self, problem: LcpRef<'_>) -> Result<LcpSolution, LcpError> {
         let mut work = Work::new(self.options.max_work, self.options.max_pivots);
         self.solve_within(problem, &mut work)
     }
+}
 
+impl Lemke {
     /// Solves a linear complementarity problem by Lemke's method with the remaining budget `work`, which is shared
     /// with other methods. The budgets in the options are not used.
     pub(crate) fn solve_within(
         &self,
-        problem: &Lcp,
+        problem: LcpRef<'_>,
         work: &mut Work,
     ) -> Result<LcpSolution, LcpError> {
-        self.check_cover(problem.dim())?;
+        self.check(problem.dim())?;
         let mut workspace = LemkeWorkspace::new();
-        let report = self.search(problem.view(), None, &mut workspace, work);
+        let report = self.search(problem, &mut workspace, work);
         let answers = workspace.answers;
         Ok(LcpSolution {
             status: report.status,
@@ -373,55 +388,37 @@ impl Lemke {
     ///
     /// # Errors
     ///
-    /// The errors of [`solve`](Self::solve).
+    /// The errors of [`solve_view`](LcpSolver::solve_view).
     pub fn solve_into(
         &self,
         problem: LcpRef<'_>,
         workspace: &mut LemkeWorkspace,
     ) -> Result<LemkeReport, LcpError> {
-        self.check_cover(problem.dim())?;
+        self.check(problem.dim())?;
         let mut work = Work::new(self.options.max_work, self.options.max_pivots);
-        Ok(self.search(problem, None, workspace, &mut work))
+        Ok(self.search(problem, workspace, &mut work))
     }
 
-    /// Solves a linear complementarity problem by Lemke's method, starting from a complementary basis. `basis` has n
-    /// entries, `true` where $z_i$ is basic. If `basis` is the basis of the solution, the solve costs one
-    /// factorization and no pivot. A singular basis is ignored.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`solve`](Self::solve), and [`LcpError::DimensionMismatch`] for the basis.
-    pub fn solve_from(
-        &self,
-        problem: LcpRef<'_>,
-        basis: &[bool],
-        workspace: &mut LemkeWorkspace,
-    ) -> Result<LemkeReport, LcpError> {
-        if basis.len() != problem.dim() {
-            return Err(LcpError::DimensionMismatch {
-                what: "basis",
-                expected: problem.dim(),
-                found: basis.len(),
-            });
-        }
-        self.check_cover(problem.dim())?;
-        let mut work = Work::new(self.options.max_work, self.options.max_pivots);
-        Ok(self.search(problem, Some(basis), workspace, &mut work))
-    }
-
-    /// Returns an error if an option is out of range, or if the covering vector does not fit a problem of `n` rows.
-    fn check_cover(&self, n: usize) -> Result<(), LcpError> {
+    /// Returns an error if an option is out of range, or if the covering vector or the start does not fit a problem of `n` rows.
+    fn check(&self, n: usize) -> Result<(), LcpError> {
         self.options.check()?;
+        let fits = |what, found| {
+            if found == n {
+                return Ok(());
+            }
+            Err(LcpError::DimensionMismatch {
+                what,
+                expected: n,
+                found,
+            })
+        };
+        if let Some(start) = &self.options.start {
+            fits("start", start.len())?;
+        }
         let Some(cover) = &self.options.cover else {
             return Ok(());
         };
-        if cover.len() != n {
-            return Err(LcpError::DimensionMismatch {
-                what: "covering vector",
-                expected: n,
-                found: cover.len(),
-            });
-        }
+        fits("covering vector", cover.len())?;
         let is_valid = |d: &f64| *d > 0.0 && d.is_finite();
         match cover.iter().position(|d| !is_valid(d)) {
             Some(index) => Err(LcpError::InvalidCover {
@@ -435,12 +432,12 @@ impl Lemke {
     fn search(
         &self,
         problem: LcpRef<'_>,
-        basis: Option<&[bool]>,
         workspace: &mut LemkeWorkspace,
         work: &mut Work,
     ) -> LemkeReport {
         workspace.resize(problem.dim());
         workspace.answers.farkas.clear();
-        Search::new(&self.options, problem, work).run(basis, workspace)
+        let start = self.options.start.as_deref();
+        Search::new(&self.options, problem, work).run(start, workspace)
     }
 }

@@ -1,6 +1,6 @@
 //! Textbook problems with exact answers; `data/README.md` says where they come from.
 
-use carom_lcp::{Lcp, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace, auto, enumerate};
+use carom_lcp::{Auto, Enumerate, Lcp, LcpSolver, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
 use nalgebra::{DMatrix, DVector};
 use serde_json::Value;
 
@@ -154,7 +154,7 @@ fn enumeration_finds_every_basic_solution() {
         let Some(expected) = problem.n_basic_solutions else {
             continue;
         };
-        let all = enumerate(problem.lcp.view()).unwrap();
+        let all = Enumerate::default().all(problem.lcp.view()).unwrap();
         assert_eq!(all.solutions.len() as u64, expected, "{}", problem.id);
         for exact in &problem.solutions {
             let errors = all.solutions.iter().map(|s| error(&s.z, exact));
@@ -175,7 +175,11 @@ fn auto_says_why() {
     let problems = problems();
     let reason = |id: &str| {
         let problem = problems.iter().find(|p| p.id == id).unwrap();
-        let (solution, choice) = auto(&problem.lcp, LemkeOptions::default()).unwrap();
+        let (solution, choice) = Auto {
+            options: LemkeOptions::default(),
+        }
+        .choose(problem.lcp.view())
+        .unwrap();
         format!("{}: {}: {}", solution.status, choice.method, choice.reason)
     };
     assert_eq!(

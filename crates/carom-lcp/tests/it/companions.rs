@@ -8,13 +8,13 @@ use nalgebra::{DMatrix, DVector, dmatrix, dvector};
 #[test]
 fn enumeration_tells_isolated_solutions_from_continua() {
     let painleve = Lcp::new(dmatrix![-0.5], dvector![1.0]).unwrap();
-    let all = enumerate(painleve.view()).unwrap();
+    let all = Enumerate::default().all(painleve.view()).unwrap();
     assert_eq!(all.solutions.len(), 2);
     assert!(all.segments.is_empty() && all.rays.is_empty());
 
     // w = 0 for any z: a ray of solutions.
     let free = Lcp::new(dmatrix![0.0], dvector![0.0]).unwrap();
-    let all = enumerate(free.view()).unwrap();
+    let all = Enumerate::default().all(free.view()).unwrap();
     assert_eq!((all.solutions.len(), all.rays.len()), (1, 1));
     assert_eq!(all.directions[0].as_slice(), [1.0]);
 
@@ -23,11 +23,14 @@ fn enumeration_tells_isolated_solutions_from_continua() {
         7.0, 1.0, 1.0, -5.0; 1.0, 7.0, -5.0, 1.0; 1.0, -5.0, 7.0, 1.0; -5.0, 1.0, 1.0, 7.0
     ];
     let lcp = Lcp::new(corners, DVector::from_element(4, -1.0)).unwrap();
-    let all = enumerate(lcp.view()).unwrap();
+    let all = Enumerate::default().all(lcp.view()).unwrap();
     assert_eq!((all.solutions.len(), all.segments.len()), (2, 1));
     assert!(all.n_singular > 0);
     assert_eq!(
-        enumerate(pd_skew(1, 17).view()).unwrap_err().kind(),
+        Enumerate::default()
+            .all(pd_skew(1, 17).view())
+            .unwrap_err()
+            .kind(),
         "too-large"
     );
 }
@@ -200,4 +203,48 @@ fn faults_of_contacts_are_named() {
     assert!(message(ContactLcp::new(&rows(&[0.5], 2), 2)).contains("directions is 2"));
     assert!(message(ContactLcp::new(&rows(&[0.5], 1), 2)).contains("delassus"));
     assert!(message(ContactLcp::with_caps(&rows(&[0.5], 2), 4, &[-1.0])).contains("cap is -1"));
+}
+
+/// A solver from outside: Lemke's method from the basis of an identity matrix.
+struct Opposite;
+
+impl LcpSolver for Opposite {
+    fn name(&self) -> &'static str {
+        "opposite"
+    }
+
+    fn solve_view(&self, problem: LcpRef<'_>) -> Result<LcpSolution, LcpError> {
+        let start = problem.vector().iter().map(|q| *q < 0.0).collect();
+        let options = LemkeOptions::default().with_start(Some(start));
+        Lemke { options }.solve_view(problem)
+    }
+}
+
+#[test]
+fn every_solver_stands_behind_one_door() {
+    let (lemke, enumerate, auto) = (Lemke::default(), Enumerate::default(), Auto::default());
+    let all: [&dyn LcpSolver; 4] = [&lemke, &enumerate, &auto, &Opposite];
+    let names = all.map(|solver| solver.name());
+    assert_eq!(names, ["lemke", "enumerate", "auto", "opposite"]);
+    let lcp = Lcp::new(DMatrix::identity(2, 2), dvector![-1.0, 2.0]).unwrap();
+    let nothing = Lcp::new(dmatrix![-1.0], dvector![-1.0]).unwrap();
+    for solver in all {
+        let solution = solver.solve(&lcp).unwrap();
+        assert_eq!(solution.status, LcpStatus::Solved, "{}", solver.name());
+        assert_eq!(solution.z.as_slice(), [1.0, 0.0]);
+        assert_eq!(solver.solve_view(lcp.view()).unwrap(), solution);
+        let solution = solver.solve(&nothing).unwrap();
+        assert_eq!(solution.status, LcpStatus::Infeasible, "{}", solver.name());
+        assert!(solution.proof.is_some());
+    }
+    // The first of several, without the others.
+    let many = Lcp::new(DMatrix::from_element(2, 2, 1.0), dvector![-1.0, -1.0]).unwrap();
+    let first = enumerate.all(many.view()).unwrap().solutions.swap_remove(0);
+    let found = enumerate.solve(&many).unwrap();
+    assert_eq!((&found.z, found.status), (&first.z, first.status));
+    let large = pd_skew(1, 17);
+    assert!(matches!(
+        enumerate.solve(&large),
+        Err(LcpError::TooLarge { .. })
+    ));
 }

@@ -157,15 +157,19 @@ fn answers(lcp: &Lcp) -> Vec<Answer> {
     let mut all = vec![
         Answer::of("lemke", lemke.solve(lcp).unwrap()),
         Answer::of("precise", Lemke { options: precise() }.solve(lcp).unwrap()),
-        Answer::of("auto", auto(lcp, precise()).unwrap().0),
+        Answer::of(
+            "auto",
+            Auto { options: precise() }.choose(lcp.view()).unwrap().0,
+        ),
     ];
     let report = lemke.solve_into(lcp.view(), &mut workspace);
     all.push(Answer::in_workspace("into", report, &workspace));
     for basis in [vec![true; n], workspace.basis().to_vec()] {
-        let report = lemke.solve_from(lcp.view(), &basis, &mut workspace);
+        let options = LemkeOptions::default().with_start(Some(basis));
+        let report = Lemke { options }.solve_into(lcp.view(), &mut workspace);
         all.push(Answer::in_workspace("from", report, &workspace));
     }
-    let listed = enumerate(lcp.view()).unwrap();
+    let listed = Enumerate::default().all(lcp.view()).unwrap();
     assert!(listed.is_complete && listed.limit.is_none());
     for solution in &listed.solutions {
         assert_eq!(solution.status, LcpStatus::Solved);

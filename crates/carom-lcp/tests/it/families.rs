@@ -2,7 +2,8 @@
 
 use crate::common::*;
 use carom_lcp::{
-    Attempt, ContactLcp, Lcp, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace, SOLVED_ERROR,
+    Attempt, ContactLcp, Lcp, LcpSolver, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace,
+    SOLVED_ERROR,
 };
 
 /// Solves and returns residual and attempt.
@@ -135,13 +136,9 @@ fn powers_of_two_change_not_a_bit() {
 fn small_problems_take_the_path_of_the_general_code() {
     let mut workspace = LemkeWorkspace::new();
     let mut solve = |lcp: &Lcp, is_small: bool| {
-        let lemke = Lemke::default();
         let slack = vec![false; lcp.dim()];
-        let report = if is_small {
-            lemke.solve_into(lcp.view(), &mut workspace)
-        } else {
-            lemke.solve_from(lcp.view(), &slack, &mut workspace)
-        };
+        let options = LemkeOptions::default().with_start((!is_small).then_some(slack));
+        let report = Lemke { options }.solve_into(lcp.view(), &mut workspace);
         let report = report.unwrap();
         let path = (report.status, report.n_pivots, report.attempt);
         (path, workspace.basis().to_vec(), workspace.z().to_vec())
@@ -217,9 +214,9 @@ fn an_unchanged_basis_costs_no_pivot_and_a_small_change_few() {
         let lcp = pd_skew(seed, 40);
         let cold = lemke.solve_into(lcp.view(), &mut workspace).unwrap();
         let basis = workspace.basis().to_vec();
-        let warm = lemke
-            .solve_from(lcp.view(), &basis, &mut workspace)
-            .unwrap();
+        let options = LemkeOptions::default().with_start(Some(basis));
+        let from_basis = Lemke { options };
+        let warm = from_basis.solve_into(lcp.view(), &mut workspace).unwrap();
         assert_eq!((warm.status, warm.n_pivots), (LcpStatus::Solved, 0));
         assert_eq!(warm.attempt, Attempt::Immediate);
 
@@ -228,9 +225,7 @@ fn an_unchanged_basis_costs_no_pivot_and_a_small_change_few() {
             lcp.vector() * 1.0 + Stream(seed).vector(40) * 0.05,
         );
         let moved = moved.unwrap();
-        let warm = lemke
-            .solve_from(moved.view(), &basis, &mut workspace)
-            .unwrap();
+        let warm = from_basis.solve_into(moved.view(), &mut workspace).unwrap();
         assert_eq!(warm.status, LcpStatus::Solved);
         assert!(
             warm.n_pivots < cold.n_pivots,

@@ -60,7 +60,7 @@ fn tally(family: &Family, count: u64) -> (std::collections::BTreeMap<&'static st
             }
             LcpStatus::Infeasible => {
                 // Were there a solution, enumeration would find one.
-                let all = enumerate(lcp.view()).unwrap();
+                let all = Enumerate::default().all(lcp.view()).unwrap();
                 assert!(all.solutions.is_empty(), "{name} {seed}");
             }
             _ => {}
@@ -97,7 +97,7 @@ fn no_answer_in_a_million_is_called_a_solution_that_is_none() {
 fn nothing_solvable_is_missed_up_to_eight() {
     for seed in 0..2000 {
         let lcp = integer_dense(seed, 1 + (seed % 5) as usize);
-        let all = enumerate(lcp.view()).unwrap();
+        let all = Enumerate::default().all(lcp.view()).unwrap();
         let solution = Lemke::default().solve(&lcp).unwrap();
         if !all.solutions.is_empty() {
             assert_eq!(solution.status, LcpStatus::Solved, "seed {seed}");
@@ -153,12 +153,12 @@ proptest! {
 
     #[test]
     fn any_input_ends_with_a_true_status(lcp in any_problem()) {
-        let (auto, _) = auto(&lcp, LemkeOptions::default()).unwrap();
+        let (auto, _) = Auto { options: LemkeOptions::default() }.choose(lcp.view()).unwrap();
         let mut answers = vec![
             Lemke::default().solve(&lcp).unwrap(),
             auto,
         ];
-        answers.extend(enumerate(lcp.view()).unwrap().solutions);
+        answers.extend(Enumerate::default().all(lcp.view()).unwrap().solutions);
         for answer in answers {
             prop_assert!(answer.z.iter().chain(answer.w.iter()).all(|x| x.is_finite()));
             let (certificate, _) = lcp.certify(&answer.z).unwrap();
@@ -223,7 +223,14 @@ fn the_empty_problem_is_solved_by_nothing() {
     let empty = Lcp::new(DMatrix::zeros(0, 0), DVector::zeros(0)).unwrap();
     let solution = Lemke::default().solve(&empty).unwrap();
     assert_eq!((solution.status, solution.n_pivots), (LcpStatus::Solved, 0));
-    assert_eq!(enumerate(empty.view()).unwrap().solutions.len(), 1);
+    assert_eq!(
+        Enumerate::default()
+            .all(empty.view())
+            .unwrap()
+            .solutions
+            .len(),
+        1
+    );
 }
 
 #[test]
@@ -275,12 +282,17 @@ fn options_out_of_range_are_refused() {
         refused(&|options| options.max_attempts = 0),
         "max_attempts is 0: it must be at least 1"
     );
+    let start = Some(vec![true; 3]);
+    assert_eq!(
+        refused(&|options| options.start.clone_from(&start)),
+        "start has 3 entries where 2 are needed"
+    );
     let none = Enumerate {
         max_solutions: 0,
         ..Enumerate::default()
     };
     assert_eq!(
-        none.solve(lcp.view()).unwrap_err().to_string(),
+        none.all(lcp.view()).unwrap_err().to_string(),
         "max_solutions is 0: it must be at least 1"
     );
     let mut sparse = cone::SparseConeOptions::default();

@@ -213,7 +213,12 @@ fn integer_campaign(count: usize) -> [usize; 2] {
                 &name,
             );
         }
-        check(&plain, solvable, &auto(&plain, precise()).unwrap().0, &name);
+        check(
+            &plain,
+            solvable,
+            &Auto { options: precise() }.choose(plain.view()).unwrap().0,
+            &name,
+        );
         if case % 5 == 0 {
             let n = q.len();
             let powers: Vec<i32> = (0..=2 * n)
@@ -314,7 +319,7 @@ fn a_singular_basis_may_hold_the_only_solutions() {
     let (lcp, solution) = solve(matrix, vector);
     check(&lcp, true, &solution, "singular");
     assert_eq!(solution.z.as_slice(), [1.0, 0.0]);
-    let all = enumerate(lcp.view()).unwrap();
+    let all = Enumerate::default().all(lcp.view()).unwrap();
     assert_eq!(all.solutions.len(), 1);
     assert!(all.is_complete && all.proof.is_none());
     // Cottle, Pang & Stone 1992: every cone misses, though the inequalities have a solution.
@@ -417,7 +422,7 @@ fn budgets_are_counted_and_end_a_search() {
     // Every basis solves it.
     let n = 16;
     let lcp = Lcp::new(-DMatrix::identity(n, n), DVector::from_element(n, 1.0)).unwrap();
-    let all = enumerate(lcp.view()).unwrap();
+    let all = Enumerate::default().all(lcp.view()).unwrap();
     assert_eq!(
         (all.solutions.len(), all.is_complete, all.limit),
         (1000, false, None)
@@ -426,7 +431,7 @@ fn budgets_are_counted_and_end_a_search() {
         max_solutions: 4,
         ..Enumerate::default()
     };
-    let all = few.solve(pd_skew(3, 5).view()).unwrap();
+    let all = few.all(pd_skew(3, 5).view()).unwrap();
     assert!(all.is_complete && all.solutions.len() == 1);
 
     for max_work in [0, 1, 1000, 20_000] {
@@ -470,7 +475,7 @@ fn large_problems_are_answered_within_the_default_budget() {
     ];
     for (lcp, options) in problems {
         let start = std::time::Instant::now();
-        let (solution, choice) = auto(&lcp, options).unwrap();
+        let (solution, choice) = Auto { options: options }.choose(lcp.view()).unwrap();
         let status = solution.status;
         let seconds = start.elapsed().as_secs_f64();
         println!("{status} {choice:?} {seconds:.1} s");

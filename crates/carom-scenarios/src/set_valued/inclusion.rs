@@ -4,7 +4,7 @@ use super::slots::{slot_column, slot_norms};
 use crate::ScenarioError;
 use carom_contact::{ImpactError, ImpactProblem};
 use carom_impact::internal::ContactSpace;
-use carom_impact::lcp::{Lcp, LcpStatus, Lemke};
+use carom_impact::lcp::{Lcp, LcpSolver, LcpStatus, Lemke};
 use nalgebra::{DMatrix, DVector};
 
 /// Fraction of the largest row velocity before the impact below which velocities count as zero.

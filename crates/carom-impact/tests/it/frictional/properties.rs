@@ -9,7 +9,7 @@ use carom_impact::frictional::{
 use carom_impact::internal::{Draw, ImpactStepper, StepWorkspace};
 use carom_impact::{Limit, Routh};
 use carom_lcp::cone::ConeMode;
-use carom_lcp::{Lcp, LcpStatus, Lemke};
+use carom_lcp::{Lcp, LcpSolver, LcpStatus, Lemke};
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
