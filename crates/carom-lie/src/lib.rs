@@ -19,6 +19,7 @@
 //! | --- | --- |
 //! | rotation | [`So3`] maps body vectors to space: $v_w = R v_b$; the product `a.compose(&b)` is $ab$, first $b$ |
 //! | hat, vee | $S(a)b = a \times b$, $S(a)^\vee = a$: [`hat`], [`vee`] |
+//! | nalgebra | `From` both ways: [`So3`] with `UnitQuaternion` and `Rotation3`, [`Se3`] with `Isometry3`; `a * b` is `a.compose(&b)` |
 //! | storage | unit quaternion $w + v$, renormalized by every product; $q$ and $-q$ are the same rotation |
 //! | rotation vector | $\phi = \theta e$ in rad, with the unit axis $e$; `log` returns $\theta \le \pi$ |
 //! | Cayley vector | $f = \tan(\theta/2) e$, so $\phi \approx 2f$: the quaternion is $(1, f)/\sqrt{1+\lvert f\rvert^2}$ |
@@ -53,6 +54,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod coefficients;
+mod convert;
 mod error;
 mod group;
 mod hat;

@@ -64,6 +64,15 @@ impl So3 {
         Some(Self::normalized(w, v))
     }
 
+    /// Creates a rotation from a quaternion that is normalized unless its length is one to rounding.
+    pub(crate) fn of_unit(w: f64, v: Vector3<f64>) -> Self {
+        let excess = w * w + v.norm_squared() - 1.0;
+        if excess.abs() <= 8.0 * f64::EPSILON {
+            return Self { w, v };
+        }
+        Self::normalized(w, v)
+    }
+
     /// Returns the unit quaternion of the rotation: scalar part and vector part.
     #[inline]
     pub fn quaternion(&self) -> (f64, Vector3<f64>) {

@@ -54,6 +54,30 @@ impl Covector {
     }
 }
 
+impl From<DVector<f64>> for Tangent {
+    fn from(entries: DVector<f64>) -> Self {
+        Self(entries)
+    }
+}
+
+impl From<Tangent> for DVector<f64> {
+    fn from(vector: Tangent) -> Self {
+        vector.0
+    }
+}
+
+impl From<DVector<f64>> for Covector {
+    fn from(entries: DVector<f64>) -> Self {
+        Self(entries)
+    }
+}
+
+impl From<Covector> for DVector<f64> {
+    fn from(vector: Covector) -> Self {
+        vector.0
+    }
+}
+
 impl From<Vec<f64>> for Tangent {
     fn from(entries: Vec<f64>) -> Self {
         Self(DVector::from_vec(entries))

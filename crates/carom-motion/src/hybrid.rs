@@ -95,6 +95,7 @@ impl Limits {
 
 /// Reason for which a simulation run ended: a limit, a state that the system cannot leave or continue from, or an error of
 /// type `E`.
+#[must_use = "the reason for the end may be an error"]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Ending<E> {

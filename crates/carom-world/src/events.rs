@@ -90,6 +90,7 @@ pub struct HandedOver {
 }
 
 /// Result of a run of a world of rigid bodies: states at the end, reason of the end, counts, and balance.
+#[must_use = "the reason for the end may be an error"]
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
     /// Reason for the end of the run.

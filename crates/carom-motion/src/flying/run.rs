@@ -143,6 +143,7 @@ pub struct Grid<'e> {
 pub type Event<'e> = hybrid::Event<'e, Grid<'e>, Impact, Infallible>;
 
 /// Result of a run of a body above a plane: state at the end, reason of the end, and counts.
+#[must_use = "the reason for the end may be an error"]
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
     /// Reason for the end of the run. If it is [`Ending::Zeno`], `state` is the state at the accumulation point with the gap rate

@@ -21,6 +21,7 @@ use nalgebra::DVector;
 const ROUNDING: f64 = 1e-12;
 
 /// Result of a run of a [`CollisionIntegrator`]: last state, reason of the end, counts and energy balance.
+#[must_use = "the reason for the end may be an error"]
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunEnd {
     /// Reason for the end of the run.

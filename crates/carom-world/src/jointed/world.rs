@@ -124,6 +124,7 @@ pub struct JointSample<'e> {
 pub type JointEvent<'e> = hybrid::Event<'e, JointSample<'e>, JointImpact, JointContact>;
 
 /// Result of a run of jointed bodies: state at the end, reason of the end, counts, and energy balance.
+#[must_use = "the reason for the end may be an error"]
 #[derive(Clone, Debug)]
 pub struct JointedEnd {
     /// Reason for the end of the run.

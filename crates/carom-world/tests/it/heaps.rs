@@ -146,7 +146,7 @@ fn energies_of_an_impact_in_a_step_are_kinetic() {
         let world = World::new(&spec).unwrap();
         let mut seen = 0;
         let stepping = Stepping::new(1e-9, 0.1).unwrap();
-        world.run_in_steps(&stepping, &limits(0.1), &[], &Serial, &mut |event| {
+        let end = world.run_in_steps(&stepping, &limits(0.1), &[], &Serial, &mut |event| {
             if let Event::Impact(impact) = event {
                 seen += 1;
                 let [(body, state)] = impact.states.as_slice() else {
@@ -158,6 +158,7 @@ fn energies_of_an_impact_in_a_step_are_kinetic() {
                 assert!(impact.energy_plus >= 0.0 && impact.energy_minus >= impact.energy_plus);
             }
         });
+        assert_eq!(end.ending, Ending::Completed);
         assert!(seen > 0);
     }
 }

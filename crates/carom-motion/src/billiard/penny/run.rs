@@ -6,6 +6,7 @@ use crate::billiard::{BilliardError, Table, error};
 use crate::hybrid::{Ending, Hybrid, Limits, drive};
 
 /// Stored orbit of a penny on a table: initial state, impacts, and reason of the end.
+#[must_use = "the reason for the end may be an error"]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// State at the start.
