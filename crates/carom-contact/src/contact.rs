@@ -24,12 +24,10 @@ const DUPLICATE_TOLERANCE: f64 = 1e-11;
 /// use carom_contact::Contact;
 /// use carom_metric::Covector;
 /// // A point mass (x, y) over a rough floor.
-/// let contact = Contact {
-///     normal: Covector::from_slice(&[0.0, 1.0]),
-///     tangents: vec![Covector::from_slice(&[1.0, 0.0])],
-///     friction: 0.3,
-///     restitution: 0.5,
-/// };
+/// let contact = Contact::new(Covector::from_slice(&[0.0, 1.0]))
+///     .with_tangents(vec![Covector::from_slice(&[1.0, 0.0])])
+///     .with_friction(0.3)
+///     .with_restitution(0.5);
 /// assert_eq!(contact.n_rows(), 2);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +43,22 @@ pub struct Contact {
     pub restitution: f64,
 }
 
+carom_numeric::setters!(Contact {
+    /// Sets the tangential contact rows (n entries each): none, one row in the plane, or two in space.
+    with_tangents: tangents, Vec<Covector>;
+    /// Sets the Coulomb friction coefficient, at least 0.
+    with_friction: friction, f64;
+    /// Sets the coefficient of restitution, in \[0, 1\].
+    with_restitution: restitution, f64;
+});
+
 impl Contact {
+    /// Creates a contact from its normal row (n entries), without tangents, with zero friction and zero restitution; the setters
+    /// add them.
+    pub fn new(normal: Covector) -> Self {
+        Self::frictionless(normal)
+    }
+
     /// Creates a contact from its normal row (n entries), without tangents, with zero friction and zero restitution.
     pub fn frictionless(normal: Covector) -> Self {
         Self {

@@ -99,6 +99,11 @@ pub struct Plastic {
     pub rule: PlasticRule,
 }
 
+carom_numeric::setters!(Plastic {
+    /// Sets the rule of the projection.
+    with_rule: rule, PlasticRule;
+});
+
 impl ImpactLaw for Plastic {
     fn name(&self) -> &'static str {
         Self::INFO.name

@@ -53,6 +53,11 @@ pub struct Routh {
     pub options: ImpactOptions,
 }
 
+carom_numeric::setters!(Routh {
+    /// Sets the options of the impact at the contact.
+    with_options: options, ImpactOptions;
+});
+
 impl ImpactLaw for Routh {
     fn name(&self) -> &'static str {
         Self::INFO.name
@@ -97,6 +102,11 @@ pub struct TwoBody {
     /// Options of the impact, such as the law of restitution.
     pub options: ImpactOptions,
 }
+
+carom_numeric::setters!(TwoBody {
+    /// Sets the options of the impact at the contact.
+    with_options: options, ImpactOptions;
+});
 
 impl ImpactLaw for TwoBody {
     fn name(&self) -> &'static str {

@@ -74,33 +74,9 @@ impl CoordinateSpec {
         self
     }
 
-    /// Sets the coefficient of restitution at both limits, in \[0, 1\].
-    pub fn with_restitution(mut self, restitution: f64) -> Self {
-        self.restitution = restitution;
-        self
-    }
-
     /// Sets the stiffness of the spring (N/m or N m/rad), and the coordinate at which its force is zero (rad or m).
     pub fn with_spring(mut self, stiffness: f64, rest: f64) -> Self {
         (self.stiffness, self.rest) = (stiffness, rest);
-        self
-    }
-
-    /// Sets the viscous damping coefficient (N s/m or N m s/rad).
-    pub fn with_damping(mut self, damping: f64) -> Self {
-        self.damping = damping;
-        self
-    }
-
-    /// Sets the largest force of dry friction (N or N m).
-    pub fn with_friction(mut self, friction: f64) -> Self {
-        self.friction = friction;
-        self
-    }
-
-    /// Sets the inertia of a geared rotor, referred to the coordinate (kg or kg m²).
-    pub fn with_armature(mut self, armature: f64) -> Self {
-        self.armature = armature;
         self
     }
 
@@ -110,6 +86,17 @@ impl CoordinateSpec {
         self
     }
 }
+
+carom_numeric::setters!(CoordinateSpec {
+    /// Sets the coefficient of restitution at both limits, in \[0, 1\].
+    with_restitution: restitution, f64;
+    /// Sets the viscous damping coefficient (N s/m or N m s/rad).
+    with_damping: damping, f64;
+    /// Sets the largest force of dry friction (N or N m).
+    with_friction: friction, f64;
+    /// Sets the inertia of a geared rotor, referred to the coordinate (kg or kg m²).
+    with_armature: armature, f64;
+});
 
 impl Default for CoordinateSpec {
     fn default() -> Self {

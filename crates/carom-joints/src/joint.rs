@@ -93,19 +93,14 @@ impl JointSpec {
         (self.parent_frame, self.child_frame) = (parent_frame, child_frame);
         self
     }
-
-    /// Sets the directions of the axes in the joint's frames, as many as the type requires.
-    pub fn with_axes(mut self, axes: Vec<Vector3<f64>>) -> Self {
-        self.axes = axes;
-        self
-    }
-
-    /// Sets limits, springs, friction and actuators of the coordinates, one entry per coordinate of the type.
-    pub fn with_coordinates(mut self, coordinates: Vec<CoordinateSpec>) -> Self {
-        self.coordinates = coordinates;
-        self
-    }
 }
+
+carom_numeric::setters!(JointSpec {
+    /// Sets the directions of the axes in the joint's frames, as many as the type requires.
+    with_axes: axes, Vec<Vector3<f64>>;
+    /// Sets limits, springs, friction and actuators of the coordinates, one entry per coordinate of the type.
+    with_coordinates: coordinates, Vec<CoordinateSpec>;
+});
 
 /// Parameters that only a spherical joint has: attitude and angular velocity at the start, damping, limit of the rotation
 /// angle.

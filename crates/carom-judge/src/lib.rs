@@ -141,56 +141,22 @@ pub struct JudgeOptions {
     pub friction_cone: FrictionCone,
 }
 
-impl JudgeOptions {
+carom_numeric::setters!(JudgeOptions {
     /// Returns the options with another relative distance, in (0, 1), up to which two velocities count as equal.
-    #[must_use]
-    pub fn with_tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
-
+    with_tolerance: tolerance, f64;
     /// Returns the options with another number of samples drawn from the set of outcomes; 0 leaves the set out.
-    #[must_use]
-    pub fn with_samples(mut self, samples: u64) -> Self {
-        self.samples = samples;
-        self
-    }
-
+    with_samples: samples, u64;
     /// Returns the options with another seed of the samples.
-    #[must_use]
-    pub fn with_seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
-    }
-
+    with_seed: seed, u64;
     /// Returns the options with another limit on the states visited while orders of impacts are followed.
-    #[must_use]
-    pub fn with_max_nodes(mut self, max_nodes: usize) -> Self {
-        self.max_nodes = max_nodes;
-        self
-    }
-
+    with_max_nodes: max_nodes, usize;
     /// Returns the options with another limit on the work of each search.
-    #[must_use]
-    pub fn with_max_work(mut self, max_work: u64) -> Self {
-        self.max_work = max_work;
-        self
-    }
-
+    with_max_work: max_work, u64;
     /// Returns the options with the laws to compare with; `None` means all.
-    #[must_use]
-    pub fn with_laws(mut self, laws: Option<Vec<Law>>) -> Self {
-        self.laws = laws;
-        self
-    }
-
+    with_laws: laws, Option<Vec<Law>>;
     /// Returns the options with another shape of the friction cones of spatial contacts.
-    #[must_use]
-    pub fn with_friction_cone(mut self, friction_cone: FrictionCone) -> Self {
-        self.friction_cone = friction_cone;
-        self
-    }
-}
+    with_friction_cone: friction_cone, FrictionCone;
+});
 
 impl Default for JudgeOptions {
     fn default() -> Self {

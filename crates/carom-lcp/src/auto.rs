@@ -26,6 +26,11 @@ pub struct Auto {
     pub options: LemkeOptions,
 }
 
+carom_numeric::setters!(Auto {
+    /// Sets the options of the method.
+    with_options: options, LemkeOptions;
+});
+
 impl LcpSolver for Auto {
     fn name(&self) -> &'static str {
         "auto"

@@ -75,6 +75,13 @@ pub struct Enumerate {
     pub max_work: u64,
 }
 
+carom_numeric::setters!(Enumerate {
+    /// Sets the largest number of solutions that are listed, at least 1.
+    with_max_solutions: max_solutions, usize;
+    /// Sets the largest number of multiply-adds.
+    with_max_work: max_work, u64;
+});
+
 impl Default for Enumerate {
     fn default() -> Self {
         Self {

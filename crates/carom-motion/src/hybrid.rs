@@ -77,21 +77,14 @@ impl Limits {
             duration,
         }
     }
-
-    /// Sets the simulated time (s) after which the run ends.
-    #[must_use]
-    pub fn with_duration(mut self, duration: f64) -> Self {
-        self.duration = duration;
-        self
-    }
-
-    /// Sets the number of impacts after which the run ends.
-    #[must_use]
-    pub fn with_impacts(mut self, impacts: usize) -> Self {
-        self.impacts = impacts;
-        self
-    }
 }
+
+carom_numeric::setters!(Limits {
+    /// Sets the simulated time (s) after which the run ends.
+    with_duration: duration, f64;
+    /// Sets the number of impacts after which the run ends.
+    with_impacts: impacts, usize;
+});
 
 /// Reason for which a simulation run ended: a limit, a state that the system cannot leave or continue from, or an error of
 /// type `E`.

@@ -14,6 +14,7 @@
 //! | [`sums`] | sums and products with their rounding errors |
 //! | [`expression`] | arithmetic expressions in text form |
 //! | [`time`] | times that do not lose digits late in a run |
+//! | [`setters!`] | setters of options, one line each |
 //! | [`random`] | random numbers that depend only on a seed and a position |
 //!
 //! # Examples
@@ -41,6 +42,7 @@ mod power;
 pub mod quadrature;
 pub mod random;
 pub mod roots;
+mod setters;
 pub mod sums;
 pub mod svd;
 pub mod time;

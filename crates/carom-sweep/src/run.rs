@@ -32,35 +32,16 @@ pub struct RunOptions {
     pub monitor: Arc<Monitor>,
 }
 
-impl RunOptions {
+carom_numeric::setters!(RunOptions {
     /// Sets the shards to compute.
-    #[must_use]
-    pub fn with_shards(mut self, shards: Option<ShardSet>) -> Self {
-        self.shards = shards;
-        self
-    }
-
+    with_shards: shards, Option<ShardSet>;
     /// Sets the number of threads.
-    #[must_use]
-    pub fn with_threads(mut self, threads: Option<NonZeroUsize>) -> Self {
-        self.threads = threads;
-        self
-    }
-
+    with_threads: threads, Option<NonZeroUsize>;
     /// Sets the time after which the run stops.
-    #[must_use]
-    pub fn with_time_limit(mut self, time_limit: Option<Duration>) -> Self {
-        self.time_limit = time_limit;
-        self
-    }
-
+    with_time_limit: time_limit, Option<Duration>;
     /// Sets the progress of the run, with a flag to stop it.
-    #[must_use]
-    pub fn with_monitor(mut self, monitor: Arc<Monitor>) -> Self {
-        self.monitor = monitor;
-        self
-    }
-}
+    with_monitor: monitor, Arc<Monitor>;
+});
 
 /// Progress of a running sweep, which another thread may read, and a flag by which this thread may stop the sweep.
 #[derive(Debug, Default)]

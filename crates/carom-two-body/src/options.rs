@@ -85,34 +85,6 @@ pub struct ImpactOptions {
 const TOLERANCES: RangeInclusive<f64> = 1e-15..=1e-3;
 
 impl ImpactOptions {
-    /// Returns the options with another restitution law.
-    #[must_use]
-    pub fn with_restitution_law(mut self, restitution_law: RestitutionLaw) -> Self {
-        self.restitution_law = restitution_law;
-        self
-    }
-
-    /// Returns the options with another treatment of a second compression.
-    #[must_use]
-    pub fn with_recompression(mut self, recompression: Recompression) -> Self {
-        self.recompression = recompression;
-        self
-    }
-
-    /// Returns the options with another truncation error of each step, in \[1e-15, 1e-3\].
-    #[must_use]
-    pub fn with_tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
-
-    /// Returns the options with or without impacts of contacts that touch and do not close.
-    #[must_use]
-    pub fn with_tangential_impact(mut self, tangential_impact: bool) -> Self {
-        self.tangential_impact = tangential_impact;
-        self
-    }
-
     /// Returns an error if a value lies outside its range.
     pub(crate) fn check(&self) -> Result<(), TwoBodyError> {
         if TOLERANCES.contains(&self.tolerance) {
@@ -126,6 +98,17 @@ impl ImpactOptions {
         }
     }
 }
+
+carom_numeric::setters!(ImpactOptions {
+    /// Returns the options with another restitution law.
+    with_restitution_law: restitution_law, RestitutionLaw;
+    /// Returns the options with another treatment of a second compression.
+    with_recompression: recompression, Recompression;
+    /// Returns the options with another truncation error of each step, in \[1e-15, 1e-3\].
+    with_tolerance: tolerance, f64;
+    /// Returns the options with or without impacts of contacts that touch and do not close.
+    with_tangential_impact: tangential_impact, bool;
+});
 
 impl Default for ImpactOptions {
     fn default() -> Self {

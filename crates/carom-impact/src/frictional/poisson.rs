@@ -91,6 +91,13 @@ pub struct Poisson {
     pub selection: ConeSelection,
 }
 
+carom_numeric::setters!(Poisson {
+    /// Sets the shape of the friction cones of spatial contacts.
+    with_friction_cone: friction_cone, FrictionCone;
+    /// Sets the rule that chooses a member of a continuum of outcomes.
+    with_selection: selection, ConeSelection;
+});
+
 impl ImpactLaw for Poisson {
     fn name(&self) -> &'static str {
         Self::INFO.name

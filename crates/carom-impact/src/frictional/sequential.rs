@@ -86,6 +86,15 @@ pub struct Sequential {
     pub max_impacts: u64,
 }
 
+carom_numeric::setters!(Sequential {
+    /// Sets the order in which contacts are resolved.
+    with_order: order, Vec<usize>;
+    /// Sets the shape of the friction cones of spatial contacts.
+    with_friction_cone: friction_cone, FrictionCone;
+    /// Sets the largest number of single impacts.
+    with_max_impacts: max_impacts, u64;
+});
+
 impl Default for Sequential {
     fn default() -> Self {
         Self {

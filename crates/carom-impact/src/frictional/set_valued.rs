@@ -133,6 +133,27 @@ pub struct SetValued {
     pub max_work: u64,
 }
 
+carom_numeric::setters!(SetValued {
+    /// Sets the largest cap of the normal impulses of a step, N·s.
+    with_impulse_step: impulse_step, Option<f64>;
+    /// Sets the number of samples to draw.
+    with_samples: samples, u64;
+    /// Sets the seed of the random generator.
+    with_seed: seed, u64;
+    /// Sets the largest number of steps of a sample.
+    with_max_steps: max_steps, usize;
+    /// Sets the accuracy of the closing step, N·s; `None` makes no closing step.
+    with_epsilon: epsilon, Option<f64>;
+    /// Sets the shape of the friction cones of spatial contacts.
+    with_friction_cone: friction_cone, FrictionCone;
+    /// Sets the choice among several solutions of a step.
+    with_branch: branch, BranchPolicy;
+    /// Sets the probability distribution of the caps.
+    with_caps: caps, CapDistribution;
+    /// Sets the budget for all samples together.
+    with_max_work: max_work, u64;
+});
+
 impl Default for SetValued {
     fn default() -> Self {
         Self {

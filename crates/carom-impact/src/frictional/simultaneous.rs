@@ -64,6 +64,13 @@ pub struct AnitescuPotra {
     pub selection: ConeSelection,
 }
 
+carom_numeric::setters!(AnitescuPotra {
+    /// Sets the shape of the friction cones of spatial contacts.
+    with_friction_cone: friction_cone, FrictionCone;
+    /// Sets the rule that chooses a member of a continuum of outcomes.
+    with_selection: selection, ConeSelection;
+});
+
 impl ImpactLaw for AnitescuPotra {
     fn name(&self) -> &'static str {
         Self::INFO.name
@@ -125,6 +132,13 @@ pub struct MoreauNewton {
     /// Choice of one outcome from a continuum, for round cones.
     pub selection: ConeSelection,
 }
+
+carom_numeric::setters!(MoreauNewton {
+    /// Sets the shape of the friction cones of spatial contacts.
+    with_friction_cone: friction_cone, FrictionCone;
+    /// Sets the rule that chooses a member of a continuum of outcomes.
+    with_selection: selection, ConeSelection;
+});
 
 impl MoreauNewton {
     /// Resolves an impact or, if `approach` is given, a time step that started with the velocity $\hat v$ (`approach`, n

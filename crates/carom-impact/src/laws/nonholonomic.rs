@@ -143,6 +143,11 @@ pub struct NonholonomicNewton {
     pub restitution: f64,
 }
 
+carom_numeric::setters!(NonholonomicNewton {
+    /// Sets the coefficient of restitution, in \[0, 1\].
+    with_restitution: restitution, f64;
+});
+
 impl ImpactLaw for NonholonomicNewton {
     fn name(&self) -> &'static str {
         Self::INFO.name
@@ -192,6 +197,11 @@ pub struct NonholonomicProjectedNewton {
     /// Newton's coefficient of restitution, in \[0, 1\].
     pub restitution: f64,
 }
+
+carom_numeric::setters!(NonholonomicProjectedNewton {
+    /// Sets the coefficient of restitution, in \[0, 1\].
+    with_restitution: restitution, f64;
+});
 
 impl ImpactLaw for NonholonomicProjectedNewton {
     fn name(&self) -> &'static str {

@@ -98,6 +98,25 @@ pub struct Propagative {
     pub filter: SequenceFilter,
 }
 
+carom_numeric::setters!(Propagative {
+    /// Sets the rule that chooses the next contact among those that approach.
+    with_selection: selection, Selection;
+    /// Sets the energetic coefficient of restitution of the whole impact.
+    with_restitution: restitution, EnergeticRestitution;
+    /// Sets the rule of the plastic outcome to which the restitution refers.
+    with_plastic: plastic, PlasticRule;
+    /// Sets the largest number of elementary impacts.
+    with_max_impacts: max_impacts, Option<u64>;
+    /// Sets the largest number of states visited for all outcomes.
+    with_max_nodes: max_nodes, usize;
+    /// Sets the number of orders of impacts that are drawn at random.
+    with_samples: samples, u64;
+    /// Sets the seed of the random orders.
+    with_seed: seed, u64;
+    /// Sets the sequences that are accepted when all outcomes are requested.
+    with_filter: filter, SequenceFilter;
+});
+
 impl Default for Propagative {
     fn default() -> Self {
         Self {

@@ -52,55 +52,6 @@ pub struct LemkeOptions {
 }
 
 impl LemkeOptions {
-    /// Returns the options with another limit on the pivots of all attempts.
-    #[must_use]
-    pub fn with_max_pivots(mut self, max_pivots: Option<u64>) -> Self {
-        self.max_pivots = max_pivots;
-        self
-    }
-
-    /// Returns the options with another limit on the multiply-adds of all attempts.
-    #[must_use]
-    pub fn with_max_work(mut self, max_work: u64) -> Self {
-        self.max_work = max_work;
-        self
-    }
-
-    /// Returns the options with another covering vector (n entries, positive).
-    #[must_use]
-    pub fn with_cover(mut self, cover: Option<Vec<f64>>) -> Self {
-        self.cover = cover;
-        self
-    }
-
-    /// Returns the options with another basis from which the search starts (n entries, `true` where $z_i$ is basic).
-    #[must_use]
-    pub fn with_start(mut self, start: Option<Vec<bool>>) -> Self {
-        self.start = start;
-        self
-    }
-
-    /// Returns the options with another residual, in \[0, 1), above which the solution is corrected.
-    #[must_use]
-    pub fn with_refine_above(mut self, refine_above: f64) -> Self {
-        self.refine_above = refine_above;
-        self
-    }
-
-    /// Returns the options with another limit on the attempts, at least 1.
-    #[must_use]
-    pub fn with_max_attempts(mut self, max_attempts: usize) -> Self {
-        self.max_attempts = max_attempts;
-        self
-    }
-
-    /// Returns the options with or without proofs in exact arithmetic.
-    #[must_use]
-    pub fn with_proofs(mut self, proofs: bool) -> Self {
-        self.proofs = proofs;
-        self
-    }
-
     /// Returns an error if an option that does not depend on the problem is out of range.
     fn check(&self) -> Result<(), LcpError> {
         let (what, value, allowed) = if !(self.refine_above >= 0.0 && self.refine_above < 1.0) {
@@ -117,6 +68,23 @@ impl LemkeOptions {
         })
     }
 }
+
+carom_numeric::setters!(LemkeOptions {
+    /// Returns the options with another limit on the pivots of all attempts.
+    with_max_pivots: max_pivots, Option<u64>;
+    /// Returns the options with another limit on the multiply-adds of all attempts.
+    with_max_work: max_work, u64;
+    /// Returns the options with another covering vector (n entries, positive).
+    with_cover: cover, Option<Vec<f64>>;
+    /// Returns the options with another basis from which the search starts (n entries, `true` where $z_i$ is basic).
+    with_start: start, Option<Vec<bool>>;
+    /// Returns the options with another residual, in \[0, 1), above which the solution is corrected.
+    with_refine_above: refine_above, f64;
+    /// Returns the options with another limit on the attempts, at least 1.
+    with_max_attempts: max_attempts, usize;
+    /// Returns the options with or without proofs in exact arithmetic.
+    with_proofs: proofs, bool;
+});
 
 impl Default for LemkeOptions {
     fn default() -> Self {
@@ -340,6 +308,11 @@ pub struct Lemke {
     /// Options of the method.
     pub options: LemkeOptions,
 }
+
+carom_numeric::setters!(Lemke {
+    /// Sets the options of the method.
+    with_options: options, LemkeOptions;
+});
 
 /// For problems with at most eight rows, this method also decides if a solution exists.
 impl LcpSolver for Lemke {

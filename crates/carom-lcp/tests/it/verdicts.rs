@@ -475,7 +475,7 @@ fn large_problems_are_answered_within_the_default_budget() {
     ];
     for (lcp, options) in problems {
         let start = std::time::Instant::now();
-        let (solution, choice) = Auto { options: options }.choose(lcp.view()).unwrap();
+        let (solution, choice) = Auto { options }.choose(lcp.view()).unwrap();
         let status = solution.status;
         let seconds = start.elapsed().as_secs_f64();
         println!("{status} {choice:?} {seconds:.1} s");

@@ -50,28 +50,14 @@ impl Default for RootOptions {
     }
 }
 
-impl RootOptions {
+carom_numeric::setters!(RootOptions {
     /// Sets the largest absolute residual of a root, in the units of the equations.
-    #[must_use]
-    pub fn with_tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = tolerance;
-        self
-    }
-
+    with_tolerance: tolerance, f64;
     /// Sets the largest last step of [`nearest_root`], as a fraction of one plus the distance from the start.
-    #[must_use]
-    pub fn with_step_tolerance(mut self, step_tolerance: f64) -> Self {
-        self.step_tolerance = step_tolerance;
-        self
-    }
-
+    with_step_tolerance: step_tolerance, f64;
     /// Sets the largest number of steps.
-    #[must_use]
-    pub fn with_max_iterations(mut self, max_iterations: usize) -> Self {
-        self.max_iterations = max_iterations;
-        self
-    }
-}
+    with_max_iterations: max_iterations, usize;
+});
 
 /// Root of design equations, found by [`min_norm_newton`] or [`nearest_root`], with its residual and its distance from the
 /// starting point.

@@ -98,35 +98,16 @@ impl Default for ColliderOptions {
     }
 }
 
-impl ColliderOptions {
+carom_numeric::setters!(ColliderOptions {
     /// Sets the method by which contacts are searched in each step.
-    #[must_use]
-    pub fn with_search(mut self, search: ContactSearch) -> Self {
-        self.search = search;
-        self
-    }
-
+    with_search: search, ContactSearch;
     /// Sets the largest number of impacts in one step.
-    #[must_use]
-    pub fn with_max_impacts_per_step(mut self, max_impacts_per_step: usize) -> Self {
-        self.max_impacts_per_step = max_impacts_per_step;
-        self
-    }
-
+    with_max_impacts_per_step: max_impacts_per_step, usize;
     /// Sets the largest height of a touching point above the lowest one, as a fraction of the radius of the body.
-    #[must_use]
-    pub fn with_contact_tolerance(mut self, contact_tolerance: f64) -> Self {
-        self.contact_tolerance = contact_tolerance;
-        self
-    }
-
+    with_contact_tolerance: contact_tolerance, f64;
     /// Sets if the run ends where impacts accumulate.
-    #[must_use]
-    pub fn with_stops_at_zeno(mut self, stops_at_zeno: bool) -> Self {
-        self.stops_at_zeno = stops_at_zeno;
-        self
-    }
-}
+    with_stops_at_zeno: stops_at_zeno, bool;
+});
 
 /// State of a body above a plane at one point of the uniform time grid of a run.
 #[derive(Clone, Copy, Debug)]

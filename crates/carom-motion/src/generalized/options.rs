@@ -62,56 +62,22 @@ impl Default for IntegratorOptions {
     }
 }
 
-impl IntegratorOptions {
+carom_numeric::setters!(IntegratorOptions {
     /// Sets the largest gap of a touching contact, in the unit of the gaps.
-    #[must_use]
-    pub fn with_gap_tolerance(mut self, gap_tolerance: f64) -> Self {
-        self.gap_tolerance = gap_tolerance;
-        self
-    }
-
+    with_gap_tolerance: gap_tolerance, f64;
     /// Sets the largest gap of a contact that takes part in the impact of another one, in the unit of the gaps.
-    #[must_use]
-    pub fn with_simultaneous_tolerance(mut self, simultaneous_tolerance: f64) -> Self {
-        self.simultaneous_tolerance = simultaneous_tolerance;
-        self
-    }
-
+    with_simultaneous_tolerance: simultaneous_tolerance, f64;
     /// Sets the fraction of the time step below which a flight between two impacts is short.
-    #[must_use]
-    pub fn with_zeno_ratio(mut self, zeno_ratio: f64) -> Self {
-        self.zeno_ratio = zeno_ratio;
-        self
-    }
-
+    with_zeno_ratio: zeno_ratio, f64;
     /// Sets if impacts that lose no energy can accumulate.
-    #[must_use]
-    pub fn with_elastic_hits_accumulate(mut self, elastic_hits_accumulate: bool) -> Self {
-        self.elastic_hits_accumulate = elastic_hits_accumulate;
-        self
-    }
-
+    with_elastic_hits_accumulate: elastic_hits_accumulate, bool;
     /// Sets the largest number of events in one step.
-    #[must_use]
-    pub fn with_max_events_per_step(mut self, max_events_per_step: usize) -> Self {
-        self.max_events_per_step = max_events_per_step;
-        self
-    }
-
+    with_max_events_per_step: max_events_per_step, usize;
     /// Sets the largest number of times that a step is halved.
-    #[must_use]
-    pub fn with_max_halvings(mut self, max_halvings: usize) -> Self {
-        self.max_halvings = max_halvings;
-        self
-    }
-
+    with_max_halvings: max_halvings, usize;
     /// Sets the largest number of momenta visited to find the indeterminacy; 0 disables the computation.
-    #[must_use]
-    pub fn with_indeterminacy_nodes(mut self, indeterminacy_nodes: usize) -> Self {
-        self.indeterminacy_nodes = indeterminacy_nodes;
-        self
-    }
-}
+    with_indeterminacy_nodes: indeterminacy_nodes, usize;
+});
 
 impl IntegratorOptions {
     /// Returns the largest gap that a lasting contact may have after a step, in the unit of the gaps (m for lengths): a

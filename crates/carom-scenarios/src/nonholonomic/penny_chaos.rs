@@ -68,7 +68,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         let mut worst: f64 = 0.0;
         while n <= *config.impacts {
             let (lyapunov, ending) = billiard.lyapunov(start, n).map_err(named)?;
-            ending.or_error().map_err(named)?;
+            ending.or_error().map(drop).map_err(named)?;
             worst = worst.max(lyapunov.max_log_det);
             let largest = lyapunov.per_impact.into_iter().fold(f64::MIN, f64::max);
             if largest > 0.0 {

@@ -61,6 +61,13 @@ pub struct SparseConeOptions {
     pub acceptable: f64,
 }
 
+carom_numeric::setters!(SparseConeOptions {
+    /// Sets the residual at which the solve ends.
+    with_tolerance: tolerance, f64;
+    /// Sets the residual that is accepted after the quick methods have been tried, at least the tolerance.
+    with_acceptable: acceptable, f64;
+});
+
 impl Default for SparseConeOptions {
     fn default() -> Self {
         Self {
