@@ -39,7 +39,7 @@ use std::f64::consts::TAU;
 /// Friction acts at the edge of its cone, against the sliding velocity:
 ///
 /// ```
-/// use carom_lcp::{ContactLcp, ContactRows, Lemke, LcpStatus};
+/// use carom_lcp::{ContactLcp, ContactRows, LcpSolver, LcpStatus, Lemke};
 /// use nalgebra::{DMatrix, dvector};
 /// // A mass of 1 kg comes down at 1 m/s and slides at 2 m/s with friction 0.5.
 /// let rows = ContactRows {

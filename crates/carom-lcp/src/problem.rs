@@ -14,7 +14,7 @@ pub const MAX_DIM: usize = 10_000;
 /// # Examples
 ///
 /// ```
-/// use carom_lcp::{Lcp, LcpStatus, Lemke};
+/// use carom_lcp::{Lcp, LcpSolver, LcpStatus, Lemke};
 /// use nalgebra::{dmatrix, dvector};
 /// let lcp = Lcp::new(dmatrix![2.0, 1.0; 1.0, 2.0], dvector![-5.0, -6.0])?;
 /// let solution = Lemke::default().solve(&lcp)?;
