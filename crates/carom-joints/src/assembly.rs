@@ -57,9 +57,13 @@ impl Multibody {
     ///
     /// # Errors
     ///
-    /// [`JointError::NotPlaced`], [`JointError::NotAssembled`], [`JointError::InconsistentJoints`],
+    /// [`JointError::WrongPlaces`], [`JointError::NotPlaced`], [`JointError::NotAssembled`], [`JointError::InconsistentJoints`],
     /// [`JointError::SingularJoints`], and [`JointError::InvalidValue`] for a start outside limits.
     pub fn assemble(&self, given: &[Placed]) -> Result<(Posture, Assembly), JointError> {
+        let (expected, found) = (self.n_bodies(), given.len());
+        if expected != found {
+            return Err(JointError::WrongPlaces { expected, found });
+        }
         let mut states = self.place(given)?;
         let near: Vec<f64> = self
             .coordinates()

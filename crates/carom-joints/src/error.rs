@@ -29,6 +29,14 @@ pub enum JointError {
         /// Description of the fault.
         problem: String,
     },
+    /// The start of the motion has not one entry per body.
+    #[error("placed has {found} entries where {expected} are needed, one per body")]
+    WrongPlaces {
+        /// Number of bodies.
+        expected: usize,
+        /// Number of entries given.
+        found: usize,
+    },
     /// Neither a position nor a joint determines the place of a body at the start.
     #[error(
         "body `{body}` has no position, and no joint places it: give its position, or a joint that connects it to a placed body"
@@ -131,6 +139,7 @@ impl JointError {
         match self {
             Self::InvalidValue { .. } => "invalid-value",
             Self::InvalidKey { .. } => "invalid-key",
+            Self::WrongPlaces { .. } => "wrong-places",
             Self::NotPlaced { .. } => "not-placed",
             Self::NotAssembled { .. } => "not-assembled",
             Self::ContactForces { .. } => "contact-forces",

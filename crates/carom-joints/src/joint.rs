@@ -181,7 +181,8 @@ impl Joint {
         for coordinate in &spec.coordinates {
             check(spec, coordinate)?;
         }
-        non_negative(spec, "damping", spec.ball.damping)?;
+        check_frames(spec)?;
+        check_ball(spec)?;
         let (kind, coordinates) = match ball_limit(spec)? {
             Some(limit) => (Kind::bounded_ball(), vec![limit]),
             None => (spec.kind, spec.coordinates.clone()),
@@ -342,6 +343,24 @@ impl Joint {
     /// angular velocity. The position is 1 if the rotation angle has a limit, otherwise 0.
     pub(crate) fn first_couple(&self) -> usize {
         self.coordinates.len()
+    }
+}
+
+impl JointSpec {
+    /// Returns an error unless the joint connects one of `n_bodies` bodies with another one or the ground.
+    pub(crate) fn check_bodies(&self, n_bodies: usize) -> Result<(), JointError> {
+        let is_body = |body: usize| body < n_bodies;
+        let (what, body) = if !is_body(self.child) {
+            ("child", self.child)
+        } else if let Some(parent) = self.parent.filter(|p| !is_body(*p) || *p == self.child) {
+            ("parent", parent)
+        } else {
+            return Ok(());
+        };
+        let problem = format!(
+            "{body} must be the index of a body below {n_bodies}, child and parent different"
+        );
+        Err(fault(self, what, problem))
     }
 }
 
@@ -541,6 +560,41 @@ fn anchors(
         branch: branch(&geometry.axes, second.unwrap_or(0.0)),
         ..geometry
     })
+}
+
+/// Returns an error if an origin of the joint's frames is not finite, or their axes are no rotation.
+fn check_frames(spec: &JointSpec) -> Result<(), JointError> {
+    let frames = [
+        ("parent_frame", &spec.parent_frame),
+        ("child_frame", &spec.child_frame),
+    ];
+    for (what, frame) in frames {
+        if let Some(x) = frame.position.iter().find(|x| !x.is_finite()) {
+            return Err(value(spec, what, *x, "finite"));
+        }
+        if So3::from_matrix(&frame.axes).is_err() {
+            return Err(fault(
+                spec,
+                what,
+                "has axes that are no rotation".to_owned(),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Returns an error if a number that only a spherical joint has is out of range.
+fn check_ball(spec: &JointSpec) -> Result<(), JointError> {
+    non_negative(spec, "damping", spec.ball.damping)?;
+    if !(0.0..=1.0).contains(&spec.ball.restitution) {
+        let restitution = spec.ball.restitution;
+        return Err(value(spec, "limits.restitution", restitution, "in [0, 1]"));
+    }
+    let mut rates = spec.ball.velocity.iter().flatten();
+    match rates.find(|x| !x.is_finite()) {
+        Some(x) => Err(value(spec, "velocity", *x, "finite")),
+        None => Ok(()),
+    }
 }
 
 fn check(spec: &JointSpec, c: &CoordinateSpec) -> Result<(), JointError> {

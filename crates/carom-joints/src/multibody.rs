@@ -125,13 +125,13 @@ impl Multibody {
     ///
     /// # Errors
     ///
-    /// Errors of [`Joint::new`].
+    /// Errors of [`Joint::new`], and [`JointError::InvalidKey`] for a joint of bodies that do not exist, or of a body with itself.
     pub fn new(spec: &MultibodySpec) -> Result<Self, JointError> {
-        let joints: Vec<Joint> = spec
-            .joints
-            .iter()
-            .map(Joint::new)
-            .collect::<Result<_, _>>()?;
+        let checked = |joint: &JointSpec| {
+            joint.check_bodies(spec.bodies.len())?;
+            Joint::new(joint)
+        };
+        let joints: Vec<Joint> = spec.joints.iter().map(checked).collect::<Result<_, _>>()?;
         let mobile: Vec<bool> = spec
             .bodies
             .iter()

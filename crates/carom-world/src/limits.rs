@@ -31,6 +31,18 @@ pub(crate) fn check_surface(surface: &Surface) -> Result<(), MotionError> {
     check_value("restitution", restitution, inside, "in [0, 1]")
 }
 
+/// Returns an error if the position (m), the velocity (m/s) or the angular velocity (rad/s) of a body at the start is not finite.
+pub(crate) fn check_start(name: &str, start: [&Vector3<f64>; 3]) -> Result<(), MotionError> {
+    let named = ["position", "velocity", "angular velocity"]
+        .into_iter()
+        .zip(start);
+    let mut numbers = named.flat_map(|(what, vector)| vector.iter().map(move |x| (what, *x)));
+    match numbers.find(|(_, x)| !x.is_finite()) {
+        Some((what, x)) => check_value(&format!("{what} of `{name}`"), x, true, "finite"),
+        None => Ok(()),
+    }
+}
+
 /// Returns an error if two of the bodies and planes have one name.
 pub(crate) fn check_names<'n>(names: impl Iterator<Item = &'n str>) -> Result<(), MotionError> {
     let mut seen = BTreeSet::new();

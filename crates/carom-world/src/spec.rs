@@ -617,21 +617,8 @@ pub(crate) fn check(
 }
 
 fn start(body: &Body, spec: &BodySpec) -> Result<State, MotionError> {
-    let numbers = [
-        ("position", &spec.configuration.translation),
-        ("velocity", &spec.velocity),
-        ("angular velocity", &spec.angular_velocity),
-    ];
-    for (what, vector) in numbers {
-        for value in vector.iter() {
-            check(
-                &format!("{what} of `{}`", spec.name),
-                *value,
-                true,
-                "finite",
-            )?;
-        }
-    }
+    let place = &spec.configuration.translation;
+    limits::check_start(&spec.name, [place, &spec.velocity, &spec.angular_velocity])?;
     let rotation: So3 = spec.configuration.rotation;
     let (linear_momentum, angular_momentum) = match &body.rigid {
         Some(rigid) => (

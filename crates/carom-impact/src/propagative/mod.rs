@@ -253,6 +253,7 @@ impl SetValuedLaw for Propagative {
     fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
         let problem = problem.event();
         self.check(problem)?;
+        random_orders::check(self)?;
         if !problem.is_approaching() {
             return self.nothing_happens(problem);
         }

@@ -14,6 +14,18 @@ const IMPACTS_A_NODE: u64 = 100;
 /// Largest number of random orders of impacts that can be requested.
 const MAX_ORDERS: u64 = 1_000_000;
 
+/// Returns an error if the number of orders that the law may draw is out of range.
+pub(super) fn check(law: &Propagative) -> Result<(), ImpactError> {
+    if (1..=MAX_ORDERS).contains(&law.samples) {
+        return Ok(());
+    }
+    Err(ImpactError::InvalidOption {
+        what: "orders to sample",
+        value: law.samples as f64,
+        allowed: "from 1 to 1000000",
+    })
+}
+
 /// Computes the outcomes of random orders of impacts and adds them to `found`. In each state one of the approaching contacts
 /// is drawn with equal probability. If orders are long, fewer are followed than the law requests; the returned statistics
 /// contain the number of orders followed.
@@ -22,13 +34,7 @@ pub(super) fn draw(
     law: &Propagative,
     found: &mut Found,
 ) -> Result<DrawnOrders, ImpactError> {
-    if law.samples == 0 || law.samples > MAX_ORDERS {
-        return Err(ImpactError::InvalidOption {
-            what: "orders to sample",
-            value: law.samples as f64,
-            allowed: "from 1 to 1000000",
-        });
-    }
+    check(law)?;
     refuse_jam(problem, problem.unit_velocity(), problem.grazing())?;
     let layout = Layout::of(problem);
     let limit = law.max_impacts.unwrap_or(DEFAULT_MAX_IMPACTS);

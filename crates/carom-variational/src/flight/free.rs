@@ -222,6 +222,7 @@ impl Flight for FreeFlight {
         state: &State,
         time: f64,
     ) -> Result<Option<f64>, VariationalError> {
+        check_gravity(&self.gravity)?;
         if self.fractions.len() > 1 {
             return Ok(None);
         }

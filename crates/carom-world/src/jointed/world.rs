@@ -180,6 +180,11 @@ impl JointedWorld {
         limits::check_pairs(&spec.touch.pairs, bodies.len() + planes.len())?;
         let planes = planes.iter().map(|plane| plane.name.as_str());
         limits::check_names(bodies.iter().map(|(name, _)| name.as_str()).chain(planes))?;
+        for ((name, _), placed) in bodies.iter().zip(&spec.placed) {
+            let place = placed.configuration.map(|place| place.translation);
+            let place = &place.unwrap_or_default();
+            limits::check_start(name, [place, &placed.velocity, &placed.angular_velocity])?;
+        }
         let mut multibody = Multibody::new(&spec.multibody).map_err(MotionError::Joint)?;
         let (start, assembly) = multibody
             .assemble(&spec.placed)

@@ -438,3 +438,68 @@ fn a_control_without_a_finite_force_ends_the_run() {
     assert_eq!(error.kind(), "actuator-force");
     assert!((end.time - 0.011).abs() <= 1e-12, "{}", end.time);
 }
+
+/// A joint, a place or a step that makes no sense is named, and nothing is indexed by it.
+#[test]
+fn numbers_of_a_jointed_world_are_checked() {
+    let refused = |kind: &str, change: &dyn Fn(&mut JointedSpec)| {
+        let kind = Kind::named(kind).unwrap();
+        let joint = JointSpec::new("j", kind, None, 0);
+        let placed = Placed {
+            configuration: None,
+            velocity: Vector3::zeros(),
+            angular_velocity: Vector3::zeros(),
+        };
+        let bodies = vec![("block".to_owned(), Some(rigid(2.0, [1.0, 1.0, 1.0])))];
+        let multibody = MultibodySpec::new(bodies, vec![joint], Vector3::zeros(), false);
+        let nothing = TouchSpec::default();
+        let mut spec = JointedSpec::new(multibody, vec![placed], FlightRule::Lgvi, 1e-3, nothing);
+        assert!(JointedWorld::new(&spec).is_ok());
+        change(&mut spec);
+        JointedWorld::new(&spec).unwrap_err().to_string()
+    };
+    let hinge = |change: &dyn Fn(&mut JointedSpec)| refused("revolute", change);
+    for x in [f64::NAN, f64::INFINITY] {
+        let end = format!("{x} must be finite");
+        let texts = [
+            hinge(&|spec| spec.multibody.gravity.x = x),
+            hinge(&|spec| spec.placed[0].velocity.y = x),
+            hinge(&|spec| spec.placed[0].angular_velocity.z = x),
+            hinge(&|spec| spec.multibody.joints[0].parent_frame.position.x = x),
+            hinge(&|spec| spec.multibody.joints[0].coordinates[0].rest = x),
+            refused("spherical", &|spec| {
+                spec.multibody.joints[0].ball.velocity = Some(Vector3::new(0.0, x, 0.0));
+            }),
+        ];
+        assert!(texts.iter().all(|text| text.ends_with(&end)), "{texts:?}");
+    }
+    for x in [f64::NAN, -1.0, 2.0] {
+        let text = refused("spherical", &|spec| {
+            spec.multibody.joints[0].ball.restitution = x
+        });
+        assert!(
+            text.ends_with(&format!("limits.restitution {x} must be in [0, 1]")),
+            "{text}"
+        );
+    }
+    for x in [f64::NAN, f64::INFINITY, -1.0, 0.0] {
+        let text = hinge(&|spec| spec.time_step = x);
+        assert_eq!(text, format!("time step {x} must be positive and finite"));
+    }
+    for x in [f64::NAN, 7.0, 0.0] {
+        let text = hinge(&|spec| spec.multibody.joints[0].child_frame.axes[(0, 0)] = x);
+        assert_eq!(text, "joint `j`: child_frame has axes that are no rotation");
+    }
+    let index = "must be the index of a body below 1, child and parent different";
+    let text = hinge(&|spec| spec.multibody.joints[0].child = 9);
+    assert_eq!(text, format!("joint `j`: child 9 {index}"));
+    for parent in [0, 9] {
+        let text = hinge(&|spec| spec.multibody.joints[0].parent = Some(parent));
+        assert_eq!(text, format!("joint `j`: parent {parent} {index}"));
+    }
+    let text = hinge(&|spec| spec.placed.clear());
+    assert_eq!(
+        text,
+        "placed has 0 entries where 1 are needed, one per body"
+    );
+}
