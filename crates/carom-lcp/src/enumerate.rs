@@ -181,7 +181,7 @@ impl LcpSolver for Enumerate {
 }
 
 impl Enumeration {
-    /// Returns the first solution of the problem that was enumerated. If there is none, $z = 0$ with the status that tells why. The
+    /// Returns the first solution of the problem that was enumerated. Without a solution, $z = 0$ with the status that tells why. The
     /// pivots of the answer are the bases that were tried.
     pub fn first(&self, problem: LcpRef<'_>) -> LcpSolution {
         let n_pivots = self.n_bases as u64;

@@ -80,6 +80,7 @@ pub(crate) mod spec;
 pub(crate) mod step;
 mod step_scene;
 mod stepping;
+mod surface;
 mod swept_box;
 mod touch_count;
 mod touching;
@@ -88,8 +89,9 @@ mod vicinity;
 pub use body::{BodySpec, FlightRule, PlaneSpec};
 pub use error::{MotionError, StepFault};
 pub use events::{Balance, Event, HandedOver, Impact, ImpactContact, RunEnd, Sample};
-pub use spec::{Laws, OnZeno, SingleLaw, Surface, World, WorldSpec};
+pub use spec::{Laws, OnZeno, SingleLaw, World, WorldSpec};
 pub use stepping::{Executor, Scheme, Serial, StepCounts, Stepping};
+pub use surface::Surface;
 
 pub use carom_geometry as geometry;
 pub use carom_impact as impact;

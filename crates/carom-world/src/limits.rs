@@ -1,10 +1,27 @@
 //! Checks of the names, pairs and numbers of a world, and of the limits and sample times of its runs.
 
-use crate::spec::check as check_value;
-use crate::{MotionError, Surface};
+use crate::MotionError;
+use crate::surface::Surface;
 use carom_motion::hybrid::Limits;
 use nalgebra::Vector3;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Returns an error unless a number is finite and `good`.
+pub(crate) fn check_value(
+    what: &str,
+    value: f64,
+    good: bool,
+    allowed: &'static str,
+) -> Result<(), MotionError> {
+    if good && value.is_finite() {
+        return Ok(());
+    }
+    Err(MotionError::InvalidValue {
+        what: what.to_owned(),
+        value,
+        allowed,
+    })
+}
 
 /// Returns an error if the time step (s) of a world is not positive, or its gravity (m/s²) not finite.
 pub(crate) fn check_step(time_step: f64, gravity: &Vector3<f64>) -> Result<(), MotionError> {

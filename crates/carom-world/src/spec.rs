@@ -3,6 +3,7 @@
 use crate::body::{Body, BodySpec, FlightRule, Flights, PlaneSpec};
 use crate::pair::{self, Other, PairMemory};
 use crate::stepping::Scheme;
+use crate::surface::Surface;
 use crate::{MotionError, limits};
 use carom_contact::ImpactLaw;
 use carom_geometry::GeometryError;
@@ -22,17 +23,6 @@ pub(crate) const RESOLVED: f64 = 1e-3;
 /// Largest number of mobile bodies for which a world that loses energy is integrated from event to event by default: more of them
 /// come to rest in heaps, with thousands of impacts.
 const MANY: usize = 12;
-
-/// Contact coefficients of a pair of bodies, or of a body and a plane: friction and restitution.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Surface {
-    /// Coulomb friction coefficient, at least 0.
-    pub friction: f64,
-    /// Coefficient of restitution in \[0, 1\].
-    pub restitution: f64,
-    /// True if the pair can touch; false if its bodies pass through each other.
-    pub collide: bool,
-}
 
 /// Option of a run of a world: continuation after a Zeno point. At a Zeno point, infinitely many impacts of a contact
 /// accumulate within a finite time, because each impact loses energy.
@@ -294,7 +284,7 @@ impl World {
         };
         for (body, state) in world.initial.iter().enumerate() {
             world.check_place(body, state, 0.0)?;
-            check(
+            limits::check_value(
                 &format!("energy of `{}`", world.bodies[body].name),
                 world.energy(body, state),
                 true,
@@ -596,23 +586,6 @@ pub(crate) fn check_rounding(
         rounding,
         needed,
         time,
-    })
-}
-
-/// Returns an error unless a number is finite and `good`.
-pub(crate) fn check(
-    what: &str,
-    value: f64,
-    good: bool,
-    allowed: &'static str,
-) -> Result<(), MotionError> {
-    if good && value.is_finite() {
-        return Ok(());
-    }
-    Err(MotionError::InvalidValue {
-        what: what.to_owned(),
-        value,
-        allowed,
     })
 }
 

@@ -357,8 +357,9 @@ fn closest_point(found: &PairGap, [a, b]: [Vector3<f64>; 2]) -> ContactPoint {
 mod tests {
     use super::*;
     use crate::body::{BodySpec, FlightRule};
-    use crate::spec::{Surface, WorldSpec};
+    use crate::spec::WorldSpec;
     use crate::stepping::broad::unseen;
+    use crate::surface::Surface;
     use carom_geometry::{Cuboid, Shape};
     use carom_lie::{Se3, So3};
 

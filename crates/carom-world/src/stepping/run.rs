@@ -310,8 +310,9 @@ impl StepRun<'_, '_> {
 mod tests {
     use super::*;
     use crate::body::{BodySpec, FlightRule, PlaneSpec};
-    use crate::spec::{Surface, WorldSpec};
+    use crate::spec::WorldSpec;
     use crate::stepping::Serial;
+    use crate::surface::Surface;
     use carom_geometry::{Ellipsoid, HalfSpace, Shape};
     use carom_lie::{Se3, So3};
 
