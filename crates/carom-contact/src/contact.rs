@@ -25,7 +25,7 @@ const DUPLICATE_TOLERANCE: f64 = 1e-11;
 /// use carom_metric::Covector;
 /// // A point mass (x, y) over a rough floor.
 /// let contact = Contact::new(Covector::from_slice(&[0.0, 1.0]))
-///     .with_tangents(vec![Covector::from_slice(&[1.0, 0.0])])
+///     .with_tangents([Covector::from_slice(&[1.0, 0.0])])
 ///     .with_friction(0.3)
 ///     .with_restitution(0.5);
 /// assert_eq!(contact.n_rows(), 2);
@@ -44,8 +44,6 @@ pub struct Contact {
 }
 
 carom_numeric::setters!(Contact {
-    /// Sets the tangential contact rows (n entries each): none, one row in the plane, or two in space.
-    with_tangents: tangents, Vec<Covector>;
     /// Sets the Coulomb friction coefficient, at least 0.
     with_friction: friction, f64;
     /// Sets the coefficient of restitution, in \[0, 1\].
@@ -57,6 +55,13 @@ impl Contact {
     /// add them.
     pub fn new(normal: Covector) -> Self {
         Self::frictionless(normal)
+    }
+
+    /// Sets the tangential contact rows (n entries each): none, one row in the plane, or two in space.
+    #[must_use]
+    pub fn with_tangents(mut self, tangents: impl Into<Vec<Covector>>) -> Self {
+        self.tangents = tangents.into();
+        self
     }
 
     /// Creates a contact from its normal row (n entries), without tangents, with zero friction and zero restitution.

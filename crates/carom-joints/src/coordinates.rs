@@ -280,10 +280,14 @@ impl Actuator {
 
     /// Returns the force of the actuator (N or N m), within its limit, at a value `q` of the coordinate (m or rad), its rate and
     /// a time (s). At a breakpoint of a piecewise linear target, `before` selects the slope of the target: true for the slope
-    /// before the breakpoint, false for the slope after.
+    /// before the breakpoint, false for the slope after. NaN if the limit is negative or NaN.
     pub fn force(&self, q: f64, rate: f64, time: f64, before: bool) -> f64 {
         let force = self.drive(q, time, before) - self.derivative() * rate;
-        force.clamp(-self.limit, self.limit)
+        if self.limit >= 0.0 {
+            force.clamp(-self.limit, self.limit)
+        } else {
+            f64::NAN
+        }
     }
 
     /// Returns the times (s) at which the actuator's force, as a function of time, has a breakpoint (a change of slope).

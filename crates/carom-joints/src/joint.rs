@@ -1,7 +1,7 @@
 //! A joint: specification, checks, frames, conditions and coordinates.
 
 use crate::JointError;
-use crate::coordinates::{CoordinateSpec, wrap};
+use crate::coordinates::{CoordinateSpec, Rule, wrap};
 use crate::frames::{Frame, Frames, Row, Side};
 use crate::kinds::{Axes, Geometry, Kind, Rows, ball_rotation, branch};
 use carom_lie::So3;
@@ -630,6 +630,11 @@ fn check(spec: &JointSpec, c: &CoordinateSpec) -> Result<(), JointError> {
     if let Some(actuator) = &c.actuator {
         if !(actuator.limit > 0.0) {
             return Err(value(spec, "actuator.limit", actuator.limit, "positive"));
+        }
+        if let Rule::Constant(x) = actuator.rule
+            && !x.is_finite()
+        {
+            return Err(value(spec, "actuator.constant", x, "finite"));
         }
         non_negative(spec, "actuator.proportional", actuator.proportional())?;
         non_negative(spec, "actuator.derivative", actuator.derivative())?;

@@ -467,6 +467,11 @@ fn numbers_of_a_jointed_world_are_checked() {
             hinge(&|spec| spec.placed[0].angular_velocity.z = x),
             hinge(&|spec| spec.multibody.joints[0].parent_frame.position.x = x),
             hinge(&|spec| spec.multibody.joints[0].coordinates[0].rest = x),
+            hinge(&|spec| {
+                let rule = Rule::Constant(x);
+                let limit = f64::INFINITY;
+                spec.multibody.joints[0].coordinates[0].actuator = Some(Actuator { rule, limit });
+            }),
             refused("spherical", &|spec| {
                 spec.multibody.joints[0].ball.velocity = Some(Vector3::new(0.0, x, 0.0));
             }),
