@@ -58,3 +58,15 @@ def test_the_programs_of_a_document_run(name: str, capsys: pytest.CaptureFixture
     if name == "README.md":
         told = [line[2:] for program in programs for line in program.splitlines() if line.startswith("# ")]
         assert printed.splitlines() == told
+
+
+def test_the_wheel_carries_both_licences_and_says_where_it_runs() -> None:
+    from importlib import metadata
+
+    told = metadata.metadata("carom")
+    assert sorted(told.get_all("License-File") or []) == ["LICENSE-APACHE", "LICENSE-MIT"]
+    texts = [path.read_text() for path in metadata.files("carom") or [] if path.name.startswith("LICENSE")]
+    assert len(texts) == 2 and all(len(text) > 1000 for text in texts)
+    classifiers = told.get_all("Classifier") or []
+    assert sum(one.startswith("Operating System") for one in classifiers) == 3
+    assert any(one.startswith("Development Status") for one in classifiers)
