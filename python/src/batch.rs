@@ -6,7 +6,7 @@ use crate::gradient::{Asked, Plan};
 use crate::impact::{Configuration, Impact, Inputs, contacts_of, rows_of};
 use crate::json::{flatten, object};
 use crate::pool::interruptible;
-use carom::impact::{ImpactProblem, ImpactStatus};
+use carom::impact::{ContactSet, ImpactProblem, ImpactStatus};
 use carom_wire::{Claim, JudgeRequest, Request, Single, Solved, WireError, pose};
 use numpy::{
     PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods,
@@ -310,6 +310,45 @@ fn write(
     Ok(())
 }
 
+/// Returns the table, or an error in the options of the law, which is no fault of a row. The error is found in a row, and again at
+/// `contacts` for a velocity that approaches the first of them: some ranges depend on the row.
+pub(crate) fn without_option_faults(
+    filled: Filled,
+    request: &Request,
+    contacts: &ContactSet<'_>,
+) -> Result<Filled, WireError> {
+    let is_of_options = |error: &WireError| error.message.starts_with("options");
+    let is_unsolved = filled.errors.len() == filled.status.len();
+    let mut errors = filled.errors.iter().map(|(_, error)| error);
+    let in_row = errors.find(|error| is_of_options(error));
+    if in_row.is_none() && !is_unsolved {
+        return Ok(filled);
+    }
+    let first = contacts.contacts().first();
+    let probed = first.and_then(|contact| {
+        let velocity = -&contact.normal.0;
+        let problem = pose(contacts, velocity.as_slice());
+        problem.and_then(|problem| solved(request, &problem)).err()
+    });
+    let of_all = in_row.filter(|_| is_unsolved).cloned();
+    match probed.filter(is_of_options).or(of_all) {
+        Some(fault) => Err(fault),
+        None => Ok(filled),
+    }
+}
+
+/// Configuration of a unit mass with one contact of `count` rows.
+fn unit_contact(count: usize) -> Result<Configuration, WireError> {
+    let axis = |k: usize| (0..3).map(|i| f64::from(u8::from(i == k))).collect();
+    let axes: Vec<Vec<f64>> = (0..3).map(axis).collect();
+    let friction = if count > 1 { 0.5 } else { 0.0 };
+    Configuration::build(&Inputs {
+        contacts: contacts_of(&axes, &[count.min(3)], &[friction], &[0.0]),
+        mass_matrix: axes,
+        constraints: Vec::new(),
+    })
+}
+
 pub(crate) fn to_python(py: Python<'_>, filled: Filled) -> PyResult<Table<'_>> {
     let errors = filled.errors.iter();
     let errors: PyResult<Vec<_>> = errors
@@ -381,7 +420,7 @@ pub(crate) fn resolve_many<'py>(
                 constraints: Vec::new(),
             })
         };
-        match asked {
+        let filled = match asked {
             None => fill(rows.len(), [n, r, 0], is_stopped, |i| {
                 let configuration = configuration(i)?;
                 let problem = pose(configuration.borrow_dependent(), rows.row(i)?)?;
@@ -395,7 +434,13 @@ pub(crate) fn resolve_many<'py>(
                     plan.write(&problem, i, places)
                 })
             }
-        }
+        }?;
+        let Some(count) = counts.iter().max().filter(|_| !options.is_empty()) else {
+            return Ok(filled);
+        };
+        let unit = unit_contact(*count)?;
+        let contacts = unit.borrow_dependent();
+        without_option_faults(filled, &request, contacts)
     })?;
     to_python(py, table)
 }

@@ -261,23 +261,23 @@ impl Impact {
         let table = interruptible(py, threads, move |is_stopped| {
             let request = Request::new(&law, &options)?.checked()?;
             let contacts = shared.borrow_dependent();
-            let Some(asked) = asked else {
-                return batch::fill(rows.len(), widths, is_stopped, |i| {
+            let filled = match asked {
+                None => batch::fill(rows.len(), widths, is_stopped, |i| {
                     let problem = pose(contacts, rows.row(i)?)?;
                     batch::solved(&request, &problem)
-                });
-            };
-            let plan = Plan::new(
-                &request,
-                asked,
-                widths,
-                contacts.len(),
-                cotangents,
-                rows.len(),
-            )?;
-            plan.fill(is_stopped, |i, places| {
-                plan.write(&pose(contacts, rows.row(i)?)?, i, places)
-            })
+                }),
+                Some(asked) => {
+                    let c = contacts.len();
+                    let plan = Plan::new(&request, asked, widths, c, cotangents, rows.len())?;
+                    plan.fill(is_stopped, |i, places| {
+                        plan.write(&pose(contacts, rows.row(i)?)?, i, places)
+                    })
+                }
+            }?;
+            if options.is_empty() {
+                return Ok(filled);
+            }
+            batch::without_option_faults(filled, &request, contacts)
         })?;
         batch::to_python(py, table)
     }

@@ -52,7 +52,7 @@ class Contacts:
     Raises
     ------
     CaromError
-        For arrays that are not real numbers of these shapes, and coefficients out of range.
+        For arrays that are not real numbers of these shapes, coefficients out of range, and friction without tangents.
 
     Examples
     --------
@@ -101,7 +101,12 @@ class Contacts:
         self._tangents = tuple(frozen(item) for item in sets)
         mu = coefficients(friction, "friction", size)
         told = "contact {index} has friction {value}: it must be finite and at least 0"
-        self._friction = frozen(_refuse(mu < 0.0, mu, "invalid-friction", told))
+        mu = _refuse(mu < 0.0, mu, "invalid-friction", told)
+        is_bare = np.array([len(item) == 0 for item in sets], dtype=bool)
+        told = (
+            "contact {index} has friction but no tangents: give one tangent row in the plane, two in space, or friction 0"
+        )
+        self._friction = frozen(_refuse(is_bare & (mu > 0.0), mu, "missing-tangents", told))
         e = coefficients(restitution, "restitution", size)
         told = "restitution is {value}: it must lie in [0, 1]"
         self._restitution = frozen(_refuse((e < 0.0) | (e > 1.0), e, "invalid-restitution", told))
