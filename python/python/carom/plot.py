@@ -15,6 +15,10 @@ from ._runs import Trajectory
 __all__ = ["energy_audit", "hodograph", "outcome_set", "trajectory"]
 
 
+#: Differences of velocities below this fraction of the speed are not drawn.
+_ROUNDING = 1e-9
+
+
 def _axes(ax: Any) -> Any:
     return plt.subplots()[1] if ax is None else ax
 
@@ -52,6 +56,16 @@ def outcome_set(outcomes: OutcomeSet, i: int, j: int, ax: Any = None) -> Any:
         ax.plot(chosen[i], chosen[j], "r+", markersize=12, label="preferred")
     ax.set_xlabel(f"velocity {i} after (SI)")
     ax.set_ylabel(f"velocity {j} after (SI)")
+    if len(velocities):
+        speed = float(np.abs(velocities).max()) or 1.0
+        spans = np.ptp(velocities, axis=0)
+        for index, limit in ((i, ax.set_xlim), (j, ax.set_ylim)):
+            # An axis over rounding errors would show them as a cloud.
+            if spans[index] < _ROUNDING * speed:
+                middle = float(velocities[:, index].mean())
+                limit(middle - 0.1 * speed, middle + 0.1 * speed)
+        if len(velocities) > 1 and spans.max() < _ROUNDING * speed:
+            ax.set_title("all samples are one outcome to rounding")
     ax.legend()
     return ax
 
