@@ -14,6 +14,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+/// Largest size of a run in a notebook, which keeps it for ever (bytes).
+const MOST_OF_NOTEBOOK: usize = 2_000_000;
+
 /// Record of a run.
 #[pyclass(frozen, module = "carom._native")]
 pub(crate) struct Record {
@@ -105,7 +108,28 @@ fn fault_of(name: &str, error: &ScenarioError) -> WireError {
     } else {
         "not-solved"
     };
-    WireError::new(kind, format!("{name}: {error}"))
+    let text = carom_cli::with_suggestion(&error.to_string());
+    WireError::new(kind, format!("{name}: {text}"))
+}
+
+/// Numbers of bodies, joints and planes of a world, its duration (s) and its laws.
+type Contents = (usize, usize, usize, f64, String);
+
+/// Checks keys and types of a world; with `reads` also its robot. Returns the contents of the world if it was read.
+#[pyfunction]
+pub(crate) fn world(
+    py: Python<'_>,
+    config: &Bound<'_, PyAny>,
+    reads: bool,
+) -> PyResult<Option<Contents>> {
+    let given = overrides(py, scenario(py, "world")?, config, &PyDict::new(py), None)?;
+    let found = if reads {
+        named::Contents::read(&given).map(Some)
+    } else {
+        named::Contents::check(&given).map(|()| None)
+    };
+    let found = found.map_err(|error| raised(py, &fault_of("world", &error)))?;
+    Ok(found.map(|c| (c.bodies, c.joints, c.planes, c.duration, c.laws)))
 }
 
 /// Runs a scenario with a configuration as text or a dictionary, values by dotted key, and a seed.
@@ -247,6 +271,11 @@ impl Record {
             .ok_or_else(|| raised(py, &invalid(format!("name: there is no figure `{name}`"))))?;
         let bytes = Format::Svg.draw(figure).map_err(Self::unwritable(py))?;
         String::from_utf8(bytes).map_err(|error| raised(py, &invalid(error.to_string())))
+    }
+
+    /// Returns the page of the run as an HTML element for notebooks.
+    fn embedded(&self, py: Python<'_>) -> PyResult<String> {
+        export::html::embedded(&self.record, MOST_OF_NOTEBOOK).map_err(Self::unwritable(py))
     }
 
     /// Writes the files of `carom run --out` and returns their paths.

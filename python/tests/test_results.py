@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
+import json
 import os
 import pathlib
 import pickle
@@ -12,6 +13,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+from html import unescape
 from html.parser import HTMLParser
 from typing import Any
 
@@ -179,6 +181,89 @@ def test_a_run_says_what_it_was_given(tmp_path: pathlib.Path) -> None:
             carom.run("bouncing-body", **fault)
     with pytest.raises(carom.CaromError, match="did you mean"):
         carom.run("bouncing-bod")
+
+
+def moved() -> carom.Motion:
+    return carom.World.from_toml(carom.show("world")).run(set={"duration": 0.8})
+
+
+def test_a_motion_is_a_result(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    motion, again = moved(), moved()
+    record = carom.run("world", set={"duration": 0.8})
+    assert motion.to_json() == record.to_json() and motion.to_dict() == record.to_dict()
+    assert motion == again and hash(motion) == hash(again) and motion != record
+    motion.rows[:] = 0.0
+    assert motion == again, "arrays belong to the caller"
+    assert motion != carom.World.from_toml(carom.show("world")).run(set={"duration": 0.7})
+    copied = pickle.loads(pickle.dumps(again))
+    assert copied == again and copied.rows.tobytes() == again.rows.tobytes()
+    again.save(tmp_path / "out")
+    assert (tmp_path / "out" / "record.json").read_text() == record.to_json()
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    page = pathlib.Path(again.show())
+    assert opened == [page.as_uri()] and page.name == "index.html" and (page.parent / "record.json").exists()
+
+
+def framed(motion: carom.Motion) -> str:
+    """The page within the frame of a notebook."""
+    frames: list[dict[str, str | None]] = []
+
+    class Frames(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            assert tag == "iframe"
+            frames.append(dict(attrs))
+
+    shown = motion._repr_html_()
+    assert len(shown.encode()) <= 2_000_000
+    Frames().feed(shown)
+    assert len(frames) == 1 and "src" not in frames[0]
+    return frames[0]["srcdoc"] or ""
+
+
+def test_a_notebook_plays_a_motion_without_a_network() -> None:
+    page = framed(moved())
+    assert page.startswith("<!DOCTYPE html>") and page.count('class="player"') == 1 and "<svg" in page
+    assert "laws: two-body (one contact), poisson (several)" in page
+    assert not re.search(r"https?://(?!www\.w3\.org)", page)
+    assert not re.search(r"(src|href)=\"(?!data:,|#)", page)
+
+
+def test_a_long_motion_is_thinned_in_a_notebook() -> None:
+    motion = carom.World.from_toml(carom.show("world")).run(set={"duration": 60.0})
+    assert len(motion.to_json()) > 5_000_000
+    assert 'class="player"' in framed(motion)
+
+
+def test_representations_are_short_and_verdicts_whole() -> None:
+    impact = carom.Impact(np.diag([2.0, 2.0]), FLOOR)
+    cloud = impact.sample([1.0, -1.0], 32)
+    assert re.fullmatch(r"SampleSet\(32 samples, diameter=[0-9.e-]+\)", repr(cloud))
+    verdict = impact.judge([1.0, -1.0], [1.0, 3.0])
+    assert len(verdict.verdict) > 120
+    assert verdict.verdict in repr(verdict) and verdict.verdict in unescape(verdict._repr_html_())
+
+
+def test_friction_needs_tangents() -> None:
+    with pytest.raises(carom.CaromError, match="contact 1 has friction but no tangents") as raised:
+        carom.Contacts([[0, 1], [1, 0]], [[[1, 0]], []], friction=0.5)
+    assert raised.value.kind == "missing-tangents" and raised.value.index == 1
+    with pytest.raises(carom.CaromError, match="no tangents"):
+        carom.Contacts([[0, 1]], friction=0.5)
+    assert len(carom.Contacts([[0, 1], [1, 0]], [[[1, 0]], []], friction=[0.5, 0.0])) == 2
+
+
+def test_an_axis_never_shows_rounding() -> None:
+    plot = pytest.importorskip("carom.plot", exc_type=ImportError)
+    impact = carom.Impact(np.diag([2.0, 2.0]), FLOOR)
+    one = plot.outcome_set(impact.sample([1.0, -1.0], 64), 0, 1)
+    assert one.get_title() == "all samples are one outcome to rounding"
+    balls = carom.Impact(np.diag([1.0, 2.0, 1.0]), carom.Contacts([[-1, 1, 0], [0, -1, 1]]))
+    two = plot.outcome_set(balls.outcomes([1.0, 0.0, -1.0]), 0, 1)
+    assert two.get_title() == ""
+    for ax in (one, two):
+        for low, high in (ax.get_xlim(), ax.get_ylim()):
+            assert high - low >= 1e-9
 
 
 def modules() -> list[Any]:
@@ -359,23 +444,34 @@ def test_type_checkers_find_mistyped_keys(tmp_path: pathlib.Path) -> None:
     [
         ("propagative", {"sample": 3}, "did you mean `samples`"),
         ("propagative", {"restitution": 1.5}, "1.5"),
+        ("propagative", {"outcomes": 2}, "outcomes"),
+        ("set-valued", {"epsilon": -1.0}, "epsilon"),
+        ("set-valued", {"bounds": 1}, "bounds"),
+        ("set-valued", {"samples": 0}, "samples"),
+        ("set-valued", {"friction_directions": 0}, "friction_directions"),
+        ("nonholonomic-newton", {"restitution": -1.0}, "-1"),
         (np.ones(2), {}, "law: "),
     ],
 )
 def test_an_option_at_fault_is_no_fault_of_a_row(law: Any, options: dict[str, Any], message: str) -> None:
-    impact = carom.Impact(np.eye(3), carom.Contacts(np.eye(3)[:2]))
+    impact = carom.Impact(np.eye(3), carom.Contacts(np.eye(3)[:1], np.eye(3)[None, 1:], friction=0.5))
     v = -np.ones((4, 3))
+    mixed = np.array([[1.0, 0.0, 0.0], [-1.0, 0.5, 0.0]])
     calls = [
         lambda: impact.resolve(v[0], law, **options),
+        lambda: impact.resolve_batch(mixed, law, **options),
         lambda: impact.resolve_batch(v, law, **options),
         lambda: impact.resolve_batch(v[:0], law, **options),
-        lambda: impact.resolve_batch(v, law, derivative=True, **options),
     ]
+    # Answers that are sets have no derivative, which is said first.
+    if "set-valued" not in law and "outcomes" not in options:
+        calls.append(lambda: impact.resolve_batch(v, law, derivative=True, **options))
     # In `resolve_many` the keyword is the restitution of the contacts, which are data of a row.
     if "restitution" not in options:
-        masses, rows = np.tile(np.eye(3), (4, 1, 1)), np.tile(np.eye(3)[:2], (4, 1, 1))
-        calls.append(lambda: carom.resolve_many(masses, rows, v, law, rows_per_contact=1, **options))
+        masses = rows = np.tile(np.eye(3), (4, 1, 1))
+        for n in (4, 0):
+            calls.append(lambda n=n: carom.resolve_many(masses[:n], rows[:n], v[:n], law, friction=0.5, **options))
     for call in calls:
         with pytest.raises(carom.CaromError, match=re.escape(message)) as raised:
             call()
-        assert raised.value.kind in ("invalid-input", "invalid-restitution")
+        assert raised.value.kind in ("invalid-input", "invalid-restitution", "invalid-option")

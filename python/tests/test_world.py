@@ -62,3 +62,17 @@ def test_a_world_without_bodies_is_refused_and_one_without_planes_says_that_bodi
 def test_a_fault_names_its_key() -> None:
     with pytest.raises(carom.CaromError, match=r"bodies\[0\].mass"):
         carom.World.from_toml(BALL.replace("fixed = true", "")).run()
+    with pytest.raises(carom.CaromError, match=r"line \d+, column 1: key `bodies\[1\].mas`.*did you mean `mass`\?"):
+        carom.World.from_toml(BALL.replace("mass", "mas"))
+    with pytest.raises(carom.CaromError, match="did you mean `sphere`"):
+        carom.World.from_toml(BALL.replace('"sphere"', '"spere"'))
+    with pytest.raises(carom.CaromError, match="did you mean `friction`"):
+        carom.World.from_toml(BALL).run(set={"contact.fricton": 0.2})
+
+
+def test_a_world_says_what_it_holds() -> None:
+    laws = "laws: two-body (one contact), poisson (several)"
+    assert repr(carom.World.from_toml(BALL)) == f"World(2 bodies, 0 joints, 1 planes, duration=1.5 s, {laws})"
+    named = carom.World({"bodies": [], "law": {"several": "propagative"}})
+    assert "World(0 bodies" in repr(named) and "propagative (several)" in repr(named)
+    assert "at least one body" in repr(carom.World({"duration": 1.0}))

@@ -33,6 +33,8 @@ mod text;
 mod usage;
 mod writing;
 
+pub use text::with_suggestion;
+
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::Write;

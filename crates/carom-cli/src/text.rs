@@ -42,7 +42,8 @@ pub(crate) fn did_you_mean<'n>(
 
 /// Adds the nearest known name to an error message about an unknown key or value, before its list of all known names. Other
 /// messages are returned unchanged.
-pub(crate) fn with_suggestion(message: &str) -> String {
+#[must_use]
+pub fn with_suggestion(message: &str) -> String {
     let suggested = ["unknown field `", "unknown variant `"]
         .into_iter()
         .find_map(|start| {

@@ -21,7 +21,8 @@ def shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.9g}"
     text = str(value)
-    return text if len(text) <= 120 else f"{text[:117]}..."
+    # A sentence is told whole.
+    return text if isinstance(value, str) or len(text) <= 120 else f"{text[:117]}..."
 
 
 def table(title: str, rows: Iterable[tuple[str, Any]]) -> str:

@@ -494,6 +494,21 @@ class SampleSet(OutcomeSet):
         return np.array(rows, dtype=np.float64).reshape(len(rows), 2)
 
     @property
+    def diameter(self) -> float:
+        """Largest difference of one velocity between two outcomes, m/s or rad/s.
+
+        Examples
+        --------
+        >>> import carom
+        >>> floor = carom.Contacts([[0.0, 1.0]], [[[1.0, 0.0]]], friction=0.3)
+        >>> cloud = carom.Impact([[1, 0], [0, 1]], floor).sample([1.0, -1.0], 4, seed=1)
+        >>> cloud.diameter < 1e-12
+        True
+        """
+        velocities = self.velocities
+        return float(np.ptp(velocities, axis=0).max()) if velocities.size else 0.0
+
+    @property
     def terminated(self) -> int:
         """How many samples came to an end.
 
@@ -536,9 +551,13 @@ class SampleSet(OutcomeSet):
         found = self.diagnostics.get("coverage")
         return None if found is None else dict(found)
 
+    def __repr__(self) -> str:
+        return f"SampleSet({len(self)} samples, diameter={self.diameter:.3g})"
+
     def _told(self) -> list[tuple[str, Any]]:
         return [
             ("samples", len(self)),
+            ("diameter", self.diameter),
             ("terminated", self.terminated),
             ("unsolved", self.unsolved),
             ("hull", self.hull),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import pathlib
+import tempfile
 import warnings
+import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from typing import Any
@@ -343,6 +346,8 @@ class World:
     >>> motion = world.run()
     >>> motion.status, motion.position.shape, round(motion.impacts[0]["time"], 6)
     ('completed', (101, 1, 3), 0.451601)
+    >>> world
+    World(1 bodies, 0 joints, 1 planes, duration=1 s, laws: two-body (one contact), poisson (several))
     """
 
     def __init__(self, config: str | Mapping[str, Any]) -> None:
@@ -365,13 +370,21 @@ class World:
         World
             Read when it runs.
 
+        Raises
+        ------
+        CaromError
+            If this is no TOML, or a key or its type is wrong, as the command line says it. Values are checked by the
+            run.
+
         Examples
         --------
         >>> import carom
         >>> carom.World.from_toml(carom.show("world")).run(set={"duration": 0.1}).status
         'completed'
         """
-        return cls(word(text, "text"))
+        world = cls(word(text, "text"))
+        _native.world(text, False)
+        return world
 
     @classmethod
     def from_urdf(cls, path: str | os.PathLike[str], **keys: Any) -> World:
@@ -446,9 +459,7 @@ class World:
         >>> kinds.count("sample"), kinds.count("impact") == len(motion.impacts)
         (21, True)
         """
-        config = self.config
-        if not isinstance(config, str) and has_infinity(config):
-            config = dumps(config)
+        config = self._given()
         try:
             if control is None:
                 motion = Motion(run("world", config, set=set, seed=seed))
@@ -463,8 +474,19 @@ class World:
                 observe(kind, event)
         return motion
 
+    def _given(self) -> str | Mapping[str, Any]:
+        config = self.config
+        return dumps(config) if not isinstance(config, str) and has_infinity(config) else config
+
     def __repr__(self) -> str:
-        return "World()"
+        try:
+            found = _native.world(self._given(), True)
+        except CaromError as error:
+            return f"World({error.message})"
+        assert found is not None
+        *numbers, duration, laws = found
+        told = [f"{n} {word}" for n, word in zip(numbers, ("bodies", "joints", "planes"))]
+        return f"World({', '.join(told)}, duration={duration:g} s, laws: {laws})"
 
 
 def _controlled(
@@ -496,7 +518,110 @@ def _controlled(
     return record
 
 
-class Motion:
+class _Recorded:
+    """A result that is read from a record."""
+
+    record: Record
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as Python's own types.
+
+        Returns
+        -------
+        dict
+            A copy.
+
+        Examples
+        --------
+        >>> import carom
+        >>> path = carom.Trajectory(carom.run("bouncing-body", set={"duration": 0.5}))
+        >>> path.to_dict()["status"]
+        'completed'
+        """
+        return self.record.to_dict()
+
+    def to_json(self) -> str:
+        """The record that the arrays are read from.
+
+        Returns
+        -------
+        str
+            As ``carom run --json`` prints it, with a line feed at its end.
+
+        Examples
+        --------
+        >>> import carom
+        >>> path = carom.Trajectory(carom.run("bouncing-body", set={"duration": 0.5}))
+        >>> path.to_json() == path.record.to_json()
+        True
+        """
+        return self.record.to_json()
+
+    def save(self, folder: str | os.PathLike[str]) -> list[str]:
+        """Writes the files of ``carom run --out``.
+
+        Parameters
+        ----------
+        folder : path
+            Where to.
+
+        Returns
+        -------
+        list of str
+            The files.
+
+        Raises
+        ------
+        CaromError
+            If they cannot be written.
+
+        Examples
+        --------
+        >>> import carom, pathlib, tempfile
+        >>> path = carom.Trajectory(carom.run("bouncing-body", set={"duration": 0.5}))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     "index.html" in [pathlib.Path(name).name for name in path.save(folder)]
+        True
+        """
+        return self.record.save(folder)
+
+    def show(self) -> str:
+        """Opens the page of the run in the browser.
+
+        Returns
+        -------
+        str
+            The page, in a temporary folder that stays.
+
+        Raises
+        ------
+        CaromError
+            If it cannot be written.
+
+        Examples
+        --------
+        >>> import carom
+        >>> path = carom.Trajectory(carom.run("bouncing-body", set={"duration": 0.5}))
+        >>> page = path.show()  # doctest: +SKIP
+        """
+        page = pathlib.Path(tempfile.mkdtemp(prefix="carom-"), "index.html")
+        self.save(page.parent)
+        webbrowser.open(page.as_uri())
+        return str(page)
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other) or not isinstance(other, _Recorded):
+            return NotImplemented
+        return self.record == other.record
+
+    def __hash__(self) -> int:
+        return hash(self.record)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self.record,))
+
+
+class Motion(_Recorded):
     """The motion of a world.
 
     Parameters
@@ -599,6 +724,9 @@ class Motion:
     def __str__(self) -> str:
         return str(self.record)
 
+    def _repr_html_(self) -> str:
+        return self.record._native.embedded()
+
 
 class RigidBody:
     """A rigid body for `bounce`.
@@ -631,7 +759,7 @@ class RigidBody:
         return f"RigidBody(mass={self.mass}, shape={self.shape.get('type')!r})"
 
 
-class Trajectory:
+class Trajectory(_Recorded):
     """The motion of a body that bounces on a plane, on an even grid of time.
 
     Parameters
@@ -710,49 +838,6 @@ class Trajectory:
 
     def __len__(self) -> int:
         return len(self.time)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The record as Python's own types.
-
-        Returns
-        -------
-        dict
-            A copy.
-
-        Examples
-        --------
-        >>> import carom
-        >>> path = carom.Trajectory(carom.run("bouncing-body", set={"duration": 0.5}))
-        >>> path.to_dict()["status"]
-        'completed'
-        """
-        return self.record.to_dict()
-
-    def to_json(self) -> str:
-        """The record that the trajectory is read from.
-
-        Returns
-        -------
-        str
-            As ``carom run bouncing-body --json``.
-
-        Examples
-        --------
-        >>> import carom
-        >>> path = carom.Trajectory(carom.run("bouncing-body", set={"duration": 0.5}))
-        >>> path.to_json() == path.record.to_json()
-        True
-        """
-        return self.record.to_json()
-
-    def __eq__(self, other: object) -> bool:
-        return self.record == other.record if isinstance(other, Trajectory) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.record)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Trajectory, (self.record,))
 
     def __repr__(self) -> str:
         impacts = len(self.record["impacts"])

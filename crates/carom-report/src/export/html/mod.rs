@@ -6,12 +6,14 @@
 //! The parts of the page are public, so that a page about many records can look alike.
 
 mod compared;
+mod embedded;
 mod headlines;
 mod paper;
 mod parts;
 
 pub use super::escape::escape;
 pub(crate) use compared::{compared, difference};
+pub use embedded::embedded;
 pub use headlines::{headlines, in_words};
 pub use parts::{animation, energy, minus, parameters, quantities, remarks, table};
 

@@ -107,3 +107,15 @@ fn the_page_begins_with_laws_and_remarks() -> Result<(), ExportError> {
     assert!(!page.contains("<b>"), "{page}");
     Ok(())
 }
+
+#[test]
+fn an_embedded_page_keeps_to_its_limit() -> Result<(), ExportError> {
+    let record = hostile();
+    let whole = embedded(&record, 2_000_000)?;
+    let (_, page) = whole.split_once(" srcdoc=\"").unwrap_or_default();
+    assert_eq!(page.find('"'), page.len().checked_sub("\"></iframe>".len()));
+    assert!(page.contains("&quot;player&quot;") == !record.animations.is_empty());
+    let shorter = embedded(&record, whole.len() - 1)?;
+    assert!(shorter.len() < whole.len() && shorter.ends_with("</iframe>"));
+    Ok(())
+}

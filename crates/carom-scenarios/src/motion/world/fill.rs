@@ -26,7 +26,7 @@ const MOST: usize = 100_000;
 pub(super) struct FillConfig {
     shape: ShapeConfig,
     mass: f64,
-    count: usize,
+    pub(super) count: usize,
     #[serde(rename = "box")]
     bounds: [[f64; 3]; 2],
     #[serde(default)]

@@ -4,6 +4,7 @@ mod body;
 mod choice;
 mod config;
 mod contact;
+mod contents;
 mod fill;
 mod joints;
 mod landings;
@@ -15,6 +16,7 @@ mod several;
 mod threads;
 mod urdf;
 
+pub use contents::Contents;
 pub use joints::Robot;
 
 use crate::config::Input;
