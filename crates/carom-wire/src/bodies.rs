@@ -25,7 +25,6 @@ pub(crate) struct BodiesInput {
     restitution: f64,
     contact: PlaceInput,
     body1: BodyInput,
-    #[serde(default)]
     body2: Option<BodyInput>,
     #[serde(default)]
     options: Map<String, Value>,

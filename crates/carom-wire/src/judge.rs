@@ -22,14 +22,11 @@ use serde_json::{Map, Value, json};
 struct AlgebraicInput {
     #[serde(default, rename = "id")]
     _id: Value,
-    #[serde(default)]
     law: Option<String>,
     mass_matrix: Vec<Vec<f64>>,
     velocity: Vec<f64>,
     velocity_plus: Vec<f64>,
-    #[serde(default)]
     velocity_free: Option<Vec<f64>>,
-    #[serde(default)]
     external_impulse: Option<Vec<f64>>,
     contacts: Vec<ContactInput>,
     #[serde(default)]
@@ -44,7 +41,6 @@ struct AlgebraicInput {
 struct BodiesInput {
     #[serde(default, rename = "id")]
     _id: Value,
-    #[serde(default)]
     law: Option<String>,
     #[serde(default)]
     friction: f64,
@@ -52,13 +48,10 @@ struct BodiesInput {
     restitution: f64,
     contact: PlaceInput,
     body1: BodyInput,
-    #[serde(default)]
     body2: Option<BodyInput>,
     velocity1_plus: [f64; 3],
     angular_velocity1_plus: [f64; 3],
-    #[serde(default)]
     velocity2_plus: Option<[f64; 3]>,
-    #[serde(default)]
     angular_velocity2_plus: Option<[f64; 3]>,
     #[serde(default)]
     options: OptionsInput,

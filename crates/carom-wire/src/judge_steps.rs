@@ -16,7 +16,6 @@ use serde_json::{Map, Value};
 pub(crate) struct StepsInput {
     #[serde(default, rename = "id")]
     _id: Value,
-    #[serde(default)]
     law: Option<String>,
     steps: Vec<StepInput>,
     #[serde(default)]
@@ -27,16 +26,12 @@ pub(crate) struct StepsInput {
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StepInput {
-    #[serde(default)]
     mass_matrix: Option<Vec<Vec<f64>>>,
     velocity: Vec<f64>,
     velocity_plus: Vec<f64>,
-    #[serde(default)]
     velocity_free: Option<Vec<f64>>,
-    #[serde(default)]
     external_impulse: Option<Vec<f64>>,
     contacts: Vec<ContactInput>,
-    #[serde(default)]
     constraints: Option<Vec<Vec<f64>>>,
 }
 

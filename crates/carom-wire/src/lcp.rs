@@ -19,13 +19,9 @@ struct ProblemInput {
     _id: Value,
     matrix: Vec<Vec<f64>>,
     vector: Vec<f64>,
-    #[serde(default)]
     method: Option<String>,
-    #[serde(default)]
     max_pivots: Option<u64>,
-    #[serde(default)]
     max_work: Option<f64>,
-    #[serde(default)]
     max_solutions: Option<u64>,
 }
 
