@@ -70,7 +70,6 @@ mod form;
 mod frame;
 mod friction;
 mod independent;
-mod interior;
 mod laws;
 mod mode;
 mod orientation;

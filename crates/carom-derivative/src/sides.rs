@@ -7,13 +7,12 @@
 
 use super::branch::{BLUR, Tied, Walk};
 use super::frame::Frame;
-use super::interior::interior;
 use super::{DifferentiableLaw, Map, Query};
 use crate::SAME_JACOBIAN;
 use crate::tolerances::NEGLIGIBLE;
 use carom_contact::internal::ROUNDING;
 use carom_contact::{ImpactError, ImpactProblem};
-use carom_metric::Tangent;
+use carom_metric::{Tangent, interior_direction};
 use nalgebra::DVector;
 use std::collections::VecDeque;
 
@@ -84,7 +83,7 @@ fn split(
     };
     let parts = [with(row.clone()), with(-row)];
     for part in &parts {
-        if interior(part, TURNED)?.is_none() {
+        if interior_direction(part, TURNED)?.is_none() {
             cells.push_back(cell);
             return Ok(false);
         }
@@ -154,7 +153,7 @@ impl<'a> Around<'a> {
                 found.is_complete = false;
                 break;
             }
-            let Some(direction) = interior(&cell, 0.0)? else {
+            let Some(direction) = interior_direction(&cell, 0.0)? else {
                 continue;
             };
             let leads = |tie: &Tied| tie.row.dot(&direction) > 0.0;

@@ -51,7 +51,7 @@ mod vector;
 pub use carom_numeric::kernel;
 pub use error::MetricError;
 pub use metric::{FAER_MIN_DIM, KineticMetric};
-pub use nonnegative::{DEPENDENT_COLUMN, Unsettled, nonnegative_least_squares};
+pub use nonnegative::{DEPENDENT_COLUMN, Unsettled, interior_direction, nonnegative_least_squares};
 pub use normals::{UnitNormals, Wedge};
 pub use reflect::orthonormal_span;
 pub use vector::{Covector, Tangent};

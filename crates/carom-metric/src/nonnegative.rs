@@ -79,6 +79,31 @@ pub fn nonnegative_least_squares(
     Err(Unsettled { iterations: limit })
 }
 
+/// Returns a unit vector inside a cone, which has a positive product with each of the unit vectors `rows`. The vector
+/// points from the origin to the nearest point of the convex hull of `rows`; by Gordan's theorem, this point is the origin
+/// exactly if no such vector exists. `None` if there are no rows, or if the point is no farther from the origin than `least`, so
+/// that the cone is too thin.
+///
+/// # Errors
+///
+/// Those of [`nonnegative_least_squares`].
+pub fn interior_direction(
+    rows: &[DVector<f64>],
+    least: f64,
+) -> Result<Option<DVector<f64>>, Unsettled> {
+    let Some(first) = rows.first() else {
+        return Ok(None);
+    };
+    let (n, m) = (first.len(), rows.len());
+    let hull = DMatrix::from_fn(n + 1, m, |i, j| if i < n { rows[j][i] } else { 1.0 });
+    let mut target = DVector::zeros(n + 1);
+    target[n] = -1.0;
+    let weights = nonnegative_least_squares(&hull, &target, 1e-14)?;
+    let nearest: DVector<f64> = hull.rows(0, n) * &weights / weights.sum();
+    let distance = kernel::norm(nearest.as_slice());
+    Ok((distance > least).then(|| nearest / distance))
+}
+
 /// Solves the least-squares problem on the columns in `passive` (those with positive unknowns), and removes columns whose
 /// unknowns would become negative. `y`, `z` and `x` are matrix, right-hand side and solution. Returns false if the last column,
 /// which enters, depends on the others, or if its unknown is not positive: the gradient that made it enter was rounding.

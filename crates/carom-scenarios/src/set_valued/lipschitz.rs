@@ -4,7 +4,7 @@ use super::slots::{slot_column, slot_norms};
 use carom_contact::{ContactSet, ImpactError};
 use carom_impact::internal::ContactSpace;
 use carom_impact::lcp::{ContactLcp, ContactRows};
-use carom_metric::nonnegative_least_squares;
+use carom_metric::interior_direction;
 use nalgebra::{DMatrix, DVector};
 
 /// Largest number of contacts in the plane for which all complementary cones are visited: $2^{15}$.
@@ -254,8 +254,10 @@ impl Inputs {
             .filter(|row| row.amax() > 1e-12 * largest)
             .map(|row| row.transpose().normalize())
             .collect();
-        let Some(middle) = interior(&rows, inputs)? else {
-            return Ok(None);
+        let middle = match interior_direction(&rows, FLAT)? {
+            Some(middle) => middle,
+            None if rows.is_empty() => DVector::zeros(inputs),
+            None => return Ok(None),
         };
         let dim = self.response.nrows();
         let mut jacobian = self.response.select_columns(&basic) * values;
@@ -268,24 +270,6 @@ impl Inputs {
             jacobian,
         }))
     }
-}
-
-/// Finds a unit vector with `dim` entries whose products with all `rows` are positive; `None` if no such vector exists. The
-/// vector points to the point of the rows' convex hull nearest to the origin. By Gordan's theorem, this point is the origin
-/// exactly if no such vector exists.
-fn interior(rows: &[DVector<f64>], dim: usize) -> Result<Option<DVector<f64>>, ImpactError> {
-    if rows.is_empty() {
-        return Ok(Some(DVector::zeros(dim)));
-    }
-    let hull = DMatrix::from_fn(dim + 1, rows.len(), |i, j| {
-        rows[j].get(i).copied().unwrap_or(1.0)
-    });
-    let mut target = DVector::zeros(dim + 1);
-    target[dim] = -1.0;
-    let weights = nonnegative_least_squares(&hull, &target, 1e-14)?;
-    let nearest = hull.rows(0, dim) * &weights / weights.sum();
-    let distance = nearest.norm();
-    Ok((distance > FLAT).then(|| nearest / distance))
 }
 
 /// True if two cones of inputs (velocity and upper bounds of the impulses) overlap and give different solutions at the
