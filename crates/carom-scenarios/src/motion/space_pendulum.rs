@@ -128,7 +128,7 @@ fn impacts(config: &Config, course: &Course) -> Table {
         ],
     );
     for impact in &course.impacts {
-        let by_law = |t: &carom_world::jointed::TouchHit| {
+        let by_law = |t: &carom_world::ImpactContact| {
             -0.5 * (1.0 - *config.restitution) * t.normal_velocity * t.impulse.norm()
         };
         let impulse: f64 = impact.touches.iter().map(|t| t.impulse.norm()).sum();

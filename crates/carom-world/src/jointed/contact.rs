@@ -1,5 +1,6 @@
 //! Contacts of jointed bodies (limits and contact points), their impacts, and the events within a step.
 
+use crate::ImpactContact;
 use carom_joints::frames::Row;
 use carom_joints::step::contacts::ContactRow;
 use nalgebra::Vector3;
@@ -47,27 +48,6 @@ pub struct LimitHit {
     pub normal_velocity: f64,
 }
 
-/// Contact point between two bodies, or a body and a plane, in an impact of jointed bodies: position, normal, impulse and
-/// velocity before.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TouchHit {
-    /// Index of a mobile body; of two mobile bodies, the smaller index.
-    pub first: usize,
-    /// Index of the other body, or of a plane counted after the bodies.
-    pub second: usize,
-    /// Position of the contact point in space (m).
-    pub point: Vector3<f64>,
-    /// Unit normal in space, from the second body or plane into the first body.
-    pub normal: Vector3<f64>,
-    /// Impulse on the first body, in space (N s).
-    pub impulse: Vector3<f64>,
-    /// Velocity along the normal before the impact, negative if approaching (m/s).
-    pub normal_velocity: f64,
-    /// True if the contact approached and its pair of bodies has a coefficient of restitution above 0, which the impact did not
-    /// use: another point of the pair was in lasting contact.
-    pub without_restitution: bool,
-}
-
 /// Constraint impulse that a joint exerts on its child body during an impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reaction {
@@ -93,7 +73,7 @@ pub struct JointImpact {
     /// Joint limits that take part in the impact.
     pub hits: Vec<LimitHit>,
     /// Contact points that take part in the impact.
-    pub touches: Vec<TouchHit>,
+    pub touches: Vec<ImpactContact>,
     /// Constraint impulses of the joints in the impact.
     pub reactions: Vec<Reaction>,
 }

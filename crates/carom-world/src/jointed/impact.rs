@@ -1,9 +1,9 @@
 //! Impacts of limits and contact points, posed in the velocities that all joints allow.
 
-use super::contact::{JointImpact, LimitHit, Place, Posed, Reaction, TouchHit};
+use super::contact::{JointImpact, LimitHit, Place, Posed, Reaction};
 use super::run::Run;
 use super::single;
-use crate::{MotionError, SingleLaw};
+use crate::{ImpactContact, MotionError, SingleLaw};
 use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem};
 use carom_impact::TwoBody;
 use carom_joints::JointError;
@@ -190,7 +190,7 @@ impl Run<'_, '_> {
                 Place::Point { pair, point, gap } => {
                     let of = &self.world.touch().pairs[pair];
                     let impulse: Vector3<f64> = p.frame.iter().zip(own).map(|(d, x)| d * *x).sum();
-                    touches.push(TouchHit {
+                    touches.push(ImpactContact {
                         first: of.first,
                         second: of.second,
                         point,

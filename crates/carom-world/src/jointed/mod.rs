@@ -24,6 +24,6 @@ mod touch;
 mod trend;
 mod world;
 
-pub use contact::{JointContact, JointImpact, LimitContact, LimitHit, Reaction, TouchHit};
+pub use contact::{JointContact, JointImpact, LimitContact, LimitHit, Reaction};
 pub use touch::TouchSpec;
 pub use world::{Control, JointEvent, JointSample, JointedEnd, JointedSpec, JointedWorld};

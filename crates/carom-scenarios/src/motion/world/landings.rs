@@ -1,5 +1,7 @@
 //! Warning about landings beside a point at rest, which have no restitution.
 
+use carom_world::ImpactContact;
+
 /// Landings of bodies beside a point at rest in one run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Landings {
@@ -11,13 +13,21 @@ pub(super) struct Landings {
 }
 
 impl Landings {
-    /// Notes an impact at `time` (s) in which a body landed without restitution beside a point at rest, and lost the energy
-    /// `loss` (J). `names` are the names of the two bodies.
-    pub(super) fn note(&mut self, time: f64, loss: f64, names: [&str; 2]) {
-        self.first
-            .get_or_insert_with(|| (time, names.map(str::to_owned)));
-        self.count += 1;
-        self.loss += loss;
+    /// Notes an impact at `time` (s) with the energy `loss` (J), if a body landed in it without restitution beside a point at rest.
+    /// `name` returns the name of a body or plane.
+    pub(super) fn note<'n>(
+        &mut self,
+        time: f64,
+        loss: f64,
+        contacts: &[ImpactContact],
+        name: impl Fn(usize) -> &'n str,
+    ) {
+        if let Some(landed) = contacts.iter().find(|c| c.without_restitution) {
+            let names = [landed.first, landed.second].map(|thing| name(thing).to_owned());
+            self.first.get_or_insert((time, names));
+            self.count += 1;
+            self.loss += loss;
+        }
     }
 
     /// Returns the warning about these landings; `None` if there were none.

@@ -5,6 +5,7 @@ mod choice;
 mod config;
 mod contact;
 mod contents;
+mod entries;
 mod fill;
 mod joints;
 mod landings;
@@ -28,6 +29,7 @@ use carom_world::{Event, Executor, RunEnd, Scheme};
 use config::Config;
 use report::Log;
 use setup::Setup;
+use several::Asked;
 use std::path::Path;
 use threads::Threads;
 
@@ -133,6 +135,7 @@ pub struct World {
     /// True if the run may switch from event-driven integration to time stepping when events become too frequent.
     hands_over: bool,
     threads: Threads,
+    asked: Asked,
 }
 
 impl World {
@@ -236,6 +239,7 @@ impl World {
             scheme,
             hands_over,
             threads,
+            asked: Asked::default(),
         };
         Ok((made, record))
     }
@@ -265,7 +269,7 @@ impl World {
             return world.run_in_steps(stepping, limits, samples, &self.threads, observe);
         }
         let single = self.setup.single();
-        let several = |index: usize| self.setup.several(index);
+        let several = |index: usize| self.asked.keep(&self.setup, index);
         let laws = carom_world::Laws {
             single: single.as_law(),
             several: &several,
@@ -282,7 +286,7 @@ impl World {
     /// the index of the body. The sign of the quaternion is chosen so that `qw` ≥ 0.
     pub fn row(&self, time: f64, body: usize, state: &State) -> [f64; 15] {
         let (velocity, spin) = self.world.velocity(body, state);
-        let [qw, qx, qy, qz] = report::quaternion(state);
+        let [qw, qx, qy, qz] = entries::quaternion(&state.rotation);
         let x = &state.position;
         [
             time,

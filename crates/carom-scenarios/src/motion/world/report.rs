@@ -1,17 +1,17 @@
 //! Record of a world's motion.
 
 use super::World;
+use super::entries::{LastingContacts, fault, final_state, impact_contact, names_of_pair};
 use super::landings::Landings;
 use super::output::{ImpactOutput, SampleOutput};
 use super::several::Comparison;
 use crate::common::ending::Extent;
-use crate::common::warn;
+use crate::common::{list, warn};
 use crate::motion::balance::Balance;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::playback::{Hit, playback, up};
 use carom_geometry::SupportMap;
 use carom_impact::frictional::Poisson;
-use carom_motion::hybrid::Ending;
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
 use carom_world::{Event, Impact, PlaneSpec, RunEnd, Sample, Scheme, StepCounts};
@@ -31,14 +31,6 @@ const FRAMES: usize = 300;
 /// Largest number of impacts that the animation shows; later impacts of a long run are omitted.
 const SHOWN: usize = 5_000;
 
-/// Lasting contact, present or past.
-struct LastingContact {
-    pair: (usize, usize),
-    begin: f64,
-    end: Option<f64>,
-    modes: Vec<(f64, bool)>,
-}
-
 /// Recorded events and states of a run.
 pub(super) struct Log<'w> {
     world: &'w World,
@@ -47,7 +39,7 @@ pub(super) struct Log<'w> {
     rests: Vec<bool>,
     rows: Vec<Value>,
     impacts: Vec<Value>,
-    contacts: Vec<LastingContact>,
+    contacts: LastingContacts<(usize, usize)>,
     frames: Vec<(f64, Vec<State>)>,
     frame_stride: usize,
     n_samples: usize,
@@ -69,7 +61,7 @@ impl<'w> Log<'w> {
             rests: vec![false; world.world.n_bodies()],
             rows: Vec::new(),
             impacts: Vec::new(),
-            contacts: Vec::new(),
+            contacts: LastingContacts::new(),
             frames: Vec::new(),
             frame_stride: setup.samples.len().div_ceil(FRAMES).max(1),
             n_samples: 0,
@@ -94,44 +86,22 @@ impl<'w> Log<'w> {
                         self.hits.push((contact.second, impact.time));
                     }
                 }
-                let landed = impact.contacts.iter().find(|c| c.without_restitution);
-                if let Some(contact) = landed {
-                    let names = [contact.first, contact.second];
-                    let names = names.map(|thing| self.world.world.name(thing));
-                    let loss = impact.energy_minus - impact.energy_plus;
-                    self.landings.note(impact.time, loss, names);
-                }
+                let loss = impact.energy_minus - impact.energy_plus;
+                let name = |thing| self.world.world.name(thing);
+                self.landings
+                    .note(impact.time, loss, &impact.contacts, name);
                 self.comparison.note(self.world, impact);
                 if self.impacts_wanted {
                     self.impacts.push(self.impact(impact));
                 }
             }
-            Event::Established {
-                time,
-                contact: pair,
-            } => self.contacts.push(LastingContact {
-                pair,
-                begin: time,
-                end: None,
-                modes: Vec::new(),
-            }),
+            Event::Established { time, contact } => self.contacts.establish(time, contact),
             Event::Mode {
                 time,
-                contact: pair,
+                contact,
                 slides,
-            } => {
-                if let Some(contact) = self.open(pair) {
-                    contact.modes.push((time, slides));
-                }
-            }
-            Event::Released {
-                time,
-                contact: pair,
-            } => {
-                if let Some(contact) = self.open(pair) {
-                    contact.end = Some(time.max(contact.begin));
-                }
-            }
+            } => self.contacts.mode(time, contact, slides),
+            Event::Released { time, contact } => self.contacts.release(time, contact),
             // Events of kinds that a record does not have.
             _ => (),
         }
@@ -142,11 +112,6 @@ impl<'w> Log<'w> {
         if self.frames.last().is_none_or(|(time, _)| *time < end.time) {
             self.frames.push((end.time, end.states.clone()));
         }
-    }
-
-    fn open(&mut self, pair: (usize, usize)) -> Option<&mut LastingContact> {
-        let open = |contact: &&mut LastingContact| contact.pair == pair && contact.end.is_none();
-        self.contacts.iter_mut().rev().find(open)
     }
 
     fn sample(&mut self, time: f64, states: &[State]) {
@@ -180,16 +145,8 @@ impl<'w> Log<'w> {
     }
 
     fn impact(&self, impact: &Impact) -> Value {
-        let contact = |c: &carom_world::ImpactContact| {
-            json!({
-                "first": self.world.world.name(c.first),
-                "second": self.world.world.name(c.second),
-                "point": list(&c.point),
-                "normal": list(&c.normal),
-                "impulse": list(&c.impulse),
-                "normal_velocity": c.normal_velocity,
-            })
-        };
+        let name = |thing| self.world.world.name(thing);
+        let contact = |c| impact_contact(c, name);
         json!({
             "time": impact.time,
             "law": impact.law,
@@ -198,17 +155,6 @@ impl<'w> Log<'w> {
             "contacts": impact.contacts.iter().map(contact).collect::<Vec<_>>(),
         })
     }
-}
-
-fn list(v: &Vector3<f64>) -> Value {
-    json!([v.x, v.y, v.z])
-}
-
-/// Returns the rotation of a body as the unit quaternion w, x, y, z with $w \ge 0$.
-pub(super) fn quaternion(state: &State) -> [f64; 4] {
-    let (w, v) = state.rotation.quaternion();
-    let sign = if w < 0.0 { -1.0 } else { 1.0 };
-    [sign * w, sign * v.x, sign * v.y, sign * v.z]
 }
 
 fn row(world: &World, time: f64, body: usize, state: &State) -> Value {
@@ -244,7 +190,7 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
         });
         record.results.insert("handed_over".to_owned(), change);
     }
-    if let Some(error) = fault(whole, end) {
+    if let Some(error) = fault(&end.ending, setup.zeno_is_error) {
         record.results.insert("error".to_owned(), error);
     }
     let ignored = match whole.scheme {
@@ -315,19 +261,6 @@ impl MomentumBalance {
     }
 }
 
-/// Returns the JSON error entry of a run. `None` unless the run was stopped by an error, or its impacts accumulate (infinitely
-/// many in finite time) and this counts as an error.
-fn fault(World { setup, .. }: &World, end: &RunEnd) -> Option<Value> {
-    match &end.ending {
-        Ending::Zeno { accumulation } => setup.zeno_is_error.then(|| {
-            let message = format!("impacts accumulate at time {accumulation}");
-            json!({"kind": "zeno", "message": message})
-        }),
-        Ending::Stopped(error) => Some(json!({"kind": error.kind(), "message": error.to_string()})),
-        _ => None,
-    }
-}
-
 /// Returns the rows of the trajectory: all samples, and the states at the end of the run unless they were sampled. `log`:
 /// recorded events and states.
 fn trajectory(whole: &World, log: &Log<'_>, end: &RunEnd) -> Vec<Value> {
@@ -338,18 +271,6 @@ fn trajectory(whole: &World, log: &Log<'_>, end: &RunEnd) -> Vec<Value> {
         rows.extend(states.map(|(body, state)| row(whole, end.time, body, state)));
     }
     rows
-}
-
-/// Returns pose and velocities of a body at the end of a run as a JSON object.
-fn final_state(World { world, .. }: &World, body: usize, state: &State) -> Value {
-    let (velocity, spin) = world.velocity(body, state);
-    json!({
-        "body": world.name(body),
-        "position": list(&state.position),
-        "quaternion": quaternion(state),
-        "velocity": list(&velocity),
-        "angular_velocity": list(&spin),
-    })
 }
 
 /// Returns the results that the record of every world has, with their keys. `log`: recorded events and states; `totals`:
@@ -365,14 +286,19 @@ fn results(
     let momentum = &totals.momentum;
     let names: Vec<&str> = (0..world.n_bodies()).map(|body| world.name(body)).collect();
     let output = &whole.setup.output;
-    let lasting = log.contacts.iter().filter(|_| output.contacts);
-    let lasting = lasting.map(|c| contact(world, c));
+    let names_of = |(first, second)| (names_of_pair(world.name(first), world.name(second)), true);
+    let lasting = if output.contacts {
+        log.contacts.json(names_of)
+    } else {
+        json!([])
+    };
     let law = match whole.scheme {
         Scheme::Events => whole.setup.several_name(),
         Scheme::TimeStepping => Poisson::NAME,
     };
     let states = end.states.iter().enumerate();
-    let states = states.map(|(body, state)| final_state(whole, body, state));
+    let states = states
+        .map(|(body, state)| final_state(world.name(body), state, world.velocity(body, state)));
     let trajectory = trajectory(whole, log, end);
     [
         ("bodies", json!(names)),
@@ -391,7 +317,7 @@ fn results(
             json!({"columns": World::COLUMNS, "rows": trajectory}),
         ),
         ("impacts", Value::Array(log.impacts.clone())),
-        ("contacts", lasting.collect()),
+        ("contacts", lasting),
         ("final", states.collect()),
         ("final_time", json!(end.time)),
         ("energy", energy_balance(balance, totals)),
@@ -586,21 +512,4 @@ fn figures(World { world, setup, .. }: &World, log: &Log<'_>, record: &mut Recor
         &series,
         &[],
     ));
-}
-
-fn contact(world: &carom_world::World, contact: &LastingContact) -> Value {
-    let modes: Vec<Value> = contact
-        .modes
-        .iter()
-        .map(|(time, slides)| {
-            json!({"time": time, "mode": if *slides { "sliding" } else { "sticking" }})
-        })
-        .collect();
-    json!({
-        "first": world.name(contact.pair.0),
-        "second": world.name(contact.pair.1),
-        "begin": contact.begin,
-        "end": contact.end,
-        "modes": modes,
-    })
 }

@@ -5,11 +5,10 @@ use super::joints::Jointed;
 use super::setup::Setup;
 use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use carom_impact::{EnergeticRestitution, Propagative};
-use carom_metric::{Covector, KineticMetric, Tangent};
-use carom_variational::State;
-use carom_world::jointed::{JointImpact, TouchHit};
+use carom_metric::{KineticMetric, Tangent};
+use carom_world::jointed::JointImpact;
 use carom_world::{Impact, ImpactContact};
-use nalgebra::{DMatrix, DVector, Vector3};
+use nalgebra::DVector;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -37,7 +36,7 @@ struct Posed {
     velocity: DVector<f64>,
 }
 
-/// Impact problem that the law for several contacts of jointed bodies was asked last.
+/// Impact problem that the law for several contacts was asked last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Asked {
     posed: Arc<Mutex<Option<Posed>>>,
@@ -46,8 +45,13 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Wraps a law so that the problems that it is asked are kept here.
-    pub(super) fn keep(&self, law: Box<dyn ImpactLaw>) -> Box<dyn ImpactLaw> {
+    /// Returns the law for several contacts at the impact with the number `index`. The problems that it is asked are kept here, unless
+    /// the user names the law.
+    pub(super) fn keep(&self, setup: &Setup, index: usize) -> Box<dyn ImpactLaw> {
+        let law = setup.several(index);
+        if setup.several_is_given {
+            return law;
+        }
         let asked = self.clone();
         Box::new(Kept { law, asked })
     }
@@ -88,45 +92,58 @@ impl ImpactLaw for Kept {
 }
 
 impl Comparison {
-    /// True if impacts are still compared: the user names no law, and none of the compared ones differs.
-    fn is_open(&self, setup: &Setup) -> bool {
-        !setup.several_is_given && self.warning.is_none() && self.compared < COMPARED
+    /// Takes the problem of an impact with these contacts, which stand behind `n_limits` limits of joints in the problem. Returns
+    /// the problem, the contacts, and the place of the one that closes; `None` if no further impact is compared, because the user
+    /// names a law or a compared impact differs, or if the law does not decide the impact.
+    fn take(
+        &self,
+        setup: &Setup,
+        asked: &Asked,
+        n_limits: usize,
+        touches: impl Iterator<Item = Touch>,
+    ) -> Option<(Posed, Vec<Touch>, usize)> {
+        if setup.several_is_given || self.warning.is_some() || self.compared >= COMPARED {
+            asked.is_closed.store(true, Ordering::Relaxed);
+            return None;
+        }
+        let posed = asked.lock().take()?;
+        let touches: Vec<Touch> = touches.collect();
+        let closing = closing(&touches)?;
+        (posed.contacts.len() == n_limits + touches.len()).then_some((posed, touches, closing))
     }
 
-    /// Compares the laws at an impact, if it is one in which the law can decide.
+    /// Compares the laws at an impact, if it is one in which the law can decide. The warning tells velocities along the normal of
+    /// the closing contact, along which the body that moves fastest has a positive velocity.
     pub(super) fn note(&mut self, world: &World, impact: &Impact) {
-        let setup = &world.setup;
-        if !self.is_open(setup) {
-            return;
-        }
-        let touches: Vec<Touch> = impact.contacts.iter().map(|c| world.touch(c)).collect();
-        let Some(closing) = closing(&touches) else {
+        let (setup, contacts) = (&world.setup, &impact.contacts);
+        let touches = contacts.iter().map(|c| world.touch(c));
+        let Some((posed, touches, closing)) = self.take(setup, &world.asked, 0, touches) else {
             return;
         };
-        if let Some((posed, direction)) = Posed::new(world, impact, &impact.contacts[closing]) {
-            let along = |v: &DVector<f64>| -> Vec<f64> {
-                let bodies = (0..v.len() / 6).map(|k| v.fixed_rows::<3>(6 * k).dot(&direction));
-                bodies.collect()
-            };
-            self.compare(setup, impact.time, &touches, &posed, "", &along);
-        }
+        let closing = &contacts[closing];
+        let along = |v: &DVector<f64>, k: usize| v.fixed_rows::<3>(6 * k).dot(&closing.normal);
+        let speed = |thing: usize| {
+            let place = impact.states.iter().position(|(body, _)| *body == thing);
+            place.map_or(0.0, |k| along(&posed.velocity, k))
+        };
+        let (first, second) = (speed(closing.first), speed(closing.second));
+        let fastest = if first.abs() >= second.abs() {
+            first
+        } else {
+            second
+        };
+        let sign = fastest.signum();
+        let told = |v: &DVector<f64>| (0..v.len() / 6).map(|k| along(v, k) * sign).collect();
+        self.compare(setup, impact.time, &touches, &posed, "", &told);
     }
 
-    /// Compares the laws at an impact of jointed bodies, if it is one in which the law can decide. `asked` has the problem of the
-    /// impact.
+    /// Compares the laws at an impact of jointed bodies, if it is one in which the law can decide.
     pub(super) fn note_joints(&mut self, jointed: &Jointed, asked: &Asked, impact: &JointImpact) {
         let (setup, n_limits) = (&jointed.setup, impact.hits.len());
-        if !self.is_open(setup) {
-            asked.is_closed.store(true, Ordering::Relaxed);
-            return;
-        }
-        let Some(posed) = asked.lock().take() else {
+        let touches = impact.touches.iter().map(|t| jointed.touch(t));
+        let Some((posed, touches, _)) = self.take(setup, asked, n_limits, touches) else {
             return;
         };
-        let touches: Vec<Touch> = impact.touches.iter().map(|t| jointed.touch(t)).collect();
-        if posed.contacts.len() != n_limits + touches.len() || closing(&touches).is_none() {
-            return;
-        }
         let part = |v: &DVector<f64>| -> Vec<f64> {
             let points = posed.contacts.iter().skip(n_limits);
             points.map(|c| c.normal.0.dot(v)).collect()
@@ -196,7 +213,7 @@ impl World {
 }
 
 impl Jointed {
-    fn touch(&self, touch: &TouchHit) -> Touch {
+    fn touch(&self, touch: &ImpactContact) -> Touch {
         let (spec, mb) = (&self.setup.spec, self.world.multibody());
         let things = [touch.first, touch.second];
         let is_mobile = |thing: usize| thing < mb.n_bodies() && mb.rigid(thing).is_some();
@@ -262,72 +279,6 @@ fn trimmed(number: String) -> String {
 }
 
 impl Posed {
-    /// Returns the problem without friction of an impact, and the direction in space along which the warning tells velocities:
-    /// the normal of the contact `closing`, along which the body that moves fastest has a positive velocity. `None` if the problem
-    /// cannot be posed.
-    fn new(
-        World { world, setup, .. }: &World,
-        impact: &Impact,
-        closing: &ImpactContact,
-    ) -> Option<(Self, Vector3<f64>)> {
-        let bodies = &setup.spec.bodies;
-        let place = |thing: usize| impact.states.iter().position(|(body, _)| *body == thing);
-        let n = 6 * impact.states.len();
-        let (mut mass, mut momentum) = (DMatrix::zeros(n, n), DVector::zeros(n));
-        for (k, (body, state)) in impact.states.iter().enumerate() {
-            let own = bodies.get(*body)?.mass.as_ref()?;
-            for i in 0..3 {
-                mass[(6 * k + i, 6 * k + i)] = own.mass();
-            }
-            mass.fixed_view_mut::<3, 3>(6 * k + 3, 6 * k + 3)
-                .copy_from(own.inertia());
-            momentum
-                .fixed_rows_mut::<3>(6 * k)
-                .copy_from(&state.linear_momentum);
-            momentum
-                .fixed_rows_mut::<3>(6 * k + 3)
-                .copy_from(&state.angular_momentum);
-        }
-        // Linear parts in space, angular parts in body axes, as in the states.
-        let row = |c: &ImpactContact, direction: &Vector3<f64>| {
-            let mut row = DVector::zeros(n);
-            for (thing, sign) in [(c.first, 1.0), (c.second, -1.0)] {
-                if let Some(k) = place(thing) {
-                    let state: &State = &impact.states[k].1;
-                    let turning = (c.point - state.position).cross(direction);
-                    row.fixed_rows_mut::<3>(6 * k)
-                        .copy_from(&(direction * sign));
-                    row.fixed_rows_mut::<3>(6 * k + 3)
-                        .copy_from(&(state.rotation.rotate_back(&turning) * sign));
-                }
-            }
-            row
-        };
-        for contact in &impact.contacts {
-            momentum -= row(contact, &contact.impulse);
-        }
-        let velocity = mass.clone().cholesky()?.solve(&momentum);
-        let contacts = impact.contacts.iter().map(|c| Contact {
-            restitution: world.surface(c.first, c.second).restitution,
-            ..Contact::frictionless(Covector(row(c, &c.normal)))
-        });
-        let contacts: Vec<Contact> = contacts.collect();
-        let along = |k: usize| velocity.fixed_rows::<3>(6 * k).dot(&closing.normal);
-        let speeds = [closing.first, closing.second].map(|thing| place(thing).map_or(0.0, along));
-        let greatest = if speeds[0].abs() >= speeds[1].abs() {
-            speeds[0]
-        } else {
-            speeds[1]
-        };
-        let metric = KineticMetric::new(mass).ok()?;
-        let posed = Self {
-            metric,
-            contacts,
-            velocity,
-        };
-        Some((posed, closing.normal * greatest.signum()))
-    }
-
     /// Resolves the impact with a law and with `propagative`, which has the given restitution. Returns the velocities after it by
     /// both laws if they differ; `None` if they agree, or if a law has no answer.
     fn differing(&self, law: &dyn ImpactLaw, restitution: f64) -> Option<[DVector<f64>; 2]> {

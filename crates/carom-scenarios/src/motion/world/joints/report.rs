@@ -2,14 +2,16 @@
 
 use super::setup::Jointed;
 use crate::common::ending::Extent;
-use crate::common::warn;
+use crate::common::{list, warn};
 use crate::motion::balance::Balance;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::world::World;
+use crate::motion::world::entries::{
+    LastingContacts, fault, final_state, impact_contact, names_of_pair, quaternion,
+};
 use crate::motion::world::landings::Landings;
 use crate::motion::world::output::ImpactOutput;
 use crate::motion::world::several::{Asked, Comparison};
-use carom_motion::hybrid::Ending;
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
 use carom_world::jointed::{
@@ -22,14 +24,6 @@ use serde_json::{Map, Value, json};
 /// Largest number of points in the figures.
 const FRAMES: usize = 2_000;
 
-/// Joint limit or pair of bodies with a contact force, now or earlier.
-struct Pressed {
-    contact: JointContact,
-    begin: f64,
-    end: Option<f64>,
-    modes: Vec<(f64, bool)>,
-}
-
 /// Recorded events and states of a run.
 pub(super) struct Log<'w> {
     jointed: &'w Jointed,
@@ -37,7 +31,8 @@ pub(super) struct Log<'w> {
     joint_rows: Vec<Value>,
     loads: Vec<Value>,
     impacts: Vec<Value>,
-    pressed: Vec<Pressed>,
+    /// Joint limits and pairs of bodies with a contact force, now or earlier.
+    pressed: LastingContacts<JointContact>,
     times: Vec<f64>,
     coordinates: Vec<Vec<f64>>,
     energies: Vec<f64>,
@@ -58,7 +53,7 @@ impl<'w> Log<'w> {
             joint_rows: Vec::new(),
             loads: Vec::new(),
             impacts: Vec::new(),
-            pressed: Vec::new(),
+            pressed: LastingContacts::new(),
             times: Vec::new(),
             coordinates: Vec::new(),
             energies: Vec::new(),
@@ -75,39 +70,22 @@ impl<'w> Log<'w> {
         match *event {
             JointEvent::Sample(sample) => self.sample(&sample),
             JointEvent::Impact(impact) => {
-                let landed = impact.touches.iter().find(|t| t.without_restitution);
-                if let Some(touch) = landed {
-                    let names = [touch.first, touch.second];
-                    let names = names.map(|thing| self.jointed.world.thing_name(thing));
-                    let loss = impact.energy_minus - impact.energy_plus;
-                    self.landings.note(impact.time, loss, names);
-                }
+                let loss = impact.energy_minus - impact.energy_plus;
+                let name = |thing| self.jointed.world.thing_name(thing);
+                self.landings.note(impact.time, loss, &impact.touches, name);
                 self.comparison
                     .note_joints(self.jointed, &self.asked, impact);
                 if self.jointed.setup.output.impacts == ImpactOutput::All {
                     self.impacts.push(self.impact(impact));
                 }
             }
-            JointEvent::Established { time, contact } => self.pressed.push(Pressed {
-                contact,
-                begin: time,
-                end: None,
-                modes: Vec::new(),
-            }),
-            JointEvent::Released { time, contact } => {
-                if let Some(pressed) = self.open(contact) {
-                    pressed.end = Some(time.max(pressed.begin));
-                }
-            }
+            JointEvent::Established { time, contact } => self.pressed.establish(time, contact),
+            JointEvent::Released { time, contact } => self.pressed.release(time, contact),
             JointEvent::Mode {
                 time,
                 contact,
                 slides,
-            } => {
-                if let Some(pressed) = self.open(contact) {
-                    pressed.modes.push((time, slides));
-                }
-            }
+            } => self.pressed.mode(time, contact, slides),
             // Events of kinds that a record does not have.
             _ => (),
         }
@@ -125,11 +103,6 @@ impl<'w> Log<'w> {
         self.times.push(time);
         self.coordinates.push(posture.q.clone());
         self.energies.push(energy);
-    }
-
-    fn open(&mut self, contact: JointContact) -> Option<&mut Pressed> {
-        let open = |p: &&mut Pressed| p.contact == contact && p.end.is_none();
-        self.pressed.iter_mut().rev().find(open)
     }
 
     fn sample(&mut self, sample: &JointSample<'_>) {
@@ -165,45 +138,24 @@ impl<'w> Log<'w> {
         map
     }
 
-    fn pressed(&self, pressed: &Pressed) -> Value {
+    /// Returns the entries that name a contact, and true if it has modes.
+    fn named(&self, contact: JointContact) -> (Map<String, Value>, bool) {
         let world = &self.jointed.world;
-        let mut map = match pressed.contact {
-            JointContact::Limit(limit) => self.limit(limit),
+        match contact {
+            JointContact::Limit(limit) => (self.limit(limit), false),
             JointContact::Pair { first, second } => {
-                let mut map = Map::new();
-                map.insert("first".to_owned(), json!(world.thing_name(first)));
-                map.insert("second".to_owned(), json!(world.thing_name(second)));
-                map
+                let [first, second] = [first, second].map(|thing| world.thing_name(thing));
+                (names_of_pair(first, second), true)
             }
-            _ => Map::new(),
-        };
-        map.insert("begin".to_owned(), json!(pressed.begin));
-        map.insert("end".to_owned(), json!(pressed.end));
-        if let JointContact::Pair { .. } = pressed.contact {
-            let mode = |slides: bool| if slides { "sliding" } else { "sticking" };
-            let modes: Vec<Value> = pressed
-                .modes
-                .iter()
-                .map(|(time, slides)| json!({"time": time, "mode": mode(*slides)}))
-                .collect();
-            map.insert("modes".to_owned(), json!(modes));
+            _ => (Map::new(), false),
         }
-        Value::Object(map)
     }
 
     fn impact(&self, impact: &JointImpact) -> Value {
         let world = &self.jointed.world;
         let mb = world.multibody();
-        let touches = impact.touches.iter().map(|hit| {
-            json!({
-                "first": world.thing_name(hit.first),
-                "second": world.thing_name(hit.second),
-                "point": list(&hit.point),
-                "normal": list(&hit.normal),
-                "impulse": list(&hit.impulse),
-                "normal_velocity": hit.normal_velocity,
-            })
-        });
+        let touches = impact.touches.iter();
+        let touches = touches.map(|hit| impact_contact(hit, |thing| world.thing_name(thing)));
         let contacts: Vec<Value> = impact
             .hits
             .iter()
@@ -252,10 +204,6 @@ fn joint_of(mb: &Multibody, coordinate: usize) -> usize {
         .unwrap_or(0)
 }
 
-fn list(v: &Vector3<f64>) -> Value {
-    json!([v.x, v.y, v.z])
-}
-
 /// Returns the velocity of the body's center of mass (m/s) and its angular velocity (rad/s), both in world axes. Both
 /// velocities are zero for a fixed body.
 fn velocity(mb: &Multibody, body: usize, state: &State) -> (Vector3<f64>, Vector3<f64>) {
@@ -272,7 +220,7 @@ fn velocity(mb: &Multibody, body: usize, state: &State) -> (Vector3<f64>, Vector
 }
 
 fn row(mb: &Multibody, time: f64, body: usize, state: &State) -> Value {
-    let (x, [qw, qx, qy, qz]) = (&state.position, super::super::report::quaternion(state));
+    let (x, [qw, qx, qy, qz]) = (&state.position, quaternion(&state.rotation));
     let (v, w) = velocity(mb, body, state);
     json!([
         time, body, x.x, x.y, x.z, qw, qx, qy, qz, v.x, v.y, v.z, w.x, w.y, w.z
@@ -284,11 +232,8 @@ fn row(mb: &Multibody, time: f64, body: usize, state: &State) -> Value {
 fn ball(mb: &Multibody, joint: usize, posture: &Posture) -> ([f64; 4], [f64; 3]) {
     let of = &mb.joints()[joint];
     let frames = of.frames(&posture.states);
-    let quaternion = carom_lie::So3::nearest(&of.relative(&frames)).map_or([f64::NAN; 4], |d| {
-        let (w, v) = d.quaternion();
-        let sign = if w < 0.0 { -1.0 } else { 1.0 };
-        [sign * w, sign * v.x, sign * v.y, sign * v.z]
-    });
+    let relative = carom_lie::So3::nearest(&of.relative(&frames));
+    let quaternion = relative.map_or([f64::NAN; 4], |rotation| quaternion(&rotation));
     let spin = |body: Option<usize>| match body {
         Some(body) => velocity(mb, body, &posture.states[body]).1,
         None => Vector3::zeros(),
@@ -356,16 +301,11 @@ fn final_joints(jointed: &Jointed, end: &JointedEnd) -> Value {
 }
 
 fn final_states(mb: &Multibody, posture: &Posture) -> Value {
-    let all = posture.states.iter().enumerate().map(|(body, state)| {
-        let (v, w) = velocity(mb, body, state);
-        json!({
-            "body": mb.body_name(body),
-            "position": list(&state.position),
-            "quaternion": super::super::report::quaternion(state),
-            "velocity": list(&v),
-            "angular_velocity": list(&w),
-        })
-    });
+    let all = posture
+        .states
+        .iter()
+        .enumerate()
+        .map(|(body, state)| final_state(mb.body_name(body), state, velocity(mb, body, state)));
     Value::Array(all.collect())
 }
 
@@ -474,11 +414,6 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
         }
     }
     let names: Vec<&str> = (0..mb.n_bodies()).map(|body| mb.body_name(body)).collect();
-    let contacts: Vec<Value> = log
-        .pressed
-        .iter()
-        .map(|pressed| log.pressed(pressed))
-        .collect();
     let load_columns = ["time", "joint", "fx", "fy", "fz", "mx", "my", "mz"];
     let assembly = jointed.world.assembly();
     let mut results = vec![
@@ -501,7 +436,7 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
             json!({"columns": load_columns, "rows": loads}),
         ),
         ("impacts", Value::Array(log.impacts.clone())),
-        ("contacts", Value::Array(contacts)),
+        ("contacts", log.pressed.json(|contact| log.named(contact))),
         ("final", final_states(mb, &end.posture)),
         ("final_joints", final_joints(jointed, end)),
         ("final_time", json!(end.time)),
@@ -532,15 +467,8 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
 /// Appends the entries of the record that only some runs have: the reason of an early end, and the number of steps in which dry
 /// friction was exceeded.
 fn remarks(jointed: &Jointed, end: &JointedEnd, results: &mut Vec<(&'static str, Value)>) {
-    if let (Ending::Zeno { accumulation }, true) = (&end.ending, jointed.setup.zeno_is_error) {
-        let message = format!("impacts accumulate at time {accumulation}");
-        results.push(("error", json!({"kind": "zeno", "message": message})));
-    }
-    if let Ending::Stopped(error) = &end.ending {
-        results.push((
-            "error",
-            json!({"kind": error.kind(), "message": error.to_string()}),
-        ));
+    if let Some(error) = fault(&end.ending, jointed.setup.zeno_is_error) {
+        results.push(("error", error));
     }
     if end.friction_exceeded > 0 {
         results.push(("friction_exceeded_steps", json!(end.friction_exceeded)));

@@ -27,11 +27,7 @@ pub(in super::super) fn run<'c>(
     let mut film = playback::Film::new(&jointed);
     let (mut impacts, duration) = (0, jointed.setup.limits.duration);
     let single = jointed.setup.single();
-    let compares = !jointed.setup.several_is_given;
-    let several = |index: usize| match jointed.setup.several(index) {
-        law if compares => asked.keep(law),
-        law => law,
-    };
+    let several = |index: usize| asked.keep(&jointed.setup, index);
     let laws = Laws {
         single: single.as_law(),
         several: &several,
