@@ -60,36 +60,21 @@ impl Config {
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
     let system = config.system()?;
-    let sampling = Sampling {
-        impulse_step: *config.impulse_step,
-        samples: config.samples.get(),
-        seed: config.seed,
-        max_steps: *config.max_steps,
-    };
+    let sampling = Sampling::new(
+        config.impulse_step,
+        config.samples,
+        config.seed,
+        config.max_steps,
+    );
     report(
         &mut record,
         &system,
         &sampling,
         1.97,
         &[
-            Plane {
-                name: "fig11_normal",
-                title: "Box and wall: normal velocities",
-                x: 0,
-                y: 2,
-            },
-            Plane {
-                name: "fig11_floor",
-                title: "Box and wall: corner A on the floor",
-                x: 1,
-                y: 0,
-            },
-            Plane {
-                name: "fig11_wall",
-                title: "Box and wall: corner B at the wall",
-                x: 3,
-                y: 2,
-            },
+            Plane::new("fig11_normal", "Box and wall: normal velocities", [0, 2]),
+            Plane::new("fig11_floor", "Box and wall: corner A on the floor", [1, 0]),
+            Plane::new("fig11_wall", "Box and wall: corner B at the wall", [3, 2]),
         ],
         input.progress,
     )?;

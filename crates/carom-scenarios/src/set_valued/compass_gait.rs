@@ -69,36 +69,25 @@ impl Config {
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
     let system = config.system()?;
-    let sampling = Sampling {
-        impulse_step: *config.impulse_step,
-        samples: config.samples.get(),
-        seed: config.seed,
-        max_steps: *config.max_steps,
-    };
+    let sampling = Sampling::new(
+        config.impulse_step,
+        config.samples,
+        config.seed,
+        config.max_steps,
+    );
     report(
         &mut record,
         &system,
         &sampling,
         2.27,
         &[
-            Plane {
-                name: "fig10_normal",
-                title: "Compass gait: normal velocities of the feet",
-                x: 0,
-                y: 2,
-            },
-            Plane {
-                name: "fig10_leading",
-                title: "Compass gait: leading foot A",
-                x: 1,
-                y: 0,
-            },
-            Plane {
-                name: "fig10_trailing",
-                title: "Compass gait: trailing foot B",
-                x: 3,
-                y: 2,
-            },
+            Plane::new(
+                "fig10_normal",
+                "Compass gait: normal velocities of the feet",
+                [0, 2],
+            ),
+            Plane::new("fig10_leading", "Compass gait: leading foot A", [1, 0]),
+            Plane::new("fig10_trailing", "Compass gait: trailing foot B", [3, 2]),
         ],
         input.progress,
     )?;

@@ -78,30 +78,28 @@ impl Config {
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
     let system = config.system()?;
-    let sampling = Sampling {
-        impulse_step: *config.impulse_step,
-        samples: config.samples.get(),
-        seed: config.seed,
-        max_steps: *config.max_steps,
-    };
+    let sampling = Sampling::new(
+        config.impulse_step,
+        config.samples,
+        config.seed,
+        config.max_steps,
+    );
     report(
         &mut record,
         &system,
         &sampling,
         9.04,
         &[
-            Plane {
-                name: "fig14_floor",
-                title: "Disk stack: the lower disks on the floor",
-                x: 0,
-                y: 2,
-            },
-            Plane {
-                name: "fig14_upper",
-                title: "Disk stack: the upper disk on the lower ones",
-                x: 4,
-                y: 6,
-            },
+            Plane::new(
+                "fig14_floor",
+                "Disk stack: the lower disks on the floor",
+                [0, 2],
+            ),
+            Plane::new(
+                "fig14_upper",
+                "Disk stack: the upper disk on the lower ones",
+                [4, 6],
+            ),
         ],
         input.progress,
     )?;

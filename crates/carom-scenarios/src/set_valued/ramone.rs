@@ -191,30 +191,24 @@ impl Config {
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
     let system = config.system()?;
-    let sampling = Sampling {
-        impulse_step: *config.impulse_step,
-        samples: config.samples.get(),
-        seed: config.seed,
-        max_steps: *config.max_steps,
-    };
+    let sampling = Sampling::new(
+        config.impulse_step,
+        config.samples,
+        config.seed,
+        config.max_steps,
+    );
     report(
         &mut record,
         &system,
         &sampling,
         3.20,
         &[
-            Plane {
-                name: "fig13_trailing",
-                title: "RAMone: trailing foot B",
-                x: 3,
-                y: 2,
-            },
-            Plane {
-                name: "fig13_normal",
-                title: "RAMone: normal velocities of the feet",
-                x: 0,
-                y: 2,
-            },
+            Plane::new("fig13_trailing", "RAMone: trailing foot B", [3, 2]),
+            Plane::new(
+                "fig13_normal",
+                "RAMone: normal velocities of the feet",
+                [0, 2],
+            ),
         ],
         input.progress,
     )?;

@@ -3,6 +3,7 @@
 use super::lipschitz::StepLipschitz;
 use super::playback::playback;
 use super::system::FrictionalSystem;
+use crate::config::{Count, Positive};
 use crate::extremes::extremes;
 use crate::{Progress, ScenarioError};
 use carom_contact::{Diagnostics, ImpactError, ImpactLaw, ImpactProblem};
@@ -14,6 +15,7 @@ use carom_impact::internal::Draw;
 use carom_report::record::{
     Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
 };
+use std::num::NonZeroU64;
 
 /// Number of samples whose paths are drawn.
 const DRAWN_PATHS: u64 = 400;
@@ -33,13 +35,27 @@ const NET: f64 = 0.05;
 /// Options of the samples.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sampling {
-    pub(super) impulse_step: f64,
-    pub(super) samples: u64,
-    pub(super) seed: u64,
-    pub(super) max_steps: usize,
+    impulse_step: f64,
+    samples: u64,
+    seed: u64,
+    max_steps: usize,
 }
 
 impl Sampling {
+    pub(super) fn new(
+        impulse_step: Positive,
+        samples: NonZeroU64,
+        seed: u64,
+        max_steps: Count<1, 100_000>,
+    ) -> Self {
+        Self {
+            impulse_step: *impulse_step,
+            samples: samples.get(),
+            seed,
+            max_steps: *max_steps,
+        }
+    }
+
     /// Returns the set-valued law of the paper. The upper bound on the impulse of each contact in a step is drawn from a
     /// uniform distribution. If a step has several solutions, the one that Lemke's method finds is taken.
     fn plain(&self) -> SetValued {
@@ -88,10 +104,16 @@ impl Sampling {
 
 /// Plane of contact velocities in a figure: two row indices.
 pub(super) struct Plane {
-    pub(super) name: &'static str,
-    pub(super) title: &'static str,
-    pub(super) x: usize,
-    pub(super) y: usize,
+    name: &'static str,
+    title: &'static str,
+    rows: [usize; 2],
+}
+
+impl Plane {
+    /// Creates a plane with two contact rows as its axes, for a figure with this name and title.
+    pub(super) fn new(name: &'static str, title: &'static str, rows: [usize; 2]) -> Self {
+        Self { name, title, rows }
+    }
 }
 
 /// Adds the outcomes of a set-valued impact to a record. `table_3`: number of complementarity problems per sample in the
@@ -191,7 +213,7 @@ pub(super) fn report(
             ));
         }
         match planes.first() {
-            Some(plane) => playback(record, system, &simultaneous, [plane.x, plane.y]),
+            Some(plane) => playback(record, system, &simultaneous, plane.rows),
             None => Ok(()),
         }
     })
@@ -400,7 +422,13 @@ fn figure(
         row.map(snap).collect()
     };
     let points = |label: &str, points: &[Vec<f64>], shape, color| {
-        Mark::points(label, take(points, plane.x), take(points, plane.y), color).shape(shape)
+        Mark::points(
+            label,
+            take(points, plane.rows[0]),
+            take(points, plane.rows[1]),
+            color,
+        )
+        .shape(shape)
     };
     let outcomes: Vec<Vec<f64>> = summary
         .velocities
@@ -413,8 +441,8 @@ fn figure(
         plane.title,
         "Velocities met during the impact and after it, over samples of every overlap of the \
          contacts; beside them the outcomes if all contacts act at once, and one after the other.",
-        axis(plane.x),
-        axis(plane.y),
+        axis(plane.rows[0]),
+        axis(plane.rows[1]),
     )
     .mark(points(
         "during the impact",

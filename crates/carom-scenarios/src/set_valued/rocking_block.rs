@@ -63,30 +63,24 @@ pub(super) fn block(
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
     let system = config.system()?;
-    let sampling = Sampling {
-        impulse_step: *config.impulse_step,
-        samples: config.samples.get(),
-        seed: config.seed,
-        max_steps: *config.max_steps,
-    };
+    let sampling = Sampling::new(
+        config.impulse_step,
+        config.samples,
+        config.seed,
+        config.max_steps,
+    );
     report(
         &mut record,
         &system,
         &sampling,
         2.67,
         &[
-            Plane {
-                name: "fig9_normal",
-                title: "Rocking block: normal velocities of the corners",
-                x: 0,
-                y: 2,
-            },
-            Plane {
-                name: "fig9_corner_a",
-                title: "Rocking block: corner A",
-                x: 1,
-                y: 0,
-            },
+            Plane::new(
+                "fig9_normal",
+                "Rocking block: normal velocities of the corners",
+                [0, 2],
+            ),
+            Plane::new("fig9_corner_a", "Rocking block: corner A", [1, 0]),
         ],
         input.progress,
     )?;
