@@ -4,7 +4,7 @@ mod places;
 mod record;
 
 use crate::{SCENARIOS, Scenario, citations};
-use carom_impact::LAWS;
+use carom_impact::{LAWS, LawInfo};
 use places::{Place, places};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -188,12 +188,9 @@ pub fn search(words: &[String]) -> Found {
             }
         }
     }
-    let mut found: Vec<(u32, &'static Scenario)> = Vec::new();
-    for (scenario, fields) in INDEX.iter() {
-        if let Some(weight) = weight(fields, &wanted) {
-            found.push((weight, *scenario));
-        }
-    }
+    let found = INDEX.iter();
+    let found = found.filter_map(|(scenario, fields)| Some((weight(fields, &wanted)?, *scenario)));
+    let mut found: Vec<(u32, &'static Scenario)> = found.collect();
     // A stable sort: equal ones stay in the order of the questions.
     found.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
     let scenarios: Vec<&Scenario> = found.into_iter().map(|(_, scenario)| scenario).collect();
@@ -255,35 +252,25 @@ fn fields(scenario: &Scenario) -> Vec<Field> {
 /// Returns the laws and chapters that have the words which no scenario has.
 fn beyond_scenarios(wanted: &[Wanted]) -> Found {
     let has = |text: &str| weight(&[Field::new(1, text)], wanted).is_some();
-    let mut found = Found::default();
-    let mut slugs: Vec<&str> = Vec::new();
-    for entry in &GLOSSARY.words {
-        if has(&format!(
-            "{} | {}",
-            entry.words.join(" | "),
-            entry.laws.join(" ")
-        )) {
-            slugs.push(&entry.chapter);
-            let laws = LAWS.iter().map(|law| law.name);
-            let mut laws: Vec<&str> = laws
-                .filter(|law| entry.laws.iter().any(|own| own == law))
-                .collect();
-            laws.retain(|law| !found.laws.contains(law));
-            found.laws.extend(laws);
-        }
+    let text = |entry: &Entry| format!("{} | {}", entry.words.join(" | "), entry.laws.join(" "));
+    let entries = GLOSSARY.words.iter().filter(|entry| has(&text(entry)));
+    let entries: Vec<&Entry> = entries.collect();
+    let is_law = |law: &&LawInfo| {
+        let own = |entry: &&Entry| entry.laws.iter().any(|own| own == law.name);
+        let text = || format!("{} {} {}", law.name, law.summary, law.reference);
+        entries.iter().any(own) || has(&text())
+    };
+    let is_chapter = |(slug, title): &(&String, &String)| {
+        entries.iter().any(|entry| entry.chapter == **slug) || has(title)
+    };
+    let chapters = GLOSSARY.chapters.iter().filter(is_chapter);
+    Found {
+        scenarios: Vec::new(),
+        laws: LAWS.iter().filter(is_law).map(|law| law.name).collect(),
+        chapters: chapters
+            .map(|(slug, title)| (slug.as_str(), title.as_str()))
+            .collect(),
     }
-    for law in LAWS {
-        let text = format!("{} {} {}", law.name, law.summary, law.reference);
-        if !found.laws.contains(&law.name) && has(&text) {
-            found.laws.push(law.name);
-        }
-    }
-    for (slug, title) in &GLOSSARY.chapters {
-        if slugs.contains(&slug.as_str()) || has(title) {
-            found.chapters.push((slug, title));
-        }
-    }
-    found
 }
 
 /// Returns a text in lower case without accents and punctuation, its words between single spaces.

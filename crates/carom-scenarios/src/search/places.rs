@@ -112,11 +112,11 @@ fn list(kind: &'static str, first: &str, words: &[&str], places: &mut Vec<Place>
         if !goes_on {
             break;
         }
-        let Some(found) = numbers(kind, word) else {
+        let Some(mut found) = numbers(kind, word) else {
             break;
         };
-        if is_range {
-            fill(kind, places, &found);
+        if is_range && let Some(first) = places.pop() {
+            places.extend(range(kind, &first, &found.remove(0)));
         }
         places.extend(found);
         is_range = false;
@@ -124,17 +124,6 @@ fn list(kind: &'static str, first: &str, words: &[&str], places: &mut Vec<Place>
         used = k + 1 + offset;
     }
     used
-}
-
-/// Adds the places between the last one of a list and the first one of `next`.
-fn fill(kind: &'static str, places: &mut Vec<Place>, next: &[Place]) {
-    let (Some(first), Some(last)) = (places.last(), next.first()) else {
-        return;
-    };
-    let between = range(kind, first, last);
-    places.extend(between.into_iter().skip(1));
-    // The last one of the range is that of `next`.
-    places.pop();
 }
 
 /// Reads a number, or a range of numbers, from a word such as `5,`, `(16)`, `4(a)`, `4a`, `5.1` or `(7)-(9)`.
