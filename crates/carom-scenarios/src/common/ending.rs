@@ -1,9 +1,10 @@
 //! Status of a run in its record, and the reason in words for a run that ended early.
 
+use carom_motion::generalized::Trajectory;
 use carom_motion::hybrid::Ending;
 use carom_report::Record;
 use carom_report::export::shown;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt::Display;
 
 /// Requested and actual extent of a run.
@@ -20,6 +21,26 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
+    /// Creates the extent of a run of which the time `duration` (s) was requested. It had `n_impacts` impacts and reached `time`
+    /// (s).
+    pub(crate) fn of_time(duration: f64, n_impacts: usize, time: f64) -> Self {
+        Self {
+            impacts: None,
+            duration,
+            n_impacts,
+            time,
+        }
+    }
+
+    /// Writes the status of a run of a mechanical system to its record as [`note`](Self::note) does, and the name of its impact law.
+    /// The time `duration` (s) was requested.
+    pub(crate) fn note_run(duration: f64, law: &str, run: &Trajectory, record: &mut Record) {
+        let end = &run.end;
+        let extent = Self::of_time(duration, end.n_impacts, end.state.time);
+        extent.note("", &end.ending, record);
+        record.results.insert("laws".to_owned(), json!([law]));
+    }
+
     /// Writes the status of a run to its record, and under the key `ended` the reason for which it ended before the requested
     /// extent. A run of which only a number of impacts was requested is `completed` when it has reached that number. `part` names
     /// the run if the record has several; the status is then that of the last run that ended early.

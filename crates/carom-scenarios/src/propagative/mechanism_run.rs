@@ -9,7 +9,6 @@ use carom_mechanism::planar::PlanarMechanism;
 use carom_motion::hybrid::Ending;
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use carom_variational::TimeGrid;
-use serde_json::json;
 
 use carom_motion::generalized::{CollisionIntegrator, ForceParameter, Impact, Trajectory};
 
@@ -97,15 +96,7 @@ impl AuditedRun {
             let message = error.to_string().into();
             record.results.insert("error".to_owned(), message);
         }
-        let end = &self.trajectory.end;
-        let extent = Extent {
-            impacts: None,
-            duration: self.duration,
-            n_impacts: end.n_impacts,
-            time: end.state.time,
-        };
-        extent.note("", &end.ending, record);
-        record.results.insert("laws".to_owned(), json!([self.law]));
+        Extent::note_run(self.duration, self.law, &self.trajectory, record);
         let mut impacts = Table::new(
             "impacts",
             "Impacts, with the contact of each elementary impact where there is only one.",

@@ -254,12 +254,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     }
     let weight = block.mass * block.gravity;
     let identity = (1.0 + weight) * t - 0.5 * block.mass * block.width * *config.angular_velocity;
-    let extent = Extent {
-        impacts: None,
-        duration: t,
-        n_impacts: landings.len(),
-        time: t,
-    };
+    let extent = Extent::of_time(t, landings.len(), t);
     let ending: Ending<ScenarioError> = Ending::Zeno { accumulation: t };
     extent.note("", &ending, &mut record);
     record.quantities.extend([

@@ -44,12 +44,7 @@ pub(super) fn report<F: Flight>(
     record: &mut Record,
 ) -> Result<(), ScenarioError> {
     let end = run.end();
-    let extent = Extent {
-        impacts: None,
-        duration: config.duration,
-        n_impacts: end.n_impacts,
-        time: end.time,
-    };
+    let extent = Extent::of_time(config.duration, end.n_impacts, end.time);
     extent.note("", &end.ending, record);
     match &run.end().ending {
         Ending::Stopped(error) => fail(record, error.kind(), &error.to_string()),

@@ -47,12 +47,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         _ if zeno => &accumulates,
         ending => ending,
     };
-    let extent = Extent {
-        impacts: None,
-        duration: setup.duration,
-        n_impacts: end.n_impacts,
-        time,
-    };
+    let extent = Extent::of_time(setup.duration, end.n_impacts, time);
     extent.note("", ending, &mut record);
     report::report(&setup, &integrator, &trajectory, zeno, &mut record)?;
     record

@@ -166,12 +166,7 @@ fn row(world: &World, time: f64, body: usize, state: &State) -> Value {
 /// Adds the results, tables, figures and animation of a completed run to its record. `log`: recorded events and states.
 pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Record) {
     let World { world, setup, .. } = whole;
-    let extent = Extent {
-        impacts: None,
-        duration: setup.limits.duration,
-        n_impacts: end.n_impacts,
-        time: end.time,
-    };
+    let extent = Extent::of_time(setup.limits.duration, end.n_impacts, end.time);
     extent.note("", &end.ending, record);
     let lowest = log.lowest.min(world.lowest_gap(&end.states));
     let totals = Totals {

@@ -9,7 +9,6 @@ use carom_report::record::{
     Axis, Color, Column, Figure, Mark, Quantity, Record, ReferenceKind, Table,
 };
 use carom_variational::TimeGrid;
-use serde_json::json;
 
 /// Largest number of steps of one run, so that a typing error in the configuration does not run for hours.
 const MAX_STEPS: f64 = 1e6;
@@ -117,17 +116,7 @@ pub(crate) fn describe(
     (kind, source): (ReferenceKind, &str),
     coordinates: &[(&str, &str)],
 ) {
-    let end = &motion.trajectory.end;
-    let extent = Extent {
-        impacts: None,
-        duration: motion.duration,
-        n_impacts: end.n_impacts,
-        time: end.state.time,
-    };
-    extent.note("", &end.ending, record);
-    record
-        .results
-        .insert("laws".to_owned(), json!([motion.law]));
+    Extent::note_run(motion.duration, motion.law, &motion.trajectory, record);
     for (k, time) in motion.impact_times().into_iter().enumerate() {
         let quantity = Quantity::new(format!("impact_{}_time_s", k + 1), time, "s");
         record.quantities.push(match reference.get(k) {

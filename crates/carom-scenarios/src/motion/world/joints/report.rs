@@ -381,12 +381,7 @@ fn momentum(jointed: &Jointed, end: &JointedEnd) -> (Value, f64) {
 
 pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record: &mut Record) {
     let mb = jointed.world.multibody();
-    let extent = Extent {
-        impacts: None,
-        duration: jointed.setup.limits.duration,
-        n_impacts: end.n_impacts,
-        time: end.time,
-    };
+    let extent = Extent::of_time(jointed.setup.limits.duration, end.n_impacts, end.time);
     extent.note("", &end.ending, record);
     let mut rows = log.rows.clone();
     let mut joint_rows = log.joint_rows.clone();
