@@ -7,6 +7,8 @@ use crate::progress;
 use crate::writing::{WRITING, alone};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
+use std::io::Write;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, TryLockError};
 use std::time::{Duration, Instant};
@@ -31,6 +33,29 @@ pub(crate) fn whole<T>(write: impl FnOnce() -> T) -> T {
         let written = write();
         WROTE.store(true, Ordering::Relaxed);
         written
+    })
+}
+
+/// Prints the results of a run on stdout: `text`, and unless it is JSON (`is_json`) a line that names the folder `out` with the
+/// `written` files, or the option for one. Nothing is printed if the files are all that is wanted (`is_quiet`).
+pub(crate) fn print(
+    text: &str,
+    is_json: bool,
+    is_quiet: bool,
+    out: Option<(&Path, usize)>,
+) -> std::io::Result<()> {
+    if is_quiet && !is_json && out.is_some() {
+        return Ok(());
+    }
+    let end = match out {
+        _ if is_json => String::new(),
+        Some((dir, written)) => format!("\nwrote {written} files to {}\n", dir.display()),
+        None => "\nadd --out DIR for figures, tables and the record\n".to_owned(),
+    };
+    let mut stdout = std::io::stdout().lock();
+    whole(|| {
+        write!(stdout, "{text}{end}")?;
+        stdout.flush()
     })
 }
 

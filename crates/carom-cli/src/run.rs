@@ -2,6 +2,7 @@
 
 mod side_by_side;
 
+use crate::interrupt::{print, whole};
 use crate::progress::Meter;
 use crate::{Failure, text};
 use carom::report::input::{MAX_TOML_BYTES, read_text};
@@ -146,29 +147,18 @@ pub(crate) fn run(args: &RunArgs, is_quiet: bool) -> Result<(), Failure> {
     } else {
         in_words(&record, is_demo)
     };
-    let written = match &args.out {
+    let out = match &args.out {
         Some(dir) => {
             let _meter = Meter::new("files", is_quiet);
             let films = studio.map(|studio| studio.films(&record, &films));
             let films = films.transpose().map_err(unwritable)?.unwrap_or_default();
             let write = || export::write_with(&record, dir, &args.figures(), films);
-            crate::interrupt::whole(write).map_err(unwritable)?
+            let written = whole(write).map_err(unwritable)?;
+            Some((dir.as_path(), written.len()))
         }
-        None => Vec::new(),
+        None => None,
     };
-    if is_quiet && !args.json && args.out.is_some() {
-        return Ok(());
-    }
-    let end = match &args.out {
-        _ if args.json => String::new(),
-        Some(dir) => format!("\nwrote {} files to {}\n", written.len(), dir.display()),
-        None => "\nadd --out DIR for figures, tables and the record\n".to_owned(),
-    };
-    let mut out = std::io::stdout().lock();
-    crate::interrupt::whole(|| {
-        write!(out, "{text}{end}")?;
-        out.flush()
-    })?;
+    print(&text, args.json, is_quiet, out)?;
     stopped(&record).map_or(Ok(()), Err)
 }
 

@@ -2,7 +2,7 @@
 
 mod unpack;
 
-use crate::interrupt::whole;
+use crate::interrupt::{self, whole};
 use crate::progress::Meter;
 use crate::{Failure, text};
 use carom::report::input::{MAX_JSON_BYTES, MAX_TOML_BYTES, read_text};
@@ -164,25 +164,14 @@ fn print(
             if told.is_empty() { "" } else { "\n" },
         )
     };
-    let written = match &args.out {
+    let out = match &args.out {
         Some(dir) => {
-            whole(|| export::write_all(record, dir, &[export::Format::Svg])).map_err(unwritable)?
+            let write = || export::write_all(record, dir, &[export::Format::Svg]);
+            Some((dir.as_path(), whole(write).map_err(unwritable)?.len()))
         }
-        None => Vec::new(),
+        None => None,
     };
-    if is_quiet && !args.json && args.out.is_some() {
-        return Ok(());
-    }
-    let end = match &args.out {
-        _ if args.json => String::new(),
-        Some(dir) => format!("\nwrote {} files to {}\n", written.len(), dir.display()),
-        None => "\nadd --out DIR for figures, tables and the record\n".to_owned(),
-    };
-    let mut out = std::io::stdout().lock();
-    whole(|| {
-        write!(out, "{text}{end}")?;
-        out.flush()
-    })?;
+    interrupt::print(&text, args.json, is_quiet, out)?;
     Ok(())
 }
 

@@ -2,12 +2,11 @@
 
 use super::{Chosen, RunArgs, record, stopped, tell};
 use crate::Failure;
-use crate::interrupt::whole;
+use crate::interrupt::{print, whole};
 use crate::progress::Meter;
 use carom::report::compare::{ComparedRun, comparison};
 use carom::report::export;
 use carom::scenarios::Scenario;
-use std::io::Write;
 
 /// Fewest and most runs.
 const RUNS: std::ops::RangeInclusive<usize> = 2..=6;
@@ -122,12 +121,12 @@ pub(super) fn run(
         runs.push(ComparedRun::new(unquoted(value), set, record));
     }
     let found = comparison(&runs);
-    let written = match &args.out {
+    let out = match &args.out {
         Some(dir) => {
             let write = || export::write_compared(&runs, &found, dir, &args.figures());
-            whole(write).map_err(unwritable)?.len()
+            Some((dir.as_path(), whole(write).map_err(unwritable)?.len()))
         }
-        None => 0,
+        None => None,
     };
     drop(meter);
     if !is_quiet {
@@ -135,25 +134,14 @@ pub(super) fn run(
             tell(&run.record, args.json, &run.set);
         }
     }
-    if is_quiet && !args.json && args.out.is_some() {
-        return Ok(());
-    }
     let text = if args.json {
         format!("{found:#}\n")
     } else {
-        let end = match &args.out {
-            Some(dir) => format!("wrote {written} files to {}", dir.display()),
-            None => "add --out DIR for figures, tables and the records".to_owned(),
-        };
         let name = chosen.scenario.name;
         let told = export::compared_summary(&runs, &found);
-        format!("{name}: {} side by side\n\n{told}\n{end}\n", several.key)
+        format!("{name}: {} side by side\n\n{told}", several.key)
     };
-    let mut out = std::io::stdout().lock();
-    whole(|| {
-        write!(out, "{text}")?;
-        out.flush()
-    })?;
+    print(&text, args.json, is_quiet, out)?;
     let failed = runs.iter().find_map(|run| stopped(&run.record));
     failed.map_or(Ok(()), Err)
 }
