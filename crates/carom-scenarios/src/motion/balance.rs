@@ -1,5 +1,6 @@
 //! Balance of the energy of a run, term by term.
 
+use carom_report::record::Quantity;
 use serde_json::{Map, Value, json};
 
 /// Energies at both ends of a run, and the work of everything that changed the energy between them.
@@ -12,12 +13,28 @@ pub(super) struct Balance {
     pub(super) error: f64,
     /// Names of the terms and their works (J), positive if a term adds energy.
     pub(super) terms: Vec<(&'static str, f64)>,
+    /// Losses and works (J) by their keys in the record: first those of impacts and of lasting contacts.
+    pub(super) parts: Vec<(&'static str, f64)>,
 }
 
 impl Balance {
-    /// Returns the entry `energy` of a record: energies, the losses and works `parts` by their own keys, the list `balance` of
-    /// all terms with the unexplained rest at its end, and the largest error.
-    pub(super) fn json(&self, parts: &[(&str, f64)]) -> Value {
+    /// Returns the energies at both ends and the losses in impacts and lasting contacts as quantities of a record.
+    pub(super) fn quantities(&self) -> impl Iterator<Item = Quantity> {
+        let losses = self.parts.iter().take(2).copied();
+        let all = self.ends().into_iter().chain(losses);
+        all.map(|(key, value)| Quantity::new(key, value, "J"))
+    }
+
+    fn ends(&self) -> [(&'static str, f64); 2] {
+        [
+            ("energy_initial_j", self.initial),
+            ("energy_final_j", self.last),
+        ]
+    }
+
+    /// Returns the entry `energy` of a record: energies, losses and works by their own keys, the list `balance` of all terms with
+    /// the unexplained rest at its end, and the largest error.
+    pub(super) fn json(&self) -> Value {
         let explained: f64 = self.terms.iter().map(|(_, work)| work).sum();
         let unexplained = self.last - self.initial - explained;
         let terms = self.terms.iter().copied();
@@ -27,11 +44,9 @@ impl Balance {
             .map(entry)
             .collect();
         let mut energy = Map::new();
-        for (key, value) in [("initial_j", self.initial), ("final_j", self.last)] {
+        for (key, value) in self.ends().iter().chain(&self.parts) {
+            let key = key.strip_prefix("energy_").unwrap_or(key);
             energy.insert(key.to_owned(), json!(value));
-        }
-        for (key, value) in parts {
-            energy.insert((*key).to_owned(), json!(value));
         }
         let error = self.error.max(unexplained.abs());
         energy.insert("max_abs_error_j".to_owned(), json!(error));

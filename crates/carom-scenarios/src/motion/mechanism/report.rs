@@ -164,13 +164,13 @@ pub(super) fn report(
         .collect();
     let impacts = run.impacts().map(|hit| impact(setup, integrator, hit));
     let impacts: Vec<Value> = impacts.collect::<Result<_, ScenarioError>>()?;
-    let totals = Totals::new(run, &stops, first, last);
+    let books = energy_balance(run, &stops, (first, last));
     let mut results = vec![
         ("coordinates", json!(setup.coordinates)),
         ("trajectory", json!({"columns": columns, "rows": rows})),
         ("impacts", Value::Array(impacts)),
         ("contacts", Value::Array(lasting(setup, run, &stops))),
-        ("energy", totals.json()),
+        ("energy", books.json()),
         (
             "final",
             json!({"time": end, "q": last.node.q, "v": last.node.v}),
@@ -194,7 +194,16 @@ pub(super) fn report(
     for (key, value) in results {
         record.results.insert(key.to_owned(), value);
     }
-    record.quantities.extend(totals.quantities(run));
+    let impacts = Quantity::new("impacts", run.end.n_impacts as f64, "");
+    record.quantities.push(impacts);
+    record.quantities.extend(books.quantities());
+    let work = run.end.balance.force_work;
+    record.quantities.extend([
+        Quantity::new("force_work_j", work, "J").note("of dampers and actuators"),
+        Quantity::new("energy_max_error_j", books.error, "J").note(
+            "the energy with what went and came, against the start; of order two in the step",
+        ),
+    ]);
     figures(setup, run, &stops, record);
     Ok(())
 }
@@ -281,60 +290,30 @@ fn impact(
     }))
 }
 
-/// Energies of a whole run (J).
-struct Totals {
-    initial: f64,
-    at_end: f64,
-    balance: Balance,
-    /// Largest absolute difference of the balanced energy from that at the start.
-    error: f64,
-}
-
-impl Totals {
-    fn new(run: &Trajectory, stops: &[Stop<'_>], first: &Stop<'_>, last: &Stop<'_>) -> Self {
-        let initial = first.energy();
-        let errors = stops.iter().map(|stop| (stop.balanced() - initial).abs());
-        Self {
-            initial,
-            at_end: last.energy(),
-            balance: run.end.balance,
-            error: errors.fold(0.0, f64::max),
-        }
-    }
-
-    fn json(&self) -> Value {
-        let balance = &self.balance;
-        let books = Books {
-            initial: self.initial,
-            last: self.at_end,
-            error: self.error,
-            terms: vec![
-                ("impacts", -balance.impact_loss),
-                ("lasting contacts", -balance.contact_loss),
-                ("actuators", balance.force_work + balance.damper_loss),
-                ("dampers", -balance.damper_loss),
-            ],
-        };
-        books.json(&[
+/// Returns the balance of the energy of a run from its computed states `stops`, of which `first` and `last` are the first and the
+/// last one. The error is the largest absolute difference of the balanced energy from that at the start.
+fn energy_balance(
+    run: &Trajectory,
+    stops: &[Stop<'_>],
+    (first, last): (&Stop<'_>, &Stop<'_>),
+) -> Books {
+    let (initial, balance) = (first.energy(), &run.end.balance);
+    let errors = stops.iter().map(|stop| (stop.balanced() - initial).abs());
+    Books {
+        initial,
+        last: last.energy(),
+        error: errors.fold(0.0, f64::max),
+        terms: vec![
+            ("impacts", -balance.impact_loss),
+            ("lasting contacts", -balance.contact_loss),
+            ("actuators", balance.force_work + balance.damper_loss),
+            ("dampers", -balance.damper_loss),
+        ],
+        parts: vec![
             ("impact_loss_j", balance.impact_loss),
             ("contact_loss_j", balance.contact_loss),
             ("force_work_j", balance.force_work),
-        ])
-    }
-
-    fn quantities(&self, run: &Trajectory) -> [Quantity; 7] {
-        let balance = &self.balance;
-        [
-            Quantity::new("impacts", run.end.n_impacts as f64, ""),
-            Quantity::new("energy_initial_j", self.initial, "J"),
-            Quantity::new("energy_final_j", self.at_end, "J"),
-            Quantity::new("impact_loss_j", balance.impact_loss, "J"),
-            Quantity::new("contact_loss_j", balance.contact_loss, "J"),
-            Quantity::new("force_work_j", balance.force_work, "J").note("of dampers and actuators"),
-            Quantity::new("energy_max_error_j", self.error, "J").note(
-                "the energy with what went and came, against the start; of order two in the step",
-            ),
-        ]
+        ],
     }
 }
 

@@ -1,7 +1,7 @@
 //! Record of a world's motion.
 
 use super::World;
-use super::entries::{LastingContacts, fault, final_state, impact_contact, names_of_pair};
+use super::entries::{self, LastingContacts, fault, final_state, impact_contact, names_of_pair};
 use super::landings::Landings;
 use super::output::{ImpactOutput, SampleOutput};
 use super::several::Comparison;
@@ -169,12 +169,13 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
     let extent = Extent::of_time(setup.limits.duration, end.n_impacts, end.time);
     extent.note("", &end.ending, record);
     let lowest = log.lowest.min(world.lowest_gap(&end.states));
-    let totals = Totals {
-        energy: [world.initial_states(), end.states.as_slice()].map(|states| energy(whole, states)),
-        momentum: MomentumBalance::new(whole, end),
-        lowest: lowest.min(end.lowest_gap),
-    };
-    for (key, value) in results(whole, log, end, &totals) {
+    let lowest = lowest.min(end.lowest_gap);
+    let books = energy_balance(whole, end);
+    let (momentum, momentum_error) = momentum(whole, end);
+    for (key, value) in results(whole, log, end, lowest) {
+        record.results.insert(key.to_owned(), value);
+    }
+    for (key, value) in [("energy", books.json()), ("momentum", momentum)] {
         record.results.insert(key.to_owned(), value);
     }
     if let Some(change) = &end.handed_over {
@@ -198,18 +199,29 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
     let comparison = log.comparison.warning().map(str::to_owned);
     let warnings = [falls_for_ever(whole), comparison, log.landings.warning()];
     warn(&mut record.results, warnings.into_iter().flatten());
-    record.quantities.extend(quantities(log, end, &totals));
+    let n_lasting = log.contacts.len() as f64;
+    record.quantities.extend([
+        Quantity::new("impacts", end.n_impacts as f64, ""),
+        Quantity::new("contacts_that_lasted", n_lasting, ""),
+    ]);
+    record.quantities.extend(books.quantities());
+    record.quantities.extend([
+        Quantity::new("energy_max_error_j", end.balance.energy_error, "J")
+            .note(match end.stepping {
+                None => "the energy with what impacts and lasting contacts took, against the start",
+                Some(_) => {
+                    "the energy with what impacts and lasting contacts took, against the start: rounding where all is \
+                     stepped in time, for the error of these steps is part of contact_loss_j (energy.lasting_work_j)"
+                }
+            }),
+        Quantity::new("momentum_error_ns", momentum_error, "N s"),
+    ]);
+    if lowest.is_finite() {
+        let lowest = Quantity::new("lowest_gap_m", lowest, "m");
+        record.quantities.push(lowest);
+    }
     figures(whole, log, record);
     playback(&setup.spec, &log.frames, &log.shown, record);
-}
-
-/// Totals over all bodies.
-struct Totals {
-    /// Mechanical energy at the start and at the end (J).
-    energy: [f64; 2],
-    momentum: MomentumBalance,
-    /// Smallest gap of the run (m); infinite if no pair can touch.
-    lowest: f64,
 }
 
 /// Returns the total mechanical energy of all bodies in these states (J).
@@ -218,42 +230,21 @@ fn energy(World { world, .. }: &World, states: &[State]) -> f64 {
     states.iter().enumerate().map(each).sum()
 }
 
-/// Balance of the linear momentum of all bodies and the impulses on them (N s).
-struct MomentumBalance {
-    before: Vector3<f64>,
-    after: Vector3<f64>,
-    gravity: Vector3<f64>,
-    /// Impulses of planes and fixed bodies on the others, by name.
-    supports: Map<String, Value>,
-    /// Largest absolute component of the unexplained change of momentum.
-    error: f64,
-}
-
-impl MomentumBalance {
-    fn new(World { world, setup, .. }: &World, end: &RunEnd) -> Self {
-        let momentum = |states: &[State]| -> Vector3<f64> {
-            states.iter().map(|state| state.linear_momentum).sum()
-        };
-        let masses = setup.spec.bodies.iter().filter_map(|b| b.mass.as_ref());
-        let mass: f64 = masses.map(|m| m.mass()).sum();
-        let gravity = setup.gravity * (mass * end.time);
-        let mut supports = Map::new();
-        let mut given = Vector3::zeros();
-        for (thing, impulse) in end.balance.supports.iter().enumerate() {
-            if thing >= world.n_bodies() || world.is_fixed(thing) {
-                supports.insert(world.name(thing).to_owned(), list(impulse));
-                given += impulse;
-            }
-        }
-        let (before, after) = (momentum(world.initial_states()), momentum(&end.states));
-        Self {
-            before,
-            after,
-            gravity,
-            supports,
-            error: (before + gravity + given - after).amax(),
+/// Returns the balance of the linear momentum of all bodies as JSON, and its error (N s).
+fn momentum(World { world, setup, .. }: &World, end: &RunEnd) -> (Value, f64) {
+    let masses = setup.spec.bodies.iter().filter_map(|b| b.mass.as_ref());
+    let mass: f64 = masses.map(|m| m.mass()).sum();
+    let gravity = setup.gravity * (mass * end.time);
+    let mut supports = Map::new();
+    let mut given = Vector3::zeros();
+    for (thing, impulse) in end.balance.supports.iter().enumerate() {
+        if thing >= world.n_bodies() || world.is_fixed(thing) {
+            supports.insert(world.name(thing).to_owned(), list(impulse));
+            given += impulse;
         }
     }
+    let states = [world.initial_states(), end.states.as_slice()];
+    entries::momentum(states, &gravity, &given, supports)
 }
 
 /// Returns the rows of the trajectory: all samples, and the states at the end of the run unless they were sampled. `log`:
@@ -268,17 +259,10 @@ fn trajectory(whole: &World, log: &Log<'_>, end: &RunEnd) -> Vec<Value> {
     rows
 }
 
-/// Returns the results that the record of every world has, with their keys. `log`: recorded events and states; `totals`:
-/// energies, momentum balance and smallest gap.
-fn results(
-    whole: &World,
-    log: &Log<'_>,
-    end: &RunEnd,
-    totals: &Totals,
-) -> [(&'static str, Value); 14] {
+/// Returns the results that the record of every world has, with their keys, apart from balances. `log`: recorded events and
+/// states; `lowest`: smallest gap of the run (m), infinite if no pair can touch.
+fn results(whole: &World, log: &Log<'_>, end: &RunEnd, lowest: f64) -> [(&'static str, Value); 12] {
     let world = &whole.world;
-    let balance = &end.balance;
-    let momentum = &totals.momentum;
     let names: Vec<&str> = (0..world.n_bodies()).map(|body| world.name(body)).collect();
     let output = &whole.setup.output;
     let names_of = |(first, second)| (names_of_pair(world.name(first), world.name(second)), true);
@@ -306,7 +290,7 @@ fn results(
             end.stepping.as_ref().map_or(Value::Null, stepping),
         ),
         // JSON has no infinity: `json!` writes null for it.
-        ("lowest_gap_m", json!(totals.lowest)),
+        ("lowest_gap_m", json!(lowest)),
         (
             "trajectory",
             json!({"columns": World::COLUMNS, "rows": trajectory}),
@@ -315,23 +299,12 @@ fn results(
         ("contacts", lasting),
         ("final", states.collect()),
         ("final_time", json!(end.time)),
-        ("energy", energy_balance(balance, totals)),
-        (
-            "momentum",
-            json!({
-                "initial": list(&momentum.before),
-                "final": list(&momentum.after),
-                "gravity": list(&momentum.gravity),
-                "supports": momentum.supports,
-                "max_abs_error": momentum.error,
-            }),
-        ),
     ]
 }
 
-/// Returns the entry `energy` of the record: energies at both ends, losses, and the balance term by term.
-fn energy_balance(balance: &carom_world::Balance, totals: &Totals) -> Value {
-    let [initial, last] = totals.energy;
+/// Returns the balance of the energy of all bodies.
+fn energy_balance(whole: &World, end: &RunEnd) -> Balance {
+    let balance = &end.balance;
     let mut terms = vec![
         ("impacts", -balance.impact_loss),
         // The error of the steps is a part of the loss, and a term of its own.
@@ -348,18 +321,18 @@ fn energy_balance(balance: &carom_world::Balance, totals: &Totals) -> Value {
         ("moving overlapping bodies apart", balance.projection),
     ];
     terms.extend(of_steps.into_iter().filter(|(_, work)| *work != 0.0));
-    let books = Balance {
-        initial,
-        last,
+    Balance {
+        initial: energy(whole, whole.world.initial_states()),
+        last: energy(whole, &end.states),
         error: balance.energy_error,
         terms,
-    };
-    books.json(&[
-        ("impact_loss_j", balance.impact_loss),
-        ("contact_loss_j", balance.contact_loss),
-        ("projection_j", balance.projection),
-        ("lasting_work_j", balance.lasting_work),
-    ])
+        parts: vec![
+            ("impact_loss_j", balance.impact_loss),
+            ("contact_loss_j", balance.contact_loss),
+            ("projection_j", balance.projection),
+            ("lasting_work_j", balance.lasting_work),
+        ],
+    }
 }
 
 /// Converts the counts of time stepping (numbers of steps, contact problems and solver iterations) to a JSON object.
@@ -377,32 +350,6 @@ fn stepping(counts: &StepCounts) -> Value {
         "n_bounces": counts.n_bounces,
         "handed_over": counts.handed_over,
     })
-}
-
-fn quantities(log: &Log<'_>, end: &RunEnd, totals: &Totals) -> Vec<Quantity> {
-    let balance = &end.balance;
-    let [initial, at_end] = totals.energy;
-    let mut quantities = vec![
-        Quantity::new("impacts", end.n_impacts as f64, ""),
-        Quantity::new("contacts_that_lasted", log.contacts.len() as f64, ""),
-        Quantity::new("energy_initial_j", initial, "J"),
-        Quantity::new("energy_final_j", at_end, "J"),
-        Quantity::new("impact_loss_j", balance.impact_loss, "J"),
-        Quantity::new("contact_loss_j", balance.contact_loss, "J"),
-        Quantity::new("energy_max_error_j", balance.energy_error, "J")
-            .note(match end.stepping {
-                None => "the energy with what impacts and lasting contacts took, against the start",
-                Some(_) => {
-                    "the energy with what impacts and lasting contacts took, against the start: rounding where all is \
-                     stepped in time, for the error of these steps is part of contact_loss_j (energy.lasting_work_j)"
-                }
-            }),
-        Quantity::new("momentum_error_ns", totals.momentum.error, "N s"),
-    ];
-    if totals.lowest.is_finite() {
-        quantities.push(Quantity::new("lowest_gap_m", totals.lowest, "m"));
-    }
-    quantities
 }
 
 /// Returns a warning if all bodies fall for ever, because no plane is below them and no body is fixed; otherwise `None`.

@@ -7,7 +7,7 @@ use crate::motion::balance::Balance;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::world::World;
 use crate::motion::world::entries::{
-    LastingContacts, fault, final_state, impact_contact, names_of_pair, quaternion,
+    self, LastingContacts, fault, final_state, impact_contact, names_of_pair, quaternion,
 };
 use crate::motion::world::landings::Landings;
 use crate::motion::world::output::ImpactOutput;
@@ -344,8 +344,6 @@ fn constraints(jointed: &Jointed) -> Value {
 
 fn momentum(jointed: &Jointed, end: &JointedEnd) -> (Value, f64) {
     let mb = jointed.world.multibody();
-    let linear =
-        |states: &[State]| -> Vector3<f64> { states.iter().map(|s| s.linear_momentum).sum() };
     let angular = |states: &[State]| -> Vector3<f64> {
         let one = |s: &State| s.position.cross(&s.linear_momentum) + s.angular_momentum_w();
         states.iter().map(one).sum()
@@ -367,15 +365,8 @@ fn momentum(jointed: &Jointed, end: &JointedEnd) -> (Value, f64) {
     }
     let (before, after) = (&jointed.world.start().states, &end.posture.states);
     let given: Vector3<f64> = end.supports.iter().sum();
-    let error = (linear(before) + gravity + given - linear(after)).amax();
-    let value = json!({
-        "initial": list(&linear(before)),
-        "final": list(&linear(after)),
-        "gravity": list(&gravity),
-        "supports": supports,
-        "max_abs_error": error,
-        "angular": {"initial": list(&angular(before)), "final": list(&angular(after))},
-    });
+    let (mut value, error) = entries::momentum([before, after], &gravity, &given, supports);
+    value["angular"] = json!({"initial": list(&angular(before)), "final": list(&angular(after))});
     (value, error)
 }
 
@@ -397,8 +388,7 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
         ));
     }
     let (momentum, momentum_error) = momentum(jointed, end);
-    let initial = mb.energy(jointed.world.start());
-    let last = mb.energy(&end.posture);
+    let books = energy_balance(jointed, end);
     let mut loads = log.loads.clone();
     if log.last_sample != Some(end.time)
         && let Some((last, length)) = &end.loads
@@ -435,7 +425,7 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
         ("final", final_states(mb, &end.posture)),
         ("final_joints", final_joints(jointed, end)),
         ("final_time", json!(end.time)),
-        ("energy", energy_balance(end, [initial, last])),
+        ("energy", books.json()),
         ("momentum", momentum),
         ("max_joint_residual_m", json!(end.residual)),
         ("constraints", constraints(jointed)),
@@ -455,7 +445,16 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
     let comparison = log.comparison.warning().map(str::to_owned);
     let warnings = [comparison, log.landings.warning()];
     warn(&mut record.results, warnings.into_iter().flatten());
-    quantities(end, [initial, last], momentum_error, record);
+    let impacts = Quantity::new("impacts", end.n_impacts as f64, "");
+    record.quantities.push(impacts);
+    record.quantities.extend(books.quantities());
+    record.quantities.extend([
+        Quantity::new("energy_max_error_j", end.energy_error, "J").note(
+            "the energy with all losses and without the work of actuators, against the start",
+        ),
+        Quantity::new("momentum_error_ns", momentum_error, "N s"),
+        Quantity::new("joint_residual_m", end.residual, "m"),
+    ]);
     figures(jointed, log, record);
 }
 
@@ -470,12 +469,12 @@ fn remarks(jointed: &Jointed, end: &JointedEnd, results: &mut Vec<(&'static str,
     }
 }
 
-/// Returns the entry `energy` of the record: energies at both ends, works and losses, and the balance term by term.
-fn energy_balance(end: &JointedEnd, [initial, last]: [f64; 2]) -> Value {
-    let works = &end.works;
-    let books = Balance {
-        initial,
-        last,
+/// Returns the balance of the energy of all bodies, springs and rotors.
+fn energy_balance(jointed: &Jointed, end: &JointedEnd) -> Balance {
+    let (works, mb) = (&end.works, jointed.world.multibody());
+    Balance {
+        initial: mb.energy(jointed.world.start()),
+        last: mb.energy(&end.posture),
         error: end.energy_error,
         terms: vec![
             ("impacts", -end.impact_loss),
@@ -484,34 +483,14 @@ fn energy_balance(end: &JointedEnd, [initial, last]: [f64; 2]) -> Value {
             ("dampers", -works.damper),
             ("dry friction", -works.friction),
         ],
-    };
-    books.json(&[
-        ("impact_loss_j", end.impact_loss),
-        ("contact_loss_j", works.contact),
-        ("actuator_work_j", works.actuator),
-        ("damper_loss_j", works.damper),
-        ("friction_loss_j", works.friction),
-    ])
-}
-
-fn quantities(
-    end: &JointedEnd,
-    [initial, last]: [f64; 2],
-    momentum_error: f64,
-    record: &mut Record,
-) {
-    record.quantities.extend([
-        Quantity::new("impacts", end.n_impacts as f64, ""),
-        Quantity::new("energy_initial_j", initial, "J"),
-        Quantity::new("energy_final_j", last, "J"),
-        Quantity::new("impact_loss_j", end.impact_loss, "J"),
-        Quantity::new("contact_loss_j", end.works.contact, "J"),
-        Quantity::new("energy_max_error_j", end.energy_error, "J").note(
-            "the energy with all losses and without the work of actuators, against the start",
-        ),
-        Quantity::new("momentum_error_ns", momentum_error, "N s"),
-        Quantity::new("joint_residual_m", end.residual, "m"),
-    ]);
+        parts: vec![
+            ("impact_loss_j", end.impact_loss),
+            ("contact_loss_j", works.contact),
+            ("actuator_work_j", works.actuator),
+            ("damper_loss_j", works.damper),
+            ("friction_loss_j", works.friction),
+        ],
+    }
 }
 
 /// Adds the figures of joint coordinates and energy against time to the record.
