@@ -4,10 +4,9 @@
 //! best time of each counts. They mean something on a busy machine, where the times that follow do not.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use carom_contact::internal::Opening;
+use carom_contact::internal::{Candidate, Opening};
 use carom_contact::{
-    Candidate, Contact, ContactSet, Diagnostics, ImpactLaw, ImpactOutcome, ImpactProblem,
-    ImpactStatus, Rules,
+    Contact, ContactSet, Diagnostics, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, Rules,
 };
 use carom_impact::frictional::AnitescuPotra;
 use carom_metric::{Covector, KineticMetric, Tangent};

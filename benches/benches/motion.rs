@@ -86,7 +86,7 @@ fn on_floor(velocity: f64) -> (World, f64) {
 
 fn per_step((world, steps): &(World, f64)) -> Duration {
     let begin = Instant::now();
-    black_box(world.run(
+    let _ = black_box(world.run(
         &laws(OnZeno::Rest),
         &Limits::duration(2.0),
         &[],
