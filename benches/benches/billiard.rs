@@ -39,7 +39,7 @@ fn orbits(c: &mut Criterion) {
     };
     let sum = |billiard: &PennyBilliard<Ellipse>, from: PennyState| {
         let mut sum = 0.0;
-        billiard
+        let _ = billiard
             .follow(black_box(from), Limits::impacts(IMPACTS), |e| sum += e.time)
             .unwrap();
         sum
@@ -61,7 +61,7 @@ fn orbits(c: &mut Criterion) {
     let superellipse = on(Superellipse::new(0.15, 0.2, 4.0).unwrap());
     measure("superellipse-1000-impacts", &|| {
         let mut sum = 0.0;
-        superellipse
+        let _ = superellipse
             .follow(black_box(start()), Limits::impacts(IMPACTS), |e| {
                 sum += e.time
             })
