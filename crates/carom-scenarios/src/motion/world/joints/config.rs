@@ -79,6 +79,9 @@ struct ActuatorConfig {
     limit: Option<f64>,
 }
 
+/// Creates an error from a key of a joint and a message.
+type Fault<'f> = dyn Fn(&str, String) -> ScenarioError + 'f;
+
 /// Specification of a joint, with the names of its coordinates.
 pub(super) struct Built {
     pub(super) spec: JointSpec,
@@ -143,12 +146,8 @@ impl JointConfig {
         Ok(Built { spec, names })
     }
 
-    /// Rejects keys that the joint type `kind` does not have. `fault`: creates the error from a key and a message.
-    fn check_keys(
-        &self,
-        kind: &Kind,
-        fault: &dyn Fn(&str, String) -> ScenarioError,
-    ) -> Result<(), ScenarioError> {
+    /// Rejects keys that the joint type `kind` does not have.
+    fn check_keys(&self, kind: &Kind, fault: &Fault<'_>) -> Result<(), ScenarioError> {
         let n_axes = kind.axes.count();
         let ball = kind.is_spherical();
         let some = !kind.coordinates.is_empty();
@@ -182,12 +181,8 @@ impl JointConfig {
         Ok(())
     }
 
-    /// Rejects keys that have no effect: a restitution without a limit, or a rest position without a spring. `fault`: creates
-    /// the error from a key and a message.
-    fn check_effect(
-        &self,
-        fault: &dyn Fn(&str, String) -> ScenarioError,
-    ) -> Result<(), ScenarioError> {
+    /// Rejects keys that have no effect: a restitution without a limit, or a rest position without a spring.
+    fn check_effect(&self, fault: &Fault<'_>) -> Result<(), ScenarioError> {
         if let Some(limits) = &self.limits {
             if limits.lower.is_none() && limits.upper.is_none() {
                 let message = "nothing is limited: give `lower`, `upper` or both".to_owned();
@@ -226,7 +221,7 @@ impl JointConfig {
     fn coordinate_names(
         &self,
         kind: &Kind,
-        fault: &dyn Fn(&str, String) -> ScenarioError,
+        fault: &Fault<'_>,
     ) -> Result<Vec<String>, ScenarioError> {
         let n = kind.coordinates.len();
         // The angle of a limited spherical joint is a coordinate in the run only.
@@ -256,7 +251,7 @@ impl JointConfig {
     fn given_axes(
         &self,
         kind: &Kind,
-        fault: &dyn Fn(&str, String) -> ScenarioError,
+        fault: &Fault<'_>,
     ) -> Result<Vec<Vector3<f64>>, ScenarioError> {
         let finite = |key: &str, axis: &[f64; 3]| {
             if axis.iter().all(|x| x.is_finite()) && axis.iter().any(|x| *x != 0.0) {
@@ -279,7 +274,7 @@ impl JointConfig {
     fn given_anchors(
         &self,
         kind: &Kind,
-        fault: &dyn Fn(&str, String) -> ScenarioError,
+        fault: &Fault<'_>,
     ) -> Result<Vec<Vector3<f64>>, ScenarioError> {
         let Some(anchors) = &self.anchors else {
             return Ok(Vec::new());
@@ -298,7 +293,7 @@ impl JointConfig {
     fn coordinates(
         &self,
         kind: &Kind,
-        fault: &dyn Fn(&str, String) -> ScenarioError,
+        fault: &Fault<'_>,
     ) -> Result<Vec<CoordinateSpec>, ScenarioError> {
         let n = kind.coordinates.len();
         if n == 0 {
@@ -328,42 +323,20 @@ impl JointConfig {
             Ok(Some(list))
         };
         let limits = self.limits.as_ref();
-        let lists = [
-            spread("position", &self.position, false)?,
-            spread("velocity", &self.velocity, false)?,
-            spread("stiffness", &self.stiffness, true)?,
-            spread("rest", &self.rest, true)?,
-            spread("damping", &self.damping, true)?,
-            spread("friction", &self.friction, true)?,
-            spread("armature", &self.armature, true)?,
-            spread(
-                "limits.lower",
-                &limits.and_then(|l| l.lower.as_ref().map(Bounds::numbers)),
-                true,
-            )?,
-            spread(
-                "limits.upper",
-                &limits.and_then(|l| l.upper.as_ref().map(Bounds::numbers)),
-                true,
-            )?,
-            spread(
-                "limits.restitution",
-                &limits.and_then(|l| l.restitution.clone()),
-                true,
-            )?,
-        ];
-        let [
-            position,
-            velocity,
-            stiffness,
-            rest,
-            damping,
-            friction,
-            armature,
-            lower,
-            upper,
-            e,
-        ] = lists;
+        let bound = |bounds: &Option<Bounds>| bounds.as_ref().map(Bounds::numbers);
+        let lower = limits.and_then(|limits| bound(&limits.lower));
+        let upper = limits.and_then(|limits| bound(&limits.upper));
+        let restitution = limits.and_then(|limits| limits.restitution.clone());
+        let position = spread("position", &self.position, false)?;
+        let velocity = spread("velocity", &self.velocity, false)?;
+        let stiffness = spread("stiffness", &self.stiffness, true)?;
+        let rest = spread("rest", &self.rest, true)?;
+        let damping = spread("damping", &self.damping, true)?;
+        let friction = spread("friction", &self.friction, true)?;
+        let armature = spread("armature", &self.armature, true)?;
+        let lower = spread("limits.lower", &lower, true)?;
+        let upper = spread("limits.upper", &upper, true)?;
+        let restitution = spread("limits.restitution", &restitution, true)?;
         let actuators = self.drives(n, fault)?;
         let of = |list: &Option<Vec<f64>>, k: usize, default: f64| {
             list.as_ref()
@@ -378,7 +351,7 @@ impl JointConfig {
                     of(&lower, k, f64::NEG_INFINITY),
                     of(&upper, k, f64::INFINITY),
                 )
-                .with_restitution(of(&e, k, 0.0))
+                .with_restitution(of(&restitution, k, 0.0))
                 .with_spring(of(&stiffness, k, 0.0), of(&rest, k, 0.0))
                 .with_damping(of(&damping, k, 0.0))
                 .with_friction(of(&friction, k, 0.0))
@@ -388,11 +361,7 @@ impl JointConfig {
         Ok(actuators.into_iter().enumerate().map(one).collect())
     }
 
-    fn drives(
-        &self,
-        n: usize,
-        fault: &dyn Fn(&str, String) -> ScenarioError,
-    ) -> Result<Vec<Option<Actuator>>, ScenarioError> {
+    fn drives(&self, n: usize, fault: &Fault<'_>) -> Result<Vec<Option<Actuator>>, ScenarioError> {
         let mut drives = Vec::with_capacity(n);
         if let Some(list) = &self.actuators {
             if list.len() != n {
@@ -409,11 +378,7 @@ impl JointConfig {
         Ok(drives)
     }
 
-    fn ball(
-        &self,
-        kind: &Kind,
-        fault: &dyn Fn(&str, String) -> ScenarioError,
-    ) -> Result<BallSpec, ScenarioError> {
+    fn ball(&self, kind: &Kind, fault: &Fault<'_>) -> Result<BallSpec, ScenarioError> {
         let mut ball = BallSpec::default();
         if !kind.is_spherical() {
             return Ok(ball);
@@ -526,11 +491,7 @@ impl FrameConfig {
 }
 
 impl ActuatorConfig {
-    fn build(
-        &self,
-        key: &str,
-        fault: &dyn Fn(&str, String) -> ScenarioError,
-    ) -> Result<Option<Actuator>, ScenarioError> {
+    fn build(&self, key: &str, fault: &Fault<'_>) -> Result<Option<Actuator>, ScenarioError> {
         let of = |part: &str, message: String| fault(&format!("{key}.{part}"), message);
         let given = [
             ("value", self.value.is_some()),
