@@ -7,7 +7,7 @@ use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, 
 use carom_impact::{EnergeticRestitution, Propagative};
 use carom_metric::{KineticMetric, Tangent};
 use carom_world::jointed::JointImpact;
-use carom_world::{Impact, ImpactContact};
+use carom_world::{Impact, ImpactContact, Surface};
 use nalgebra::DVector;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -198,12 +198,10 @@ struct Touch {
     is_between_bodies: bool,
 }
 
-impl World {
-    fn touch(&self, contact: &ImpactContact) -> Touch {
-        let bodies = &self.setup.spec.bodies;
-        let is_mobile = |thing: usize| bodies.get(thing).is_some_and(|body| body.mass.is_some());
-        let surface = self.world.surface(contact.first, contact.second);
-        Touch {
+impl Touch {
+    /// Creates the contact from its place in an impact and its `surface`. `is_mobile` returns true for a body that moves.
+    fn new(contact: &ImpactContact, surface: &Surface, is_mobile: impl Fn(usize) -> bool) -> Self {
+        Self {
             normal_velocity: contact.normal_velocity,
             restitution: surface.restitution,
             rubs: surface.friction > 0.0,
@@ -212,20 +210,24 @@ impl World {
     }
 }
 
+impl World {
+    fn touch(&self, contact: &ImpactContact) -> Touch {
+        let bodies = &self.setup.spec.bodies;
+        let surface = self.world.surface(contact.first, contact.second);
+        let is_mobile = |thing: usize| bodies.get(thing).is_some_and(|body| body.mass.is_some());
+        Touch::new(contact, &surface, is_mobile)
+    }
+}
+
 impl Jointed {
-    fn touch(&self, touch: &ImpactContact) -> Touch {
+    fn touch(&self, contact: &ImpactContact) -> Touch {
         let (spec, mb) = (&self.setup.spec, self.world.multibody());
-        let things = [touch.first, touch.second];
-        let is_mobile = |thing: usize| thing < mb.n_bodies() && mb.rigid(thing).is_some();
+        let things = [contact.first, contact.second];
         let mut pairs = spec.pairs.iter();
         let own = pairs.find(|(pair, _)| pair.iter().all(|thing| things.contains(thing)));
         let surface = own.map_or(&spec.surface, |(_, surface)| surface);
-        Touch {
-            normal_velocity: touch.normal_velocity,
-            restitution: surface.restitution,
-            rubs: surface.friction > 0.0,
-            is_between_bodies: things.into_iter().all(is_mobile),
-        }
+        let is_mobile = |thing: usize| thing < mb.n_bodies() && mb.rigid(thing).is_some();
+        Touch::new(contact, surface, is_mobile)
     }
 }
 
