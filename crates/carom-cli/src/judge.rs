@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::junit::{Case, Outcome, Suite};
-use crate::lines;
+use crate::lines::{self, answer_all, solved};
 use carom_wire::{Command, Line};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -68,34 +68,23 @@ pub(crate) fn judge(args: &JudgeArgs, is_quiet: bool) -> Result<(), Failure> {
     let asked = match (&args.fail_on, &args.junit) {
         (Some(findings), _) => findings.clone(),
         (None, Some(_)) => vec![Finding::Residual, Finding::Energy],
-        (None, None) => return lines::answer_all(&args.lines, Command::Judge, is_quiet),
+        (None, None) => {
+            let nobody = &mut |_: &Line| {};
+            return solved(answer_all(&args.lines, Command::Judge, is_quiet, nobody)?);
+        }
     };
     let mut suite = Suite::new("carom judge");
     let mut has_failed = false;
-    let mut output = std::io::stdout().lock();
-    let all_solved = {
-        let mut observe = |line: &Line| {
-            let case = case_of(line, suite.cases.len() + 1, &asked, args);
-            has_failed |= !matches!(case.outcome, Outcome::Passed);
-            suite.cases.push(case);
-        };
-        let input = lines::open(&args.lines)?;
-        let threads = args.lines.threads();
-        let asked = lines::Asked {
-            command: Command::Judge,
-            is_quiet,
-            is_for_people: args.lines.is_for_people(),
-        };
-        lines::answer_lines(input, asked, threads, &mut output, &mut observe)?
+    let mut observe = |line: &Line| {
+        let case = case_of(line, suite.cases.len() + 1, &asked, args);
+        has_failed |= !matches!(case.outcome, Outcome::Passed);
+        suite.cases.push(case);
     };
+    let all_solved = answer_all(&args.lines, Command::Judge, is_quiet, &mut observe)?;
     if let Some(path) = &args.junit {
         crate::interrupt::whole(|| suite.write(path))?;
     }
-    if all_solved && !has_failed {
-        Ok(())
-    } else {
-        Err(Failure::Unsolved(String::new()))
-    }
+    solved(all_solved && !has_failed)
 }
 
 /// Builds the JUnit test case for one judged line of input. `number` is the position of the line in the input, `asked`

@@ -47,9 +47,8 @@ enum Seen {
 /// Progress display of one piece of work. It begins with the value and ends when the value is dropped.
 pub(crate) struct Meter {
     seen: Arc<Mutex<Seen>>,
-    /// Dropped to end the thread that draws.
-    running: Option<Sender<()>>,
-    drawing: Option<JoinHandle<()>>,
+    /// Thread that draws, and the sender that is dropped to end it.
+    drawing: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Meter {
@@ -57,19 +56,15 @@ impl Meter {
     pub(crate) fn new(name: &str, is_quiet: bool) -> Self {
         let seen = Arc::new(Mutex::new(Seen::Nothing));
         *locked(&CURRENT) = (!is_quiet).then(|| Arc::clone(&seen));
-        let mut meter = Self {
-            seen,
-            running: None,
-            drawing: None,
-        };
+        let mut drawing = None;
         if !is_quiet && std::io::stderr().is_terminal() {
             let (running, finished) = channel();
-            let (name, seen) = (name.to_owned(), Arc::clone(&meter.seen));
+            let (name, seen) = (name.to_owned(), Arc::clone(&seen));
             let draw = move || draw(&name, &seen, &finished);
             let thread = std::thread::Builder::new().name("progress".to_owned());
-            (meter.running, meter.drawing) = (Some(running), thread.spawn(draw).ok());
+            drawing = thread.spawn(draw).ok().map(|thread| (running, thread));
         }
-        meter
+        Self { seen, drawing }
     }
 
     /// Returns a function that receives the numbers of finished and of all items of the work, which are called `what`.
@@ -108,8 +103,8 @@ impl Meter {
 impl Drop for Meter {
     fn drop(&mut self) {
         *locked(&CURRENT) = None;
-        self.running = None;
-        if let Some(drawing) = self.drawing.take() {
+        if let Some((running, drawing)) = self.drawing.take() {
+            drop(running);
             // A panic of the thread that draws is no fault of the work.
             let _ = drawing.join();
         }

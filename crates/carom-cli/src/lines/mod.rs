@@ -44,32 +44,39 @@ pub(crate) struct Args {
 
 impl Args {
     /// Returns the requested number of threads; 0 means one per processor core.
-    pub(crate) fn threads(&self) -> usize {
+    fn threads(&self) -> usize {
         usize::from(self.threads.unwrap_or(0))
     }
 
     /// True if the answers are for people: standard output is a terminal, and JSON is not asked for.
-    pub(crate) fn is_for_people(&self) -> bool {
+    fn is_for_people(&self) -> bool {
         !self.json && std::io::stdout().is_terminal()
     }
 }
 
-/// Answers every line of the command's input and prints the answers. Returns an error without message if a line could
-/// not be solved. `is_quiet` suppresses the progress display.
-pub(crate) fn answer_all(args: &Args, command: Command, is_quiet: bool) -> Result<(), Failure> {
-    let input = open(args)?;
+/// Answers every problem of the command's input, prints the answers, and returns true if all were solved. `is_quiet` suppresses
+/// the progress display; `observe` is called with each answer in the order of the problems.
+pub(crate) fn answer_all(
+    args: &Args,
+    command: Command,
+    is_quiet: bool,
+    observe: &mut dyn FnMut(&Line),
+) -> Result<bool, Failure> {
     let asked = Asked {
         command,
         is_quiet,
         is_for_people: args.is_for_people(),
     };
     let mut output = std::io::stdout().lock();
-    let nobody = &mut |_: &Line| {};
-    if answer_lines(input, asked, args.threads(), &mut output, nobody)? {
-        Ok(())
-    } else {
-        Err(Failure::Unsolved(String::new()))
+    answer_lines(open(args)?, asked, args.threads(), &mut output, observe)
+}
+
+/// Returns an error without message unless everything is solved.
+pub(crate) fn solved(all: bool) -> Result<(), Failure> {
+    if all {
+        return Ok(());
     }
+    Err(Failure::Unsolved(String::new()))
 }
 
 /// Command that answers problems, and the form of its output.
@@ -128,7 +135,7 @@ pub(crate) fn answer_lines(
 }
 
 /// Opens the file of input lines that `args` names, or standard input if no file is named.
-pub(crate) fn open(args: &Args) -> Result<Box<dyn Read + Send>, Failure> {
+fn open(args: &Args) -> Result<Box<dyn Read + Send>, Failure> {
     let Some(path) = args.file.as_ref().filter(|path| path.as_os_str() != "-") else {
         return Ok(Box::new(std::io::stdin()));
     };
