@@ -100,15 +100,14 @@ pub fn breaks_off(command: Command, open: &[u8], line: &[u8]) -> bool {
 
 /// True if a JSON object that is not closed ends where the list under its key `steps` expects an element.
 fn expects_step(open: &str) -> bool {
-    let (mut depth, mut key, mut last) = (0usize, "", Token::Colon);
-    for token in Tokens::new(open) {
-        match token {
-            Token::Open => depth += 1,
-            Token::Close => depth = depth.saturating_sub(1),
-            Token::String(text) if depth == 1 => key = text,
-            _ => {}
+    let (mut depth, mut key, mut last) = (0, "", Token::Colon);
+    for (level, token) in Tokens::new(open) {
+        if let Token::String(text) = token
+            && level == 1
+        {
+            key = text;
         }
-        last = token;
+        (depth, last) = (level, token);
     }
     depth == 2 && key == "\"steps\"" && matches!(last, Token::Open | Token::Comma)
 }
@@ -178,7 +177,7 @@ fn not_json(place: Place, text: &str, error: &serde_json::Error) -> WireError {
 
 /// True if the text contains NaN, inf or infinity outside quotation marks, words for numbers that JSON does not have.
 fn has_no_number_for(line: &str) -> bool {
-    let mut words = Tokens::new(line).filter_map(|token| match token {
+    let mut words = Tokens::new(line).filter_map(|(_, token)| match token {
         Token::Word(word) => Some(word.trim_start_matches(['-', '+'])),
         _ => None,
     });
@@ -187,42 +186,32 @@ fn has_no_number_for(line: &str) -> bool {
 
 /// Returns the largest depth of nested brackets in a text; brackets in quotation marks do not count.
 fn depth(line: &str) -> usize {
-    let (mut depth, mut deepest) = (0usize, 0);
-    for token in Tokens::new(line) {
-        match token {
-            Token::Open => depth += 1,
-            Token::Close => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        deepest = deepest.max(depth);
-    }
-    deepest
+    let depths = Tokens::new(line).map(|(depth, _)| depth);
+    depths.max().unwrap_or(0)
 }
 
 /// Returns the value of the key `id` at the top level of the JSON object in a line, if it is a string or number; otherwise
 /// null. The line need not be valid JSON.
 fn find_id(line: &str) -> Value {
-    let mut tokens = Tokens::new(line);
+    let mut tokens = Tokens::new(line).peekable();
     if !line.trim_start().starts_with('{') {
         return Value::Null;
     }
-    let mut depth = 0usize;
     let mut found = Value::Null;
     let mut key = None;
-    while let Some(token) = tokens.next() {
-        match token {
-            Token::Open => depth += 1,
-            Token::Close if depth <= 1 => break,
-            Token::Close => depth -= 1,
-            Token::Colon if depth == 1 && key == Some("\"id\"") => {
-                if let Some(Token::String(text) | Token::Word(text)) = tokens.next_if_plain()
-                    && let Ok(value @ (Value::String(_) | Value::Number(_))) =
-                        serde_json::from_str(text)
-                {
-                    found = value;
-                }
+    while let Some((depth, token)) = tokens.next() {
+        if depth == 0 {
+            break;
+        }
+        if depth == 1 && token == Token::Colon && key == Some("\"id\"") {
+            let is_plain = |token: &Token<'_>| matches!(token, Token::String(_) | Token::Word(_));
+            let value = tokens.next_if(|(_, token)| is_plain(token));
+            if let Some((_, Token::String(text) | Token::Word(text))) = value
+                && let Ok(value @ (Value::String(_) | Value::Number(_))) =
+                    serde_json::from_str(text)
+            {
+                found = value;
             }
-            Token::String(_) | Token::Word(_) | Token::Colon | Token::Comma => {}
         }
         key = match token {
             Token::String(text) if depth == 1 => Some(text),
@@ -245,24 +234,18 @@ enum Token<'t> {
     Word(&'t str),
 }
 
+/// Tokens of a text, each with the number of brackets that are open after it.
 struct Tokens<'t> {
     rest: &'t str,
+    depth: usize,
 }
 
 impl<'t> Tokens<'t> {
     fn new(text: &'t str) -> Self {
-        Self { rest: text }
-    }
-
-    /// Returns the next token and moves past it if the token is a string or a word; otherwise returns `None` and stays.
-    fn next_if_plain(&mut self) -> Option<Token<'t>> {
-        let rest = self.rest;
-        let token = self.next()?;
-        if matches!(token, Token::String(_) | Token::Word(_)) {
-            return Some(token);
+        Self {
+            rest: text,
+            depth: 0,
         }
-        self.rest = rest;
-        None
     }
 
     fn take(&mut self, length: usize) -> &'t str {
@@ -276,24 +259,29 @@ impl<'t> Tokens<'t> {
 }
 
 impl<'t> Iterator for Tokens<'t> {
-    type Item = Token<'t>;
+    type Item = (usize, Token<'t>);
 
-    fn next(&mut self) -> Option<Token<'t>> {
+    fn next(&mut self) -> Option<Self::Item> {
         self.rest = self.rest.trim_start();
-        let token = match self.rest.chars().next()? {
-            '{' | '[' => Token::Open,
-            '}' | ']' => Token::Close,
-            ':' => Token::Colon,
-            ',' => Token::Comma,
-            '"' => return Some(Token::String(self.take(string_length(self.rest)))),
-            _ => {
-                let is_end = |c: char| c.is_whitespace() || "{}[]:,\"".contains(c);
-                let length = self.rest.find(is_end).unwrap_or(self.rest.len());
-                return Some(Token::Word(self.take(length)));
+        let is_end = |c: char| c.is_whitespace() || "{}[]:,\"".contains(c);
+        let (length, token): (usize, fn(&'t str) -> Token<'t>) = match self.rest.chars().next()? {
+            '{' | '[' => {
+                self.depth += 1;
+                (1, |_| Token::Open)
             }
+            '}' | ']' => {
+                self.depth = self.depth.saturating_sub(1);
+                (1, |_| Token::Close)
+            }
+            ':' => (1, |_| Token::Colon),
+            ',' => (1, |_| Token::Comma),
+            '"' => (string_length(self.rest), Token::String),
+            _ => (
+                self.rest.find(is_end).unwrap_or(self.rest.len()),
+                Token::Word,
+            ),
         };
-        self.take(1);
-        Some(token)
+        Some((self.depth, token(self.take(length))))
     }
 }
 
