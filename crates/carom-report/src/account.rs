@@ -90,11 +90,8 @@ impl Account {
     #[must_use]
     pub fn left_out_in_brief(&self) -> Option<String> {
         let all: Vec<&String> = self.left_out().collect();
-        let kinds = by_kind(&all);
-        let counts = kinds
-            .iter()
-            .map(|(kind, all)| format!("{} x {kind}", all.len()));
-        let counts: Vec<String> = counts.collect();
+        let count = |(kind, all): &(&str, Vec<&String>)| format!("{} x {kind}", all.len());
+        let counts: Vec<String> = by_kind(&all).iter().map(count).collect();
         (!counts.is_empty()).then(|| counts.join(", "))
     }
 
@@ -133,12 +130,8 @@ fn named(remark: &str) -> Option<(&str, &str)> {
 fn by_kind<'t>(remarks: &[&'t String]) -> Vec<(&'t str, Vec<&'t String>)> {
     let mut kinds: Vec<(&str, Vec<&String>)> = Vec::new();
     for remark in remarks {
-        let before = || {
-            remark
-                .split_once(':')
-                .map_or(remark.as_str(), |(kind, _)| kind)
-        };
-        let kind = named(remark).map_or_else(before, |(kind, _)| kind);
+        let before = remark.split(':').next().unwrap_or_default();
+        let kind = named(remark).map_or(before, |(kind, _)| kind);
         match kinds.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, entries)) => entries.push(remark),
             None => kinds.push((kind, vec![remark])),

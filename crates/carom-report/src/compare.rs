@@ -86,8 +86,7 @@ fn difference(first: &Record, second: &Record) -> Option<(f64, Value)> {
         (Some(a), _) => Some(a),
         (None, b) => b,
     };
-    let parting = parting(first, second);
-    match (event, parting) {
+    match (event, parting(first, second)) {
         // Equal states, reached by impulses that are not unique.
         (_, Parting::Never) => None,
         (
