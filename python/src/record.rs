@@ -9,7 +9,6 @@ use carom_wire::WireError;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde_json::json;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -36,15 +35,10 @@ fn scenario(py: Python<'_>, name: &str) -> PyResult<&'static Scenario> {
 /// Lists every scenario with the contents of `carom list --json`.
 #[pyfunction]
 pub(crate) fn scenarios(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    let entry = |s: &Scenario| {
-        json!({
-            "name": s.name,
-            "summary": s.summary,
-            "paper": s.paper,
-            "reproduces": s.reproduces,
-        })
-    };
-    to_python(py, &SCENARIOS.iter().map(entry).collect())
+    to_python(
+        py,
+        &SCENARIOS.iter().map(carom_cli::scenario_json).collect(),
+    )
 }
 
 /// Returns the default configuration of a scenario.

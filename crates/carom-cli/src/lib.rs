@@ -33,6 +33,7 @@ mod text;
 mod usage;
 mod writing;
 
+pub use list::scenario_json;
 pub use text::with_suggestion;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};

@@ -47,7 +47,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
     };
     let shown = found.get(..most).unwrap_or(&found);
     if args.json {
-        let entries: Vec<Value> = shown.iter().map(|s| as_json(s)).collect();
+        let entries: Vec<Value> = shown.iter().map(|s| scenario_json(s)).collect();
         writeln!(out, "{:#}", json!(entries))?;
         return Ok(());
     }
@@ -123,7 +123,9 @@ fn beyond(found: &Found, words: &str) -> String {
     lines
 }
 
-fn as_json(scenario: &Scenario) -> Value {
+/// Returns the entry of a scenario in `carom list --json`.
+#[must_use]
+pub fn scenario_json(scenario: &Scenario) -> Value {
     let (question, title) = scenario.question_and_title().unwrap_or_default();
     json!({
         "name": scenario.name,

@@ -25,7 +25,7 @@ def _refuse(is_bad: Any, values: Floats, kind: str, told: str) -> Floats:
     if len(bad):
         index = int(bad[0])
         message = told.format(index=index, value=_number(values[index]))
-        raise CaromError(kind, f"contacts: {message}", index)
+        raise CaromError(kind, message, index, "contacts")
     return values
 
 
@@ -100,7 +100,7 @@ class Contacts:
         self._normals = frozen(rows)
         self._tangents = tuple(frozen(item) for item in sets)
         mu = coefficients(friction, "friction", size)
-        told = "contact {index} has friction {value}: it must be finite and at least 0"
+        told = "contacts: contact {index} has friction {value}: it must be finite and at least 0"
         mu = _refuse(mu < 0.0, mu, "invalid-friction", told)
         is_bare = np.array([len(item) == 0 for item in sets], dtype=bool)
         told = (
@@ -108,7 +108,7 @@ class Contacts:
         )
         self._friction = frozen(_refuse(is_bare & (mu > 0.0), mu, "missing-tangents", told))
         e = coefficients(restitution, "restitution", size)
-        told = "restitution is {value}: it must lie in [0, 1]"
+        told = "contacts: restitution is {value}: it must lie in [0, 1]"
         self._restitution = frozen(_refuse((e < 0.0) | (e > 1.0), e, "invalid-restitution", told))
         self._hash: int | None = None
 

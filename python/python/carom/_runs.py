@@ -22,8 +22,8 @@ from ._joint_arrays import JointArrays
 from ._toml import dumps, has_infinity
 
 
-def scenarios() -> list[dict[str, str]]:
-    """Every scenario: name, summary, paper and what of it is reproduced.
+def scenarios() -> list[dict[str, Any]]:
+    """Every scenario: name, title, question, summary, paper, what of it is reproduced, and its figures.
 
     Returns
     -------
