@@ -123,6 +123,10 @@ pub(crate) fn digits(
             .map(|(row, distance)| (system.held[row].contact, distance))
             .filter(|(contact, near)| *contact != usize::MAX && *near < NEAR);
         if !inverse.turn() {
+            // As for the members of a continuum of Poisson's law.
+            if form == Form::Total {
+                return None;
+            }
             break;
         }
         let errors = inverse.errors();

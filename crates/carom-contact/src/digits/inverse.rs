@@ -232,6 +232,11 @@ impl<'s, 'p> Inverse<'s, 'p> {
         if !dense::lu(&mut matrix, k, &mut pivots) {
             return false;
         }
+        // Impulses that rounding chose have no digits, whatever the velocity has.
+        let diagonal = matrix.iter().step_by(k + 1);
+        if system.stretch != 1.0 && diagonal.fold(1.0, |least, d| d.abs().min(least)) <= RANK {
+            return false;
+        }
         self.turned = smallvec![0.0; n * k];
         let mut x: Numbers = smallvec![0.0; k];
         for c in 0..n {
