@@ -325,18 +325,6 @@ impl Hybrid for Run<'_, '_> {
 }
 
 impl<'w> Run<'w, '_> {
-    /// True if all samples are reported and every mobile body stays where it is: in lasting contact, or without forces.
-    fn is_at_rest(&self) -> bool {
-        let world = self.world;
-        let is_free = world.flights.gravity == Vector3::zeros();
-        let stays = |i: usize| {
-            let (rest, state) = (Vector3::zeros(), &self.motions[i].state);
-            let stands = state.linear_momentum == rest && state.angular_momentum == rest;
-            !world.is_mobile(i) || self.resting(i).is_some() || (is_free && stands)
-        };
-        self.samples.is_empty() && (0..world.n_bodies()).all(stays)
-    }
-
     /// Reports the requested samples up to the time at which the run ended. After an error no sample is reported.
     fn samples_until_now(&mut self, ending: &Ending<MotionError>) -> Result<(), MotionError> {
         if matches!(ending, Ending::Stopped(_)) {

@@ -9,8 +9,21 @@ use crate::scratch::{InContact, Posed, Touching};
 use crate::spec::CONTACT_TOLERANCE;
 use carom_geometry::cells::Bounds;
 use carom_numeric::time::Time;
+use nalgebra::Vector3;
 
 impl Run<'_, '_> {
+    /// True if all samples are reported and every mobile body stays where it is: in lasting contact, or without forces.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let world = self.world;
+        let is_free = world.flights.gravity == Vector3::zeros();
+        let stays = |i: usize| {
+            let (rest, state) = (Vector3::zeros(), &self.motions[i].state);
+            let stands = state.linear_momentum == rest && state.angular_momentum == rest;
+            !world.is_mobile(i) || self.resting(i).is_some() || (is_free && stands)
+        };
+        self.samples.is_empty() && (0..world.n_bodies()).all(stays)
+    }
+
     /// Advances a body to `time` and adds it to the list `bodies`. If the body is in a time step of lasting contact, the step
     /// ends at `time`, and all bodies that are connected to it by lasting contacts are added, too.
     pub(crate) fn gather(
