@@ -123,7 +123,7 @@ pub(crate) fn digits(
             .map(|(row, distance)| (system.held[row].contact, distance))
             .filter(|(contact, near)| *contact != usize::MAX && *near < NEAR);
         if !inverse.turn() {
-            // As for the members of a continuum of Poisson's law.
+            // Members of a continuum of Poisson's law tell none, either.
             if form == Form::Total {
                 return None;
             }

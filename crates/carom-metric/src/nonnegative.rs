@@ -86,7 +86,7 @@ pub fn nonnegative_least_squares(
 ///
 /// # Errors
 ///
-/// Those of [`nonnegative_least_squares`].
+/// Errors of [`nonnegative_least_squares`].
 pub fn interior_direction(
     rows: &[DVector<f64>],
     least: f64,
