@@ -123,8 +123,9 @@ pub(crate) fn set_valued(
         of_all["velocity_residual"] = velocity_residual.into();
     }
     fields.insert("diagnostics".to_owned(), of_all);
-    // Rounding chose one of several solutions, and with it the answer.
-    if probe.ambiguous_steps > 0.0 {
+    // More than one cell: samples that differ.
+    let differ = summary.coverage.is_some_and(|coverage| coverage.cells > 1);
+    if differ || probe.ambiguous_steps > 0.0 {
         let warnings = fields.entry("warnings").or_insert_with(|| json!([]));
         if let Some(warnings) = warnings.as_array_mut() {
             warnings.push(Warning::NotUnique.name().into());
