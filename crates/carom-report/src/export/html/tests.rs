@@ -114,7 +114,10 @@ fn an_embedded_page_keeps_to_its_limit() -> Result<(), ExportError> {
     let whole = embedded(&record, 2_000_000)?;
     let (_, page) = whole.split_once(" srcdoc=\"").unwrap_or_default();
     assert_eq!(page.find('"'), page.len().checked_sub("\"></iframe>".len()));
-    assert_ne!(page.contains("&quot;player&quot;"), record.animations.is_empty());
+    assert_ne!(
+        page.contains("&quot;player&quot;"),
+        record.animations.is_empty()
+    );
     let shorter = embedded(&record, whole.len() - 1)?;
     assert!(shorter.len() < whole.len() && shorter.ends_with("</iframe>"));
     Ok(())
