@@ -172,8 +172,9 @@ pub(super) fn build_program(root: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Creates the fuzz target that sends several lines at once to the executable of `carom`. There must be one answer per line, in
-/// the order of the lines, even if some lines are invalid.
+/// Creates the fuzz target that sends several lines at once to the executable of `carom`. After a first line that is an object there
+/// must be one answer per line, in the order of the lines, even if some lines are invalid; without it they are a document, of any
+/// number of values.
 pub(super) fn program(root: &Path) -> Target {
     let program = program_path(root);
     Target {
@@ -195,12 +196,20 @@ pub(super) fn program(root: &Path) -> Target {
                 .iter()
                 .filter_map(Value::as_str)
                 .collect();
-            answers(&program, command, &lines)
+            let after_object: Vec<&str> = ["{}"].into_iter().chain(lines.iter().copied()).collect();
+            answers(&program, command, &lines)?;
+            let found = answers(&program, command, &after_object)?;
+            let asked = { after_object.iter() }.filter(|line| !line.trim().is_empty());
+            match asked.count() {
+                asked if asked == found => Ok(()),
+                asked => Err(format!("{found} answers to {asked} lines")),
+            }
         }),
     }
 }
 
-fn answers(program: &Path, command: &str, lines: &[&str]) -> Result<(), String> {
+/// Returns the number of answers to `lines`, each of which must be one.
+fn answers(program: &Path, command: &str, lines: &[&str]) -> Result<usize, String> {
     let mut child = Process::new(program)
         .arg(command)
         .stdin(Stdio::piped())
@@ -225,11 +234,8 @@ fn answers(program: &Path, command: &str, lines: &[&str]) -> Result<(), String> 
         return Err(format!("{}: {err}", output.status));
     }
     let answers: Vec<&str> = out.lines().collect();
-    let asked = lines.iter().filter(|line| !line.trim().is_empty()).count();
-    if answers.len() != asked {
-        return Err(format!("{} answers to {asked} lines", answers.len()));
-    }
     answers
-        .into_iter()
-        .try_for_each(|answer| is_an_answer(answer).map(drop))
+        .iter()
+        .try_for_each(|answer| is_an_answer(answer).map(drop))?;
+    Ok(answers.len())
 }
