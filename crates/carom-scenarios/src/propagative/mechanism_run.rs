@@ -9,6 +9,7 @@ use carom_mechanism::planar::PlanarMechanism;
 use carom_motion::hybrid::Ending;
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use carom_variational::TimeGrid;
+use serde_json::json;
 
 use carom_motion::generalized::{CollisionIntegrator, ForceParameter, Impact, Trajectory};
 
@@ -93,8 +94,8 @@ impl AuditedRun {
     /// Adds the status, the impacts and the energy balance of a run to its record, with a table and a figure of the energy.
     pub(crate) fn report(&self, mechanism: &PlanarMechanism, record: &mut Record) {
         if let Ending::Stopped(error) = &self.trajectory.end.ending {
-            let message = error.to_string().into();
-            record.results.insert("error".to_owned(), message);
+            let error = json!({"kind": error.kind(), "message": error.to_string()});
+            record.results.insert("error".to_owned(), error);
         }
         Extent::note_run(self.duration, self.law, &self.trajectory, record);
         let mut impacts = Table::new(
