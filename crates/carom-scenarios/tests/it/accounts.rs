@@ -178,3 +178,13 @@ fn an_early_end_has_its_reason_in_words() {
             .contains_key("ended")
     );
 }
+
+/// The chain with steps of half a second: the error of a mechanism's run has the form of all others.
+#[test]
+fn a_mechanism_that_stops_says_why() {
+    let record = run("falling-chain", &["time_step=0.5"], "");
+    let error = &record.results["error"];
+    assert!(error["kind"].is_string(), "{error}");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("cannot be solved"), "{message}");
+}
