@@ -134,7 +134,7 @@ const CONSTRAINTS: &str = "
 Cost is the time of one impact over that of `plastic` at the same contacts: a box on two feet in the plane (`routh`: on one
 foot, and one contact of a body in space; laws of constraints: a wheel at a wall), after the semicolon a box on four corners in
 space. `cargo bench -p carom-benches --features bench --bench laws` prints it: the least of 50 passes over 200 posed problems
-with random velocities. `plastic` took 2.4 µs on two feet and 4.3 µs on four corners.
+with random velocities. `plastic` took 3.2 µs on two feet and 5.2 µs on four corners.
 
 Bodies at rest or flying make no difference: a law sees one instant. Constraints (`constraints`: rows that the velocity
 obeys) go with `routh` and with every law of several contacts; wheels that never slip are an example. A line for each law, in

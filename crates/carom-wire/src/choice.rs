@@ -75,7 +75,7 @@ const PROPAGATIVE: Choice = row(
         "energetic, of the event",
         "one, or every order",
         "kept, or as restitution says",
-        "0.2 x plastic",
+        "0.3 x plastic",
     ],
 );
 
@@ -99,7 +99,7 @@ const MOREAU_NEWTON: Choice = row(
         "Newton, of each contact",
         "one",
         "may grow; the audit tells",
-        "2.5 x plastic; 5 on four corners",
+        "1.8 x plastic; 5 on four corners",
     ],
 );
 
@@ -111,7 +111,7 @@ const POISSON: Choice = row(
         "Poisson, of each contact",
         "one",
         NEVER_GROWS,
-        "11 x plastic; 30 to 40 on four corners",
+        "8 x plastic; 23 on four corners",
     ],
 );
 
@@ -123,7 +123,7 @@ const ANITESCU_POTRA: Choice = row(
         "none",
         "one, or a family",
         NEVER_GROWS,
-        "2.5 x plastic; 8 on four corners",
+        "1.8 x plastic; 7 on four corners",
     ],
 );
 
@@ -135,7 +135,7 @@ const SEQUENTIAL: Choice = row(
         "none",
         "one for each order",
         NEVER_GROWS,
-        "2 x plastic",
+        "1.3 x plastic",
     ],
 );
 
@@ -147,7 +147,7 @@ const SET_VALUED: Choice = row(
         "none",
         "samples, or proven bounds",
         NEVER_GROWS,
-        "4 x plastic a sample; 19 on four corners",
+        "3 x plastic a sample; 11 on four corners",
     ],
 );
 
