@@ -29,7 +29,7 @@ struct Case {
 }
 
 impl Case {
-    fn with<T>(&self, solve: impl FnOnce(&ImpactProblem<'_>) -> T) -> T {
+    fn with<T>(&self, solve: impl FnOnce(&ImpactProblem) -> T) -> T {
         let metric = KineticMetric::new(black_box(&self.mass).clone()).unwrap();
         let contacts = ContactSet::new(&metric, self.contacts.clone()).unwrap();
         let velocity = Tangent::from_slice(&self.velocity);

@@ -76,7 +76,7 @@ fn spatial() -> (KineticMetric, Vec<Contact>, Tangent) {
 
 /// Closes an answer of a law again, with other diagnostics: without those of the law there are no digits.
 fn closed(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     outcome: &ImpactOutcome,
     diagnostics: &Diagnostics,
 ) -> ImpactOutcome {

@@ -42,7 +42,7 @@ fn on_floor(r: [f64; 3], friction: f64, restitution: f64) -> Contact {
 }
 
 /// Time of one impact under a law (µs), at velocities around `velocity`; velocities of rolling wheels change together.
-fn cost(law: &dyn ImpactLaw, contacts: &ContactSet<'_>, velocity: &[f64]) -> f64 {
+fn cost(law: &dyn ImpactLaw, contacts: &ContactSet, velocity: &[f64]) -> f64 {
     let mut state = 7;
     let is_bound = !contacts.constraint_forms().is_empty();
     let problems = (0..PROBLEMS).map(|_| {
@@ -63,7 +63,7 @@ fn cost(law: &dyn ImpactLaw, contacts: &ContactSet<'_>, velocity: &[f64]) -> f64
     1e6 * best.as_secs_f64() / PROBLEMS as f64
 }
 
-fn row(place: &str, names: &[&str], contacts: &ContactSet<'_>, velocity: &[f64]) {
+fn row(place: &str, names: &[&str], contacts: &ContactSet, velocity: &[f64]) {
     let plastic = cost(&Plastic::default(), contacts, velocity);
     println!("| {place} | plastic | {plastic:.2} µs |");
     for name in names {

@@ -111,7 +111,7 @@ fn random_two_contact(group: &mut Group<'_>) {
     let problems: Vec<_> = (0..BATCH).map(RandomPair::new).collect();
     let impacts = |pair: &RandomPair| {
         let metric = pair.metric().unwrap();
-        let contacts = pair.contacts(&metric).unwrap();
+        let contacts = pair.contacts(metric).unwrap();
         let problem = ImpactProblem::new(&contacts, pair.tangent()).unwrap();
         law.resolve(&problem).unwrap().audit.energy_plus_j
     };

@@ -166,7 +166,7 @@ impl RandomPair {
     /// # Errors
     ///
     /// None: the normals are not zero.
-    pub fn contacts<'m>(&self, metric: &'m KineticMetric) -> Result<ContactSet<'m>, ImpactError> {
+    pub fn contacts(&self, metric: KineticMetric) -> Result<ContactSet, ImpactError> {
         let contact = |u: &[f64; 3]| Contact::frictionless(Covector::from_slice(u));
         ContactSet::new(metric, self.normals.iter().map(contact).collect())
     }

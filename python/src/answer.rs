@@ -1,13 +1,13 @@
 //! Answer to one problem: its fields as in the command line's JSON, and its numbers as arrays.
 
 use crate::error::{invalid, raised};
-use crate::impact::Configuration;
 use crate::json::{flatten, from_python, to_python};
+use carom::impact::ContactSet;
 use carom_wire::{Request, Single};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// Fields of an answer except the `id`.
 #[pyclass(frozen, module = "carom._native")]
@@ -18,7 +18,7 @@ pub(crate) struct Answer {
 
 /// One outcome that is converted to JSON only if more than its numbers is read: the conversion costs more than the impact.
 pub(crate) struct Outcome {
-    pub(crate) configuration: Arc<Configuration>,
+    pub(crate) contacts: ContactSet,
     pub(crate) request: Request,
     pub(crate) single: Box<Single>,
 }
@@ -41,10 +41,10 @@ impl Answer {
     fn fields(&self) -> &Map<String, Value> {
         self.written.get_or_init(|| match &self.outcome {
             Some(Outcome {
-                configuration,
+                contacts,
                 request,
                 single,
-            }) => request.write_one(configuration.borrow_dependent(), single),
+            }) => request.write_one(contacts, single),
             None => Map::new(),
         })
     }

@@ -3,7 +3,7 @@
 use crate::answer::Answer;
 use crate::error::{exception, isolated};
 use crate::gradient::{Asked, Plan};
-use crate::impact::{Configuration, Impact, Inputs, contacts_of, rows_of};
+use crate::impact::{Impact, Inputs, contacts_of, rows_of};
 use crate::json::{flatten, object};
 use crate::pool::interruptible;
 use carom::impact::{ContactSet, ImpactProblem, ImpactStatus};
@@ -15,7 +15,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
 use serde_json::{Map, Value};
-use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -58,8 +57,25 @@ pub(crate) struct Filled {
 }
 
 /// Solves one problem of a batch.
-pub(crate) fn solved(request: &Request, problem: &ImpactProblem<'_>) -> Result<Solved, WireError> {
+pub(crate) fn solved(request: &Request, problem: &ImpactProblem) -> Result<Solved, WireError> {
     request.solve(problem, &|_, _| {})
+}
+
+/// Handles of one contact set, one for each thread of the pool: on a common handle, the problems of a thread would wait for the
+/// counts of the others.
+pub(crate) struct OfThreads(Vec<ContactSet>);
+
+impl OfThreads {
+    pub(crate) fn new(contacts: &ContactSet) -> Self {
+        let threads = 0..=rayon::current_num_threads();
+        Self(threads.map(|_| contacts.detached()).collect())
+    }
+
+    /// Returns the handle of the current thread; threads outside the pool share the last one.
+    pub(crate) fn own(&self) -> &ContactSet {
+        let last = self.0.len() - 1;
+        &self.0[rayon::current_thread_index().map_or(last, |k| k.min(last))]
+    }
 }
 
 /// Velocities, one vector per row.
@@ -315,7 +331,7 @@ fn write(
 pub(crate) fn without_option_faults(
     filled: Filled,
     request: &Request,
-    contacts: &ContactSet<'_>,
+    contacts: &ContactSet,
 ) -> Result<Filled, WireError> {
     let is_of_options = |error: &WireError| error.message.starts_with("options");
     let is_unsolved = filled.errors.len() == filled.status.len();
@@ -337,16 +353,17 @@ pub(crate) fn without_option_faults(
     }
 }
 
-/// Configuration of a unit mass with one contact of `count` rows.
-fn unit_contact(count: usize) -> Result<Configuration, WireError> {
+/// Contact of `count` rows at a unit mass.
+fn unit_contact(count: usize) -> Result<ContactSet, WireError> {
     let axis = |k: usize| (0..3).map(|i| f64::from(u8::from(i == k))).collect();
     let axes: Vec<Vec<f64>> = (0..3).map(axis).collect();
     let friction = if count > 1 { 0.5 } else { 0.0 };
-    Configuration::build(&Inputs {
+    let inputs = Inputs {
         contacts: contacts_of(&axes, &[count.min(3)], &[friction], &[0.0]),
         mass_matrix: axes,
         constraints: Vec::new(),
-    })
+    };
+    inputs.contact_set()
 }
 
 pub(crate) fn to_python(py: Python<'_>, filled: Filled) -> PyResult<Table<'_>> {
@@ -404,12 +421,12 @@ pub(crate) fn resolve_many<'py>(
             let first = if all.len() == c { 0 } else { i * c };
             all.get(first..first + c).unwrap_or_default().to_vec()
         };
-        let configuration = |i: usize| {
+        let problem = |i: usize| {
             let mass = masses.get(i * n * n..(i + 1) * n * n).unwrap_or_default();
             let jacobian = jacobians
                 .get(i * r * n..(i + 1) * r * n)
                 .unwrap_or_default();
-            Configuration::build(&Inputs {
+            let inputs = Inputs {
                 mass_matrix: rows_of(mass, n),
                 contacts: contacts_of(
                     &rows_of(jacobian, n),
@@ -418,29 +435,22 @@ pub(crate) fn resolve_many<'py>(
                     &of_row(&restitution, i),
                 ),
                 constraints: Vec::new(),
-            })
+            };
+            pose(&inputs.contact_set()?, rows.row(i)?)
         };
         let filled = match asked {
             None => fill(rows.len(), [n, r, 0], is_stopped, |i| {
-                let configuration = configuration(i)?;
-                let problem = pose(configuration.borrow_dependent(), rows.row(i)?)?;
-                solved(&request, &problem)
+                solved(&request, &problem(i)?)
             }),
             Some(asked) => {
                 let plan = Plan::new(&request, asked, [n, r, 0], c, cotangents, rows.len())?;
-                plan.fill(is_stopped, |i, places| {
-                    let configuration = configuration(i)?;
-                    let problem = pose(configuration.borrow_dependent(), rows.row(i)?)?;
-                    plan.write(&problem, i, places)
-                })
+                plan.fill(is_stopped, |i, places| plan.write(&problem(i)?, i, places))
             }
         }?;
         let Some(count) = counts.iter().max().filter(|_| !options.is_empty()) else {
             return Ok(filled);
         };
-        let unit = unit_contact(*count)?;
-        let contacts = unit.borrow_dependent();
-        without_option_faults(filled, &request, contacts)
+        without_option_faults(filled, &request, &unit_contact(*count)?)
     })?;
     to_python(py, table)
 }
@@ -463,9 +473,9 @@ pub(crate) fn judge_rows<'py>(
     threads: usize,
 ) -> PyResult<Judged<'py>> {
     let options = object(Some(options), "options")?;
-    let shared: Vec<Arc<Configuration>> = impacts
+    let shared: Vec<ContactSet> = impacts
         .iter()
-        .map(|impact| Arc::clone(&impact.shared))
+        .map(|impact| impact.contacts.clone())
         .collect();
     let before = copied(&velocities)?;
     let after = copied(&velocities_plus)?;
@@ -473,7 +483,7 @@ pub(crate) fn judge_rows<'py>(
     let judged = interruptible(py, threads, move |is_stopped| {
         let request = JudgeRequest::new(law.as_deref(), &options)?;
         let one = |i: usize| -> Result<Map<String, Value>, WireError> {
-            let configuration = shared.get(i).or(shared.first());
+            let contacts = shared.get(i).or(shared.first());
             let lost = || WireError::new("internal", "a row is missing");
             let claim = Claim {
                 velocity: finite("velocities", i, before.get(i).ok_or_else(lost)?)?,
@@ -484,8 +494,7 @@ pub(crate) fn judge_rows<'py>(
                     .map(Vec::as_slice),
                 external_impulse: None,
             };
-            let contacts = configuration.ok_or_else(lost)?.borrow_dependent();
-            Ok(request.answer(contacts, &claim)?.fields)
+            Ok(request.answer(contacts.ok_or_else(lost)?, &claim)?.fields)
         };
         let rows = (0..before.len()).into_par_iter().map(|i| {
             if is_stopped.load(Ordering::Relaxed) {

@@ -164,7 +164,7 @@ impl<'r> Plan<'r> {
     /// Writes the row of a problem; a row without a derivative still has its outcome.
     pub(crate) fn write(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         i: usize,
         (columns, status): Places<'_>,
     ) -> Result<(), WireError> {

@@ -1,13 +1,13 @@
 //! A configuration: mass matrix, contacts and constraints, factored once.
 
 use crate::answer::{Answer, Outcome};
-use crate::batch::{self, Rows};
+use crate::batch::{self, OfThreads, Rows};
 use crate::error::{isolated, raised};
 use crate::gradient::{Asked, Plan};
 use crate::json::{from_python, object};
 use crate::pool::{interruptible, unwind_if};
 use carom::impact::{ContactSet, uniqueness};
-use carom::metric::{Covector, KineticMetric, Tangent};
+use carom::metric::{Covector, Tangent};
 use carom::nalgebra::{DMatrix, DVector};
 use carom_wire::{
     Claim, ContactInput, JudgeRequest, Request, Solved, WireError, contact_set, metric, pose,
@@ -15,35 +15,26 @@ use carom_wire::{
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use self_cell::self_cell;
 use serde_json::{Map, Value, json};
 use std::hint::black_box;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-self_cell!(
-    /// Contact set and the metric that it refers to.
-    pub(crate) struct Configuration {
-        owner: KineticMetric,
-        #[covariant]
-        dependent: ContactSet,
-    }
-);
-
-impl Configuration {
-    /// Builds the metric and the contact set, with all factorizations.
-    pub(crate) fn build(inputs: &Inputs) -> Result<Self, WireError> {
-        Self::try_new(metric(&inputs.mass_matrix)?, |metric| {
-            contact_set(metric, &inputs.contacts, &inputs.constraints)
-        })
-    }
-}
 
 /// Inputs of a configuration, unchanged.
 pub(crate) struct Inputs {
     pub(crate) mass_matrix: Vec<Vec<f64>>,
     pub(crate) contacts: Vec<ContactInput>,
     pub(crate) constraints: Vec<Vec<f64>>,
+}
+
+impl Inputs {
+    /// Builds the metric and the contact set, with all factorizations.
+    pub(crate) fn contact_set(&self) -> Result<ContactSet, WireError> {
+        contact_set(
+            metric(&self.mass_matrix)?,
+            &self.contacts,
+            &self.constraints,
+        )
+    }
 }
 
 /// Splits numbers into the rows of a matrix.
@@ -76,14 +67,8 @@ pub(crate) fn contacts_of(
 /// A configuration, reusable for any number of velocities.
 #[pyclass(frozen, module = "carom._native")]
 pub(crate) struct Impact {
-    pub(crate) shared: Arc<Configuration>,
+    pub(crate) contacts: ContactSet,
     inputs: Inputs,
-}
-
-impl Impact {
-    fn contacts(&self) -> &ContactSet<'_> {
-        self.shared.borrow_dependent()
-    }
 }
 
 fn matrix<'py>(py: Python<'py>, matrix: &DMatrix<f64>) -> Bound<'py, PyArray1<f64>> {
@@ -110,25 +95,25 @@ impl Impact {
             contacts: contacts_of(&rows, &counts, &friction, &restitution),
             constraints: rows_of(constraints.as_slice()?, n),
         };
-        let built = py.detach(|| isolated(|| Configuration::build(&inputs)));
-        let shared = Arc::new(built.map_err(|error| raised(py, &error))?);
-        Ok(Self { shared, inputs })
+        let built = py.detach(|| isolated(|| inputs.contact_set()));
+        let contacts = built.map_err(|error| raised(py, &error))?;
+        Ok(Self { contacts, inputs })
     }
 
     /// Returns the Delassus matrix $G = J M^{-1} J^T$ of all contact rows $J$, row by row.
     fn delassus<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        matrix(py, &self.contacts().delassus())
+        matrix(py, &self.contacts.delassus())
     }
 
     /// Returns the cosines between the contact normals in the kinetic metric, row by row.
     fn cosines<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        matrix(py, &self.contacts().cosines())
+        matrix(py, &self.contacts.cosines())
     }
 
     /// Returns pairs of contacts with their measures of uniqueness, and true if the order of impacts does not matter.
     #[allow(clippy::type_complexity)]
     fn uniqueness(&self) -> (Vec<(usize, usize, f64, f64, f64)>, Option<bool>) {
-        let found = uniqueness(self.contacts());
+        let found = uniqueness(&self.contacts);
         let pairs = found.pairs.iter();
         let pairs = pairs
             .map(|p| {
@@ -151,7 +136,7 @@ impl Impact {
         velocity: PyReadonlyArray1<'_, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let velocity = Tangent::from_slice(velocity.as_slice()?);
-        let projected = project(self.contacts(), &velocity);
+        let projected = project(&self.contacts, &velocity);
         let projected = projected.map_err(|error| raised(py, &error))?;
         Ok(PyArray1::from_vec(py, projected))
     }
@@ -212,19 +197,18 @@ impl Impact {
             derivative.map_or(Ok(Value::Null), |asked| from_python(asked, "derivative"))?;
         let velocity = velocity.as_slice()?.to_vec();
         let law = law.to_owned();
-        let shared = Arc::clone(&self.shared);
+        let contacts = self.contacts.clone();
         let work = move |is_stopped: &AtomicBool| {
             let request = Request::new(&law, &options)?.differentiated(&derivative)?;
-            let problem = pose(shared.borrow_dependent(), &velocity)?;
+            let problem = pose(&contacts, &velocity)?;
             let solved = request.solve(&problem, &|_, _| unwind_if(is_stopped))?;
-            drop(problem);
             Ok(match solved {
                 Solved::One(single) => Answer::of_outcome(Outcome {
-                    configuration: shared,
+                    contacts,
                     request,
                     single,
                 }),
-                set => Answer::new(request.write(shared.borrow_dependent(), set)),
+                set => Answer::new(request.write(&contacts, set)),
             })
         };
         match threads {
@@ -250,34 +234,31 @@ impl Impact {
     ) -> PyResult<batch::Table<'py>> {
         let options = object(Some(options), "options")?;
         let law = law.to_owned();
-        let n = self.shared.borrow_owner().dim();
+        let n = self.contacts.metric().dim();
         let rows = Rows::new(velocities.as_slice()?.to_vec(), n, velocities.shape());
         let cotangents = cotangents
             .map(|all| all.as_slice().map(<[f64]>::to_vec))
             .transpose()?;
-        let contacts = self.contacts();
+        let contacts = self.contacts.clone();
         let widths = [n, contacts.n_rows(), contacts.constraint_forms().len()];
-        let shared = Arc::clone(&self.shared);
         let table = interruptible(py, threads, move |is_stopped| {
             let request = Request::new(&law, &options)?.checked()?;
-            let contacts = shared.borrow_dependent();
+            let handles = OfThreads::new(&contacts);
+            let problem = |i: usize| pose(handles.own(), rows.row(i)?);
             let filled = match asked {
                 None => batch::fill(rows.len(), widths, is_stopped, |i| {
-                    let problem = pose(contacts, rows.row(i)?)?;
-                    batch::solved(&request, &problem)
+                    batch::solved(&request, &problem(i)?)
                 }),
                 Some(asked) => {
                     let c = contacts.len();
                     let plan = Plan::new(&request, asked, widths, c, cotangents, rows.len())?;
-                    plan.fill(is_stopped, |i, places| {
-                        plan.write(&pose(contacts, rows.row(i)?)?, i, places)
-                    })
+                    plan.fill(is_stopped, |i, places| plan.write(&problem(i)?, i, places))
                 }
             }?;
             if options.is_empty() {
                 return Ok(filled);
             }
-            batch::without_option_faults(filled, &request, contacts)
+            batch::without_option_faults(filled, &request, &contacts)
         })?;
         batch::to_python(py, table)
     }
@@ -292,14 +273,13 @@ impl Impact {
         law: &str,
     ) -> PyResult<usize> {
         let velocities = velocities.as_slice()?;
-        let n = self.shared.borrow_owner().dim();
-        let contacts = self.contacts();
+        let n = self.contacts.metric().dim();
         let counted = py.detach(|| {
             isolated(|| {
                 let request = Request::new(law, &Map::new())?;
                 let mut solved = 0;
                 for velocity in velocities.chunks(n) {
-                    let problem = pose(contacts, velocity)?;
+                    let problem = pose(&self.contacts, velocity)?;
                     solved += usize::from(black_box(request.solve(&problem, &|_, _| {})).is_ok());
                 }
                 Ok(solved)
@@ -330,7 +310,7 @@ impl Impact {
         let impulse = impulse
             .map(|array| array.as_slice().map(<[f64]>::to_vec))
             .transpose()?;
-        let shared = Arc::clone(&self.shared);
+        let contacts = self.contacts.clone();
         let answer = interruptible(py, 0, move |_| {
             let request = JudgeRequest::new(law.as_deref(), &options)?;
             let claim = Claim {
@@ -339,7 +319,7 @@ impl Impact {
                 velocity_free: free.as_deref(),
                 external_impulse: impulse.as_deref(),
             };
-            request.answer(shared.borrow_dependent(), &claim)
+            request.answer(&contacts, &claim)
         })?;
         Ok(Answer::new(answer.fields))
     }
@@ -347,7 +327,7 @@ impl Impact {
 
 /// Computes $v - M^{-1}A^T(AM^{-1}A^T)^{-1}Av$ in whitened coordinates: subtracts from the velocity its part along an
 /// orthonormal basis of the constraint forms $A$. The second pass removes the rounding errors of the first.
-fn project(contacts: &ContactSet<'_>, velocity: &Tangent) -> Result<Vec<f64>, WireError> {
+fn project(contacts: &ContactSet, velocity: &Tangent) -> Result<Vec<f64>, WireError> {
     let fault = |error: carom::metric::MetricError| {
         WireError::new(error.kind(), format!("velocity: {error}"))
     };

@@ -7,7 +7,6 @@ use carom_sweep::{Asked, Monitor, Plan, SweepError, run_shard_until};
 use carom_wire::WireError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use self_cell::self_cell;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -63,15 +62,6 @@ pub(crate) fn run_shard(
     })
 }
 
-self_cell!(
-    /// A journal and the plan that it belongs to.
-    struct Journal {
-        owner: Plan,
-        #[covariant]
-        dependent: Asked,
-    }
-);
-
 /// Answers points of an optimizer.
 #[pyclass(frozen, module = "carom._native")]
 pub(crate) struct Ask {
@@ -80,7 +70,7 @@ pub(crate) struct Ask {
 
 struct State {
     /// Journal; `None` after it was closed.
-    journal: Option<Journal>,
+    journal: Option<Asked>,
     /// Number of points asked so far.
     points: usize,
 }
@@ -95,7 +85,7 @@ impl State {
         })?;
         self.points += 1;
         let text = point.to_string();
-        let told = journal.with_dependent_mut(|_, asked| asked.answer_line(self.points, &text));
+        let told = journal.answer_line(self.points, &text);
         // After an interruption the answer was not delivered, so the journal stays closed; a new one replays it.
         if !is_stopped.load(Ordering::Relaxed) {
             self.journal = Some(journal);
@@ -119,7 +109,7 @@ impl Ask {
     fn new(py: Python<'_>, plan: PathBuf, out: PathBuf) -> PyResult<Self> {
         let journal = interruptible(py, 1, move |_| {
             let plan = Plan::read(&plan).map_err(wire)?;
-            Journal::try_new(plan, |plan| Asked::open(plan, &out)).map_err(wire)
+            Asked::open(plan, &out).map_err(wire)
         })?;
         let state = State {
             journal: Some(journal),

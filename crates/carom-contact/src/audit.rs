@@ -76,7 +76,7 @@ impl Audit {
 /// [`ImpactError::Metric`] if the velocity has the wrong length, [`ImpactError::Overflow`] if its
 /// energy overflows, [`ImpactError::InvalidContact`] if the number of impulses is wrong.
 pub fn audit(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     velocity_plus: &Tangent,
     impulses: &DVector<f64>,
     constraint_impulses: &DVector<f64>,
@@ -94,7 +94,7 @@ pub fn audit(
 
 /// Energy and momentum balance of an answer with its sums.
 pub(crate) fn audited(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     answer: &Answer<'_>,
     ledger: &Ledger,
 ) -> Result<Audit, ImpactError> {
@@ -168,7 +168,7 @@ pub(crate) fn audited(
 
 /// Checks that there is one impulse for each contact row and one for each constraint; fails otherwise.
 fn check_lengths(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     impulses: &DVector<f64>,
     constraint_impulses: &DVector<f64>,
 ) -> Result<(), ImpactError> {
@@ -194,7 +194,7 @@ fn check_lengths(
 /// and constraint rows counts. `plus`: momentum after the impact, whitened (in coordinates with a Euclidean kinetic
 /// metric). The ratio is infinite if this part is zero before the impact.
 #[cold]
-fn energy_ratio(problem: &ImpactProblem<'_>, plus: &[f64]) -> f64 {
+fn energy_ratio(problem: &ImpactProblem, plus: &[f64]) -> f64 {
     let contacts = problem.contacts();
     let rows = contacts.all_rows().map(|row| contacts.unit_row(row));
     let forms = contacts.constraint_basis();

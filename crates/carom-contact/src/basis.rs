@@ -36,7 +36,7 @@ pub trait Basis {
     /// difference of its velocity from the prescribed one. Empty if the law prescribes no velocities. `after` holds the
     /// velocities of all contact rows after the impact, multiplied by the scale of the problem, for rows of unit kinetic
     /// length.
-    fn missed(&self, _contacts: &ContactSet<'_>, _after: &[f64]) -> Missed {
+    fn missed(&self, _contacts: &ContactSet, _after: &[f64]) -> Missed {
         Missed::new()
     }
 
@@ -46,7 +46,7 @@ pub trait Basis {
     /// condition return 0.
     fn slip_residual(
         &self,
-        _contacts: &ContactSet<'_>,
+        _contacts: &ContactSet,
         _after: &[f64],
         _impulse: &[f64],
         _terms: &[f64],
@@ -58,7 +58,7 @@ pub trait Basis {
     /// entries of `terms` (rounding scales) of the contact's rows. Laws without friction conditions return 0.
     fn own_residual(
         &self,
-        _contacts: &ContactSet<'_>,
+        _contacts: &ContactSet,
         _after: &[f64],
         _impulse: &[f64],
         _terms: &[f64],
@@ -71,7 +71,7 @@ pub trait Basis {
     /// impulses.
     fn correct(
         &mut self,
-        contacts: &ContactSet<'_>,
+        contacts: &ContactSet,
         before: &[f64],
         after: &[f64],
         impulse: &mut [f64],
@@ -95,7 +95,7 @@ impl Opening {
 impl Basis for Opening {
     fn correct(
         &mut self,
-        contacts: &ContactSet<'_>,
+        contacts: &ContactSet,
         before: &[f64],
         after: &[f64],
         impulse: &mut [f64],
@@ -153,7 +153,7 @@ impl Basis for Targets {
         true
     }
 
-    fn missed(&self, _contacts: &ContactSet<'_>, after: &[f64]) -> Missed {
+    fn missed(&self, _contacts: &ContactSet, after: &[f64]) -> Missed {
         let rows = self.rows.iter();
         rows.map(|&(row, target)| (row, after[row.index()] - target))
             .collect()
@@ -161,7 +161,7 @@ impl Basis for Targets {
 
     fn correct(
         &mut self,
-        contacts: &ContactSet<'_>,
+        contacts: &ContactSet,
         _before: &[f64],
         after: &[f64],
         impulse: &mut [f64],
@@ -171,7 +171,7 @@ impl Basis for Targets {
 }
 
 /// Adds impulses of least norm that change the velocities of some contact rows of unit kinetic length by minus the `missed` ones.
-fn reach(contacts: &ContactSet<'_>, missed: &[(RowIndex, f64)], impulse: &mut [f64]) {
+fn reach(contacts: &ContactSet, missed: &[(RowIndex, f64)], impulse: &mut [f64]) {
     if missed.is_empty() {
         return;
     }

@@ -37,7 +37,7 @@ struct Built {
 impl Built {
     /// Corrects the velocity once so that it satisfies the constraints. If an impact leaves only a small part of a velocity, the
     /// rounding error of the velocity before is no small part of the velocity after.
-    fn restore_constraints(&mut self, contacts: &ContactSet<'_>) {
+    fn restore_constraints(&mut self, contacts: &ContactSet) {
         let Some(mut missed) = contacts.along_constraints(&self.velocity_plus) else {
             return;
         };
@@ -51,7 +51,7 @@ impl Built {
 
     /// Refines the velocity once so that its change has the momentum of the impulses: beside large inertias the factor of the mass
     /// matrix rounds the momentum of a small one.
-    fn balance_momentum(&mut self, contacts: &ContactSet<'_>) {
+    fn balance_momentum(&mut self, contacts: &ContactSet) {
         let metric = contacts.metric();
         let mut left = -(metric.mass_matrix() * &self.change);
         let rows = contacts.jacobian_rows().zip(&self.impulses);
@@ -75,7 +75,7 @@ impl Built {
 
     fn audited(
         mut self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         ledger: Option<&Ledger>,
         rules: &Rules<'_>,
         (status, diagnostics): (ImpactStatus, Diagnostics),
@@ -141,7 +141,7 @@ impl Candidate {
     /// Creates an unchecked answer from the impulses of a law, and sums up the change of momentum that the impulses cause.
     /// `impulse` has one entry per row of the contact Jacobian. Each entry is the impulse on that row normalized to unit
     /// kinetic length, multiplied by [`ImpactProblem::scale`].
-    pub fn new(problem: &ImpactProblem<'_>, impulse: Numbers) -> Self {
+    pub fn new(problem: &ImpactProblem, impulse: Numbers) -> Self {
         let mut change: Numbers = smallvec![0.0; problem.momentum().len()];
         for (row, &l) in problem.contacts().all_rows().zip(&impulse) {
             if l != 0.0 {
@@ -161,7 +161,7 @@ impl Candidate {
     /// penetrate or pull, and the answer does so; [`ImpactError::Overflow`].
     pub fn outcome(
         mut self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         rules: &Rules<'_>,
         basis: &mut dyn Basis,
         status: ImpactStatus,
@@ -216,7 +216,7 @@ impl Candidate {
         })
     }
 
-    fn build(&self, problem: &ImpactProblem<'_>) -> Built {
+    fn build(&self, problem: &ImpactProblem) -> Built {
         let contacts = problem.contacts();
         let unscale = 1.0 / problem.scale();
         let impulses = contacts.all_rows().zip(&self.impulse);
@@ -241,7 +241,7 @@ impl Candidate {
 
     /// Corrects the impulses once with the active set `basis`, given the velocities of the contact rows that they cause.
     #[cold]
-    fn correct(&mut self, problem: &ImpactProblem<'_>, basis: &mut dyn Basis, ledger: &Ledger) {
+    fn correct(&mut self, problem: &ImpactProblem, basis: &mut dyn Basis, ledger: &Ledger) {
         let contacts = problem.contacts();
         let before = ledger.on_units(contacts, |row| row.before);
         let after = ledger.on_units(contacts, |row| row.after);
@@ -259,10 +259,10 @@ impl Candidate {
 struct AsGiven;
 
 impl Basis for AsGiven {
-    fn correct(&mut self, _: &ContactSet<'_>, _: &[f64], _: &[f64], _: &mut [f64]) {}
+    fn correct(&mut self, _: &ContactSet, _: &[f64], _: &[f64], _: &mut [f64]) {}
 }
 
-impl ImpactProblem<'_> {
+impl ImpactProblem {
     /// Converts the impulses of a law to an outcome: velocity after the impact, status and audit. This is the way of a law of your
     /// own.
     ///

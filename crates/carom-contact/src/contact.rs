@@ -1,16 +1,16 @@
 //! Contacts and constraints at one configuration.
 
-use crate::ImpactError;
 use crate::constraints::Constraints;
 use crate::index::{ContactIndex, RowIndex, UnitRow};
 use crate::margin::{self, Margin};
 use crate::numbers::Numbers;
 use crate::residual_scale::{self, RowVelocity};
+use crate::{ImpactError, ImpactProblem};
 use carom_metric::{Covector, KineticMetric, MetricError, Tangent, UnitNormals, kernel};
 use carom_two_body::BodyPair;
 use nalgebra::{DMatrix, DVector};
 use smallvec::{SmallVec, smallvec};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Largest difference between the entries of two whitened unit normals that count as one contact given twice.
 const DUPLICATE_TOLERANCE: f64 = 1e-11;
@@ -144,12 +144,18 @@ struct Distinct {
 /// constraint one-forms all rows are restricted to the null space of the forms. A law that uses these rows satisfies
 /// the constraints without treating them itself.
 ///
-/// A set is built once per configuration and reused for any number of velocities.
+/// A set is built once per configuration and reused for any number of velocities. The value is a handle, which owns its
+/// metric together with others: a clone shares everything and costs one atomic count, and a structure or a thread can keep it.
+/// Threads that pose many problems each take a handle with a count of its own ([`detached`](Self::detached)).
 #[derive(Clone, Debug)]
-pub struct ContactSet<'m> {
-    metric: &'m KineticMetric,
+pub struct ContactSet(Arc<Configuration>);
+
+/// Contacts of a configuration and their factorizations, which all handles share.
+#[derive(Clone, Debug)]
+struct Configuration {
+    metric: Arc<KineticMetric>,
     contacts: Vec<Contact>,
-    constraints: Option<Box<Constraints>>,
+    constraints: Option<Constraints>,
     /// All rows of the Jacobian, normalized to unit kinetic length.
     rows: UnitNormals,
     places: SmallVec<[Place; 4]>,
@@ -157,7 +163,7 @@ pub struct ContactSet<'m> {
     margin: OnceLock<Result<Margin, ImpactError>>,
 }
 
-impl<'m> ContactSet<'m> {
+impl ContactSet {
     /// Creates the set of closed contacts of a system with the mass matrix of `metric`; validates the contacts and normalizes
     /// their rows. An empty list is allowed.
     ///
@@ -181,8 +187,11 @@ impl<'m> ContactSet<'m> {
     /// assert!((contacts.cosines()[(0, 1)] + 0.5).abs() < 1e-15);
     /// # Ok::<(), carom_contact::ImpactError>(())
     /// ```
-    pub fn new(metric: &'m KineticMetric, contacts: Vec<Contact>) -> Result<Self, ImpactError> {
-        Self::build(metric, contacts, None)
+    pub fn new(
+        metric: impl Into<Arc<KineticMetric>>,
+        contacts: Vec<Contact>,
+    ) -> Result<Self, ImpactError> {
+        Self::constrained(metric, contacts, Vec::new())
     }
 
     /// Creates a set of contacts under linear velocity constraints, given by one-forms $a$ with $a\cdot v = 0$ (n entries
@@ -193,102 +202,45 @@ impl<'m> ContactSet<'m> {
     ///
     /// The errors of [`new`](Self::new), and [`ImpactError::ConstrainedContact`].
     pub fn constrained(
-        metric: &'m KineticMetric,
+        metric: impl Into<Arc<KineticMetric>>,
         contacts: Vec<Contact>,
         forms: Vec<Covector>,
     ) -> Result<Self, ImpactError> {
-        let constraints =
-            (!forms.is_empty()).then(|| Constraints::new(metric, forms).map(Box::new));
-        let constraints = constraints.transpose()?;
-        Self::build(metric, contacts, constraints)
+        let metric = metric.into();
+        let constraints = if forms.is_empty() {
+            None
+        } else {
+            Some(Constraints::new(&metric, forms)?)
+        };
+        let configuration = Configuration::new(metric, contacts, constraints)?;
+        Ok(Self(Arc::new(configuration)))
     }
 
-    fn build(
-        metric: &'m KineticMetric,
-        contacts: Vec<Contact>,
-        constraints: Option<Box<Constraints>>,
-    ) -> Result<Self, ImpactError> {
-        let mut places = SmallVec::<[Place; 4]>::with_capacity(contacts.len());
-        let mut row = 0;
-        for (i, contact) in contacts.iter().enumerate() {
-            contact.validate(i)?;
-            for row in contact.rows() {
-                let checked = metric.check_vector("normal", row.0.as_slice());
-                checked.map_err(|source| ImpactError::Contact { contact: i, source })?;
-            }
-            places.push(Place {
-                row,
-                distinct: UnitRow::new(i),
-            });
-            row += contact.n_rows();
-        }
-        let contact_of = |row: usize| places.partition_point(|place| place.row <= row) - 1;
-        let mut rows = {
-            let rows: SmallVec<[&Covector; 8]> = contacts.iter().flat_map(Contact::rows).collect();
-            // One tangent of a contact in space may be a zero row: friction then acts along the other tangent alone.
-            let may_be_zero = |row: usize| {
-                let contact = contact_of(row);
-                row != places[contact].row && contacts[contact].tangents.len() == 2
-            };
-            UnitNormals::new_or_zero(metric, rows.iter().copied(), may_be_zero).map_err(
-                |source| match source {
-                    MetricError::ZeroNormal { index } => ImpactError::Contact {
-                        contact: contact_of(index),
-                        source,
-                    },
-                    other => other.into(),
-                },
-            )?
-        };
-        if let Some(constraints) = &constraints {
-            rows.deflate(constraints.basis())
-                .map_err(|source| match source {
-                    MetricError::ZeroNormal { index } => ImpactError::ConstrainedContact {
-                        contact: contact_of(index),
-                    },
-                    other => other.into(),
-                })?;
-        }
-        let mut set = Self {
-            metric,
-            constraints,
-            rows,
-            distinct: SmallVec::with_capacity(contacts.len()),
-            margin: OnceLock::new(),
-            contacts,
-            places,
-        };
-        set.merge_duplicates();
-        Ok(set)
+    /// Poses an impact at these contacts with a velocity before it (n entries).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`ImpactProblem::new`].
+    pub fn problem(&self, velocity: Tangent) -> Result<ImpactProblem, ImpactError> {
+        ImpactProblem::new(self, velocity)
     }
 
-    fn merge_duplicates(&mut self) {
-        for (contact, place) in self.places.iter_mut().enumerate() {
-            let row = place.row;
-            let same = |other: &Distinct| same_normal(&self.rows, row, other.row);
-            let found = self.distinct.iter().position(same);
-            let first = found.unwrap_or(self.distinct.len());
-            if found.is_none() {
-                self.distinct.push(Distinct {
-                    contact: ContactIndex::new(contact),
-                    row,
-                    multiplicity: 0,
-                });
-            }
-            self.distinct[first].multiplicity += 1;
-            place.distinct = UnitRow::new(first);
-        }
+    /// Copies the contacts and their rows to a handle with a count of its own; the metric stays shared. Problems that a thread poses on
+    /// such a handle do not wait for the counts of other threads.
+    #[must_use]
+    pub fn detached(&self) -> Self {
+        Self(Arc::new(Configuration::clone(&self.0)))
     }
 
     /// Kinetic metric (mass matrix) of the system to which the contacts belong.
     #[inline]
-    pub fn metric(&self) -> &'m KineticMetric {
-        self.metric
+    pub fn metric(&self) -> &Arc<KineticMetric> {
+        &self.0.metric
     }
 
     /// Contacts of the set with the rows that the caller gave, not normalized.
     pub fn contacts(&self) -> &[Contact] {
-        &self.contacts
+        &self.0.contacts
     }
 
     /// Contact `i` of the set with the rows that the caller gave, not normalized.
@@ -298,7 +250,7 @@ impl<'m> ContactSet<'m> {
     /// If the set has no contact `i`, as indexing does.
     #[inline]
     pub fn contact(&self, i: ContactIndex) -> &Contact {
-        &self.contacts[i.index()]
+        &self.0.contacts[i.index()]
     }
 
     /// Iterates over the indices of all contacts of the set.
@@ -306,7 +258,7 @@ impl<'m> ContactSet<'m> {
     pub fn indices(
         &self,
     ) -> impl ExactSizeIterator<Item = ContactIndex> + DoubleEndedIterator + Clone + use<> {
-        ContactIndex::all(self.contacts.len())
+        ContactIndex::all(self.0.contacts.len())
     }
 
     /// Iterates over all contacts of the set together with their indices.
@@ -314,37 +266,37 @@ impl<'m> ContactSet<'m> {
     pub fn indexed(
         &self,
     ) -> impl ExactSizeIterator<Item = (ContactIndex, &Contact)> + DoubleEndedIterator + Clone {
-        self.indices().zip(&self.contacts)
+        self.indices().zip(&self.0.contacts)
     }
 
     /// Number of contacts in the set, duplicates included.
     #[inline]
     pub fn len(&self) -> usize {
-        self.contacts.len()
+        self.0.contacts.len()
     }
 
     /// True if the set has no contacts.
     pub fn is_empty(&self) -> bool {
-        self.contacts.is_empty()
+        self.0.contacts.is_empty()
     }
 
     /// Constraint one-forms of the set (n entries each) as the caller gave them, not normalized; empty without constraints.
     pub fn constraint_forms(&self) -> &[Covector] {
-        self.constraints.as_ref().map_or(&[], |c| c.forms())
+        self.0.constraints.as_ref().map_or(&[], |c| c.forms())
     }
 
     /// Returns the index of the normal of contact `i` among the rows of the contact Jacobian. The tangents of the contact
     /// are the rows after it. If there is no contact `i`, the result is the index after the last row.
     #[inline]
     pub fn row(&self, i: ContactIndex) -> RowIndex {
-        let place = self.places.get(i.index());
-        RowIndex::new(place.map_or(self.rows.len(), |place| place.row))
+        let place = self.0.places.get(i.index());
+        RowIndex::new(place.map_or(self.0.rows.len(), |place| place.row))
     }
 
     /// Number of rows of the contact Jacobian: the normals and tangents of all contacts.
     #[inline]
     pub fn n_rows(&self) -> usize {
-        self.rows.len()
+        self.0.rows.len()
     }
 
     /// Iterates over the rows of the contact Jacobian.
@@ -352,7 +304,7 @@ impl<'m> ContactSet<'m> {
     pub fn all_rows(
         &self,
     ) -> impl ExactSizeIterator<Item = RowIndex> + DoubleEndedIterator + Clone + use<> {
-        RowIndex::all(self.rows.len())
+        RowIndex::all(self.0.rows.len())
     }
 
     /// Returns the places of the rows of contact `i`, its normal and then its tangents, in lists that have one entry for each
@@ -384,7 +336,7 @@ impl<'m> ContactSet<'m> {
     /// [`ImpactError::MissingTangents`].
     pub fn require_tangents(&self) -> Result<(), ImpactError> {
         let is_missing = |contact: &Contact| contact.friction > 0.0 && contact.tangents.is_empty();
-        match self.contacts.iter().position(is_missing) {
+        match self.0.contacts.iter().position(is_missing) {
             Some(contact) => Err(ImpactError::MissingTangents { contact }),
             None => Ok(()),
         }
@@ -399,10 +351,10 @@ impl<'m> ContactSet<'m> {
     /// Cosines of the angles between the normals of all contacts in the kinetic metric, that is, the Gram matrix of the unit
     /// normals (contacts × contacts, duplicates included).
     pub fn cosines(&self) -> DMatrix<f64> {
-        let row = |i: usize| self.distinct[self.place(ContactIndex::new(i)).index()].row;
+        let row = |i: usize| self.0.distinct[self.place(ContactIndex::new(i)).index()].row;
         DMatrix::from_fn(self.len(), self.len(), |i, j| match (row(i), row(j)) {
             (i, j) if i == j => 1.0,
-            (i, j) => self.rows.cosine(i, j),
+            (i, j) => self.0.rows.cosine(i, j),
         })
     }
 
@@ -410,8 +362,8 @@ impl<'m> ContactSet<'m> {
     /// the mass matrix $M$. With constraints, $M^{-1}$ is replaced by the inverse mass of the motions that satisfy the
     /// constraints.
     pub fn delassus(&self) -> DMatrix<f64> {
-        let mut g = self.rows.gram();
-        let norms = DVector::from_fn(self.rows.len(), |i, _| self.rows.norm(i));
+        let mut g = self.0.rows.gram();
+        let norms = DVector::from_fn(self.0.rows.len(), |i, _| self.0.rows.norm(i));
         g.component_mul_assign(&(&norms * norms.transpose()));
         g
     }
@@ -421,13 +373,13 @@ impl<'m> ContactSet<'m> {
     /// result is 1 without constraints.
     #[doc(hidden)]
     pub fn amplified(&self) -> f64 {
-        if self.constraints.is_none() {
+        if self.0.constraints.is_none() {
             return 1.0;
         }
-        let rows = self.contacts.iter().flat_map(Contact::rows).enumerate();
+        let rows = self.0.contacts.iter().flat_map(Contact::rows).enumerate();
         let ratios = rows.filter_map(|(index, row)| {
-            let left = self.rows.norm(index);
-            let whole = self.metric.norm(row).ok()?;
+            let left = self.0.rows.norm(index);
+            let whole = self.0.metric.norm(row).ok()?;
             (left > 0.0).then_some(whole / left)
         });
         ratios.fold(1.0, f64::max)
@@ -440,7 +392,8 @@ impl<'m> ContactSet<'m> {
     ///
     /// [`ImpactError::NotSolved`].
     pub fn margin(&self) -> Result<&Margin, ImpactError> {
-        self.margin
+        self.0
+            .margin
             .get_or_init(|| margin::margin(self))
             .as_ref()
             .map_err(Clone::clone)
@@ -449,7 +402,7 @@ impl<'m> ContactSet<'m> {
     /// Number of distinct normals in the set; contacts with the same normal count once.
     #[inline]
     pub fn n_distinct(&self) -> usize {
-        self.distinct.len()
+        self.0.distinct.len()
     }
 
     /// Iterates over the indices of the distinct normals of the set, in the order in which their first contacts were given.
@@ -457,45 +410,45 @@ impl<'m> ContactSet<'m> {
     pub fn unit_rows(
         &self,
     ) -> impl ExactSizeIterator<Item = UnitRow> + DoubleEndedIterator + Clone + use<> {
-        UnitRow::all(self.distinct.len())
+        UnitRow::all(self.0.distinct.len())
     }
 
     /// Index of the first contact that has the distinct normal `j`.
     pub fn contact_at(&self, j: UnitRow) -> ContactIndex {
-        self.distinct[j.index()].contact
+        self.0.distinct[j.index()].contact
     }
 
     /// Index of the distinct normal that contact `i` has; contacts with the same normal share it.
     #[inline]
     pub fn place(&self, i: ContactIndex) -> UnitRow {
-        self.places[i.index()].distinct
+        self.0.places[i.index()].distinct
     }
 
     /// Distinct unit normal `j` of the set in whitened coordinates (n entries), in which the kinetic energy is half the
     /// squared Euclidean norm.
     #[inline]
     pub fn unit(&self, j: UnitRow) -> &[f64] {
-        self.rows.column(self.distinct[j.index()].row)
+        self.0.rows.column(self.0.distinct[j.index()].row)
     }
 
     /// Row `row` of the contact Jacobian (normal or tangent) in whitened coordinates, in which the kinetic metric is
     /// Euclidean; restricted by the constraints and of unit length (n entries).
     #[inline]
     pub fn unit_row(&self, row: RowIndex) -> &[f64] {
-        self.rows.column(row.index())
+        self.0.rows.column(row.index())
     }
 
     /// Kinetic norm of row `row` of the contact Jacobian (normal or tangent), restricted by the constraints.
     #[inline]
     pub fn row_norm(&self, row: RowIndex) -> f64 {
-        self.rows.norm(row.index())
+        self.0.rows.norm(row.index())
     }
 
     /// Wedge of the distinct normals `i` and `j`: the set of momenta with which neither of the two contacts approaches.
     #[doc(hidden)]
     pub fn wedge(&self, i: UnitRow, j: UnitRow) -> carom_metric::Wedge {
-        let row = |j: UnitRow| self.distinct[j.index()].row;
-        self.rows.wedge(row(i), row(j))
+        let row = |j: UnitRow| self.0.distinct[j.index()].row;
+        self.0.rows.wedge(row(i), row(j))
     }
 
     /// Returns the power of two that brings a row of the Jacobian to about unit length when multiplied with it.
@@ -544,17 +497,17 @@ impl<'m> ContactSet<'m> {
     /// Iterates over all rows of the contact Jacobian as the caller gave them: for every contact its normal, then its
     /// tangents.
     pub fn jacobian_rows(&self) -> impl Iterator<Item = &Covector> + Clone {
-        self.contacts.iter().flat_map(Contact::rows)
+        self.0.contacts.iter().flat_map(Contact::rows)
     }
 
     /// Converts impulses on the distinct unit normals (one per distinct normal) to impulses on all rows of the contact
     /// Jacobian, each normalized to unit length: shared equally among duplicate contacts, zero on tangents.
     #[doc(hidden)]
     pub fn impulses_on_unit_rows(&self, unit_impulse: &[f64]) -> Numbers {
-        let mut impulses: Numbers = smallvec![0.0; self.rows.len()];
-        for &Place { row, distinct } in &self.places {
+        let mut impulses: Numbers = smallvec![0.0; self.0.rows.len()];
+        for &Place { row, distinct } in &self.0.places {
             let j = distinct.index();
-            impulses[row] = unit_impulse[j] / self.distinct[j].multiplicity as f64;
+            impulses[row] = unit_impulse[j] / self.0.distinct[j].multiplicity as f64;
         }
         impulses
     }
@@ -563,14 +516,14 @@ impl<'m> ContactSet<'m> {
     /// $\Lambda$ (N·s, one per row of the contact Jacobian $J$) act: $A M^{-1}(J^T\Lambda + A^T\lambda) = 0$, with the mass
     /// matrix $M$.
     pub fn constraint_impulses(&self, impulses: &DVector<f64>) -> DVector<f64> {
-        let Some(constraints) = &self.constraints else {
+        let Some(constraints) = &self.0.constraints else {
             return DVector::zeros(0);
         };
-        let mut force = DVector::zeros(self.metric.dim());
+        let mut force = DVector::zeros(self.0.metric.dim());
         for (row, covector) in self.jacobian_rows().enumerate() {
             force.axpy(impulses[row], &covector.0, 1.0);
         }
-        self.metric.whiten_in_place(force.as_mut_slice());
+        self.0.metric.whiten_in_place(force.as_mut_slice());
         -constraints.multipliers(&force)
     }
 
@@ -580,7 +533,7 @@ impl<'m> ContactSet<'m> {
     /// the kinetic length of its form.
     #[doc(hidden)]
     pub fn stop_constraints(&self, velocity: DVector<f64>) -> DVector<f64> {
-        match &self.constraints {
+        match &self.0.constraints {
             Some(constraints) => constraints.stop(velocity),
             None => velocity,
         }
@@ -589,14 +542,14 @@ impl<'m> ContactSet<'m> {
     /// Computes the component of the momentum of a velocity in the span of the constraint one-forms, whitened (n entries), from
     /// the forms as given; `None` without constraints.
     pub(crate) fn along_constraints(&self, velocity: &Tangent) -> Option<DVector<f64>> {
-        self.constraints.as_ref()?.along(velocity)
+        self.0.constraints.as_ref()?.along(velocity)
     }
 
     /// Orthonormal basis (n × rank) of the span of the constraint one-forms in whitened coordinates, in which the kinetic
     /// metric is Euclidean; `None` without constraints.
     #[doc(hidden)]
     pub fn constraint_basis(&self) -> Option<&DMatrix<f64>> {
-        Some(self.constraints.as_ref()?.basis())
+        Some(self.0.constraints.as_ref()?.basis())
     }
 
     /// Decomposes a momentum and computes the multipliers $\lambda$ (one per form) with $A^T\lambda$ equal to the component
@@ -604,9 +557,89 @@ impl<'m> ContactSet<'m> {
     /// coordinates in which the kinetic metric is Euclidean.
     #[doc(hidden)]
     pub fn multipliers(&self, whitened: &DVector<f64>) -> DVector<f64> {
-        match &self.constraints {
+        match &self.0.constraints {
             Some(constraints) => constraints.multipliers(whitened),
             None => DVector::zeros(0),
+        }
+    }
+}
+
+impl Configuration {
+    /// Checks the contacts, normalizes their rows and restricts them to the null space of the constraints.
+    fn new(
+        metric: Arc<KineticMetric>,
+        contacts: Vec<Contact>,
+        constraints: Option<Constraints>,
+    ) -> Result<Self, ImpactError> {
+        let mut places = SmallVec::<[Place; 4]>::with_capacity(contacts.len());
+        let mut row = 0;
+        for (i, contact) in contacts.iter().enumerate() {
+            contact.validate(i)?;
+            for row in contact.rows() {
+                let checked = metric.check_vector("normal", row.0.as_slice());
+                checked.map_err(|source| ImpactError::Contact { contact: i, source })?;
+            }
+            places.push(Place {
+                row,
+                distinct: UnitRow::new(i),
+            });
+            row += contact.n_rows();
+        }
+        let contact_of = |row: usize| places.partition_point(|place| place.row <= row) - 1;
+        let mut rows = {
+            let rows: SmallVec<[&Covector; 8]> = contacts.iter().flat_map(Contact::rows).collect();
+            // One tangent of a contact in space may be a zero row: friction then acts along the other tangent alone.
+            let may_be_zero = |row: usize| {
+                let contact = contact_of(row);
+                row != places[contact].row && contacts[contact].tangents.len() == 2
+            };
+            UnitNormals::new_or_zero(&metric, rows.iter().copied(), may_be_zero).map_err(
+                |source| match source {
+                    MetricError::ZeroNormal { index } => ImpactError::Contact {
+                        contact: contact_of(index),
+                        source,
+                    },
+                    other => other.into(),
+                },
+            )?
+        };
+        if let Some(constraints) = &constraints {
+            rows.deflate(constraints.basis())
+                .map_err(|source| match source {
+                    MetricError::ZeroNormal { index } => ImpactError::ConstrainedContact {
+                        contact: contact_of(index),
+                    },
+                    other => other.into(),
+                })?;
+        }
+        let mut set = Self {
+            metric,
+            constraints,
+            rows,
+            distinct: SmallVec::with_capacity(contacts.len()),
+            margin: OnceLock::new(),
+            contacts,
+            places,
+        };
+        set.merge_duplicates();
+        Ok(set)
+    }
+
+    fn merge_duplicates(&mut self) {
+        for (contact, place) in self.places.iter_mut().enumerate() {
+            let row = place.row;
+            let same = |other: &Distinct| same_normal(&self.rows, row, other.row);
+            let found = self.distinct.iter().position(same);
+            let first = found.unwrap_or(self.distinct.len());
+            if found.is_none() {
+                self.distinct.push(Distinct {
+                    contact: ContactIndex::new(contact),
+                    row,
+                    multiplicity: 0,
+                });
+            }
+            self.distinct[first].multiplicity += 1;
+            place.distinct = UnitRow::new(first);
         }
     }
 }

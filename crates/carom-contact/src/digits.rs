@@ -102,7 +102,7 @@ fn form(diagnostics: &Diagnostics) -> Option<Form> {
 /// solved. `change` is the change of the velocity (n entries), `rules` are the checks that the answer passed, in the units of the
 /// second problem. `None` if the form of the answer is not known.
 pub(crate) fn digits(
-    problems: [&ImpactProblem<'_>; 2],
+    problems: [&ImpactProblem; 2],
     ledger: &Ledger,
     change: &[f64],
     rules: &Rules<'_>,
@@ -157,8 +157,8 @@ pub(crate) fn left(audit: &Audit) -> f64 {
 /// rounding of its impulses does not count. `posed` is the problem that the law solved, `walls` are its scaled velocities of moving walls along the distinct unit normals;
 /// empty for walls at rest.
 pub(crate) fn closing(
-    problem: &ImpactProblem<'_>,
-    posed: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
+    posed: &ImpactProblem,
     ledger: &Ledger,
     walls: &[f64],
 ) -> f64 {
@@ -193,7 +193,7 @@ pub(crate) fn closing(
 }
 
 /// Rounding of the velocity of a unit normal in a problem of the motion that contacts see: at most that of the whole momentum.
-fn reduction(posed: &ImpactProblem<'_>, i: ContactIndex) -> f64 {
+fn reduction(posed: &ImpactProblem, i: ContactIndex) -> f64 {
     posed
         .rounding(i)
         .min(ROUNDING_TOLERANCE * posed.given_norm())

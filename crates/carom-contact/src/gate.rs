@@ -134,7 +134,7 @@ impl Verdict {
 ///
 /// The first pass is cheap. Contacts and constraints that fail it are checked again with the full rounding scale $S$.
 pub(crate) fn check(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     answer: &Answer<'_>,
     ledger: &Ledger,
     rules: &Rules<'_>,
@@ -206,7 +206,7 @@ struct Suspects {
 
 impl Suspects {
     fn new(
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         answer: &Answer<'_>,
         rules: &Rules<'_>,
         ledger: &Ledger,
@@ -284,7 +284,7 @@ pub(crate) struct ResidualScales<'l> {
 
 impl<'l> ResidualScales<'l> {
     #[cold]
-    pub(crate) fn new(problem: &ImpactProblem<'_>, ledger: &'l Ledger) -> Self {
+    pub(crate) fn new(problem: &ImpactProblem, ledger: &'l Ledger) -> Self {
         let contacts = problem.contacts();
         let metric = contacts.metric();
         let moved = ledger.before.iter().zip(&ledger.after);
@@ -316,7 +316,7 @@ impl<'l> ResidualScales<'l> {
     /// Returns the reference velocity of every row, at least the norm of the momenta before and after of what contacts connect with
     /// the row, and the norm of the impulses there.
     #[cold]
-    fn reference(&self, problem: &ImpactProblem<'_>, units: &[f64]) -> Vec<(f64, f64)> {
+    fn reference(&self, problem: &ImpactProblem, units: &[f64]) -> Vec<(f64, f64)> {
         let contacts = problem.contacts();
         let rows = contacts.all_rows().map(|row| contacts.unit_row(row));
         let (of, of_rows) = groups(self.ledger.momentum.len(), rows);
@@ -335,7 +335,7 @@ impl<'l> ResidualScales<'l> {
 
     /// Checks the constraints along an orthonormal basis of their span: the rounding of a row that repeats another would be a
     /// condition of its own.
-    fn check_constraints(&self, problem: &ImpactProblem<'_>, verdict: &mut Verdict) {
+    fn check_constraints(&self, problem: &ImpactProblem, verdict: &mut Verdict) {
         let Some(basis) = problem.contacts().constraint_basis() else {
             return;
         };
@@ -356,7 +356,7 @@ impl<'l> ResidualScales<'l> {
     /// Checks that no contact approaches or pulls and that friction stays in its cone (rules 3 and 4 of this module).
     fn check_contacts(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         answer: &Answer<'_>,
         rules: &Rules<'_>,
         verdict: &mut Verdict,
@@ -408,7 +408,7 @@ impl<'l> ResidualScales<'l> {
     /// scaled impulses on rows of unit kinetic length.
     fn check_law(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         units: &[f64],
         rules: &Rules<'_>,
         may_approach: bool,
@@ -480,7 +480,7 @@ impl<'l> ResidualScales<'l> {
 }
 
 /// Converts physical impulses on the caller's rows to scaled impulses on the contact rows of unit kinetic length.
-fn on_units(problem: &ImpactProblem<'_>, impulses: &[f64]) -> Numbers {
+fn on_units(problem: &ImpactProblem, impulses: &[f64]) -> Numbers {
     let contacts = problem.contacts();
     let impulses = contacts.all_rows().zip(impulses);
     impulses

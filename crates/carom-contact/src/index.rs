@@ -30,7 +30,7 @@
 ///
 /// ```compile_fail
 /// # use carom_contact::{ContactSet, RowIndex};
-/// fn length(contacts: &ContactSet<'_>, row: RowIndex) -> f64 {
+/// fn length(contacts: &ContactSet, row: RowIndex) -> f64 {
 ///     contacts.normal_norm(row)
 /// }
 /// ```
@@ -89,7 +89,7 @@ impl ContactIndex {
 ///
 /// ```compile_fail
 /// # use carom_contact::{ContactIndex, ContactSet};
-/// fn length(contacts: &ContactSet<'_>, contact: ContactIndex) -> f64 {
+/// fn length(contacts: &ContactSet, contact: ContactIndex) -> f64 {
 ///     contacts.row_norm(contact)
 /// }
 /// ```
@@ -98,7 +98,7 @@ impl ContactIndex {
 ///
 /// ```compile_fail
 /// # use carom_contact::{ContactSet, UnitRow};
-/// fn length(contacts: &ContactSet<'_>, normal: UnitRow) -> f64 {
+/// fn length(contacts: &ContactSet, normal: UnitRow) -> f64 {
 ///     contacts.row_norm(normal)
 /// }
 /// ```
@@ -160,7 +160,7 @@ impl RowIndex {
 ///
 /// ```compile_fail
 /// # use carom_contact::{ContactIndex, ContactSet};
-/// fn normal<'s>(contacts: &'s ContactSet<'_>, contact: ContactIndex) -> &'s [f64] {
+/// fn normal<'s>(contacts: &'s ContactSet, contact: ContactIndex) -> &'s [f64] {
 ///     contacts.unit(contact)
 /// }
 /// ```

@@ -17,7 +17,7 @@ pub trait ImpactLaw: fmt::Debug + Send + Sync {
     /// # Errors
     ///
     /// See [`ImpactError`].
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError>;
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError>;
 }
 
 /// Impact law that allows several outcomes of one impact and can compute all of them.
@@ -28,5 +28,5 @@ pub trait SetValuedLaw: ImpactLaw {
     ///
     /// See [`ImpactError`]. If a limit on states or samples is reached after some outcomes were found, these are
     /// returned as an incomplete set.
-    fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError>;
+    fn resolve_all(&self, problem: &ImpactProblem) -> Result<OutcomeSet, ImpactError>;
 }

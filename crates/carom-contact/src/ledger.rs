@@ -60,7 +60,7 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     /// Sums the rows of an answer. The answer has one impulse for each row and each constraint.
-    pub(crate) fn new(problem: &ImpactProblem<'_>, answer: &Answer<'_>) -> Self {
+    pub(crate) fn new(problem: &ImpactProblem, answer: &Answer<'_>) -> Self {
         let contacts = problem.contacts();
         let (n, scale) = (contacts.metric().dim(), problem.scale());
         let scaled = |v: &[f64]| -> Numbers { v.iter().map(|x| x * scale).collect() };
@@ -95,7 +95,7 @@ impl Ledger {
     }
 
     /// Returns a velocity or a size of each contact row, for rows of unit kinetic length.
-    pub(crate) fn on_units(&self, contacts: &ContactSet<'_>, of: fn(&RowSums) -> f64) -> Numbers {
+    pub(crate) fn on_units(&self, contacts: &ContactSet, of: fn(&RowSums) -> f64) -> Numbers {
         let rows = contacts.all_rows().zip(&self.rows);
         rows.map(|(row, sums)| of(sums) / (contacts.row_norm(row) * sums.scale))
             .collect()

@@ -39,7 +39,7 @@ impl Margin {
 /// Computes the distance of the origin from the convex hull of the unit normals, and the weights of the nearest point. The
 /// distance is zero if the normals can balance each other, so that contacts jam. The weights are the normalized solution of
 /// $\min_{w \ge 0} \lVert Yw\rVert^2 + (1 - \sum w)^2$, with the unit normals as columns of $Y$.
-pub(crate) fn margin(contacts: &ContactSet<'_>) -> Result<Margin, ImpactError> {
+pub(crate) fn margin(contacts: &ContactSet) -> Result<Margin, ImpactError> {
     let m = contacts.n_distinct();
     if m == 0 {
         return Ok(Margin {

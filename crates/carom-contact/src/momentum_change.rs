@@ -29,7 +29,7 @@ pub struct MomentumChange {
 impl MomentumChange {
     /// Computes the change of momentum caused by impulses on the distinct unit normals. `impulse` has one entry per distinct
     /// normal and is multiplied by [`ImpactProblem::scale`].
-    pub fn from_impulse(problem: &ImpactProblem<'_>, impulse: Numbers) -> Self {
+    pub fn from_impulse(problem: &ImpactProblem, impulse: Numbers) -> Self {
         let on_rows = problem.contacts().impulses_on_unit_rows(&impulse);
         let Candidate { change, .. } = Candidate::new(problem, on_rows);
         Self { impulse, change }
@@ -42,7 +42,7 @@ impl MomentumChange {
     /// Rounding of $\langle p,w\rangle$ causes an error of $2^{-52}\lVert p\rVert^2/\lVert w\rVert$ in the change. A small
     /// change, for example that of a grazing contact, conserves energy better without the factor. So the factor is left out
     /// ($s = 1$) if $\lVert w\rVert^2 \le 10^{-2}\lVert p\rVert^2$.
-    pub fn elastic(problem: &ImpactProblem<'_>, mut impulse: Numbers, mut change: Numbers) -> Self {
+    pub fn elastic(problem: &ImpactProblem, mut impulse: Numbers, mut change: Numbers) -> Self {
         let size = kernel::dot(&change, &change);
         if size > SMALL * kernel::dot(problem.momentum(), problem.momentum()) {
             let s = -2.0 * kernel::dot(problem.momentum(), &change) / size;
@@ -75,7 +75,7 @@ impl MomentumChange {
     /// Returns the indices of the contacts that pull. An impulse on a unit normal is a change of the normal velocity of
     /// equal size, in the scaled units of the problem. A contact pulls if its impulse is negative by more than the rounding
     /// error of that velocity.
-    pub fn adhesive(&self, problem: &ImpactProblem<'_>) -> Vec<usize> {
+    pub fn adhesive(&self, problem: &ImpactProblem) -> Vec<usize> {
         if !self.impulse.iter().any(|l| *l < 0.0) {
             return Vec::new();
         }
@@ -104,7 +104,7 @@ impl MomentumChange {
     /// `rules` selects the checks, and `basis` is the active set with which rounding errors are corrected.
     pub fn outcome(
         self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         rules: &Rules<'_>,
         basis: &mut dyn Basis,
         status: ImpactStatus,
@@ -118,7 +118,7 @@ impl MomentumChange {
 
 /// Returns the outcome of a problem in which no contact approaches: zero impulses and an unchanged velocity.
 pub fn separating(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     diagnostics: Diagnostics,
 ) -> Result<ImpactOutcome, ImpactError> {
     let impulse = smallvec![0.0; problem.contacts().n_distinct()];

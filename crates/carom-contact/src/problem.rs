@@ -33,8 +33,8 @@ const CONSTRAINT_ROUNDING: f64 = 1e-12;
 /// # Ok::<(), carom_contact::ImpactError>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct ImpactProblem<'a> {
-    contacts: &'a ContactSet<'a>,
+pub struct ImpactProblem {
+    contacts: ContactSet,
     velocity: Tangent,
     energy_j: f64,
     scale: f64,
@@ -55,14 +55,14 @@ pub struct ImpactProblem<'a> {
     roundings: Numbers,
 }
 
-impl<'a> ImpactProblem<'a> {
+impl ImpactProblem {
     /// Creates the problem of an impact: the contacts of a system and its velocity before the impact (n entries).
     ///
     /// # Errors
     ///
     /// [`ImpactError::Metric`] for a velocity of the wrong length or with non-finite entries,
     /// [`ImpactError::ConstraintViolated`], [`ImpactError::Overflow`].
-    pub fn new(contacts: &'a ContactSet<'a>, velocity: Tangent) -> Result<Self, ImpactError> {
+    pub fn new(contacts: &ContactSet, velocity: Tangent) -> Result<Self, ImpactError> {
         let problem = Self::pose(contacts, velocity, None)?;
         problem.check_constraints()?;
         problem.framed()
@@ -76,7 +76,7 @@ impl<'a> ImpactProblem<'a> {
     ///
     /// The errors of [`new`](Self::new), except [`ImpactError::ConstraintViolated`].
     #[doc(hidden)]
-    pub fn reposed(contacts: &'a ContactSet<'a>, velocity: Tangent) -> Result<Self, ImpactError> {
+    pub fn reposed(contacts: &ContactSet, velocity: Tangent) -> Result<Self, ImpactError> {
         Self::pose(contacts, velocity, None)?.framed()
     }
 
@@ -88,7 +88,7 @@ impl<'a> ImpactProblem<'a> {
             && let Some(seen) = residual_scale::seen_velocity(problem)
         {
             let given = Some(Box::new(problem.velocity.clone()));
-            let event = Self::pose(problem.contacts, seen, given)?;
+            let event = Self::pose(&problem.contacts, seen, given)?;
             problem.is_approaching = event.is_approaching;
             problem.event = Some(Box::new(event));
         }
@@ -98,7 +98,7 @@ impl<'a> ImpactProblem<'a> {
     /// Creates the problem of an impact with the given velocity (n entries). `given` is the full velocity if `velocity` is
     /// only the part of it in the span of the contact rows; else `None`.
     fn pose(
-        contacts: &'a ContactSet<'a>,
+        contacts: &ContactSet,
         velocity: Tangent,
         given: Option<Box<Tangent>>,
     ) -> Result<Self, ImpactError> {
@@ -124,7 +124,7 @@ impl<'a> ImpactProblem<'a> {
             grazing.push(GRAZING_TOLERANCE * size);
         }
         let mut problem = Self {
-            contacts,
+            contacts: contacts.clone(),
             velocity,
             energy_j,
             scale,
@@ -200,7 +200,7 @@ impl<'a> ImpactProblem<'a> {
     pub(crate) fn as_given(&self) -> Result<Option<Self>, ImpactError> {
         let given = self.given.as_ref();
         given
-            .map(|given| Self::pose(self.contacts, Tangent::clone(given), None))
+            .map(|given| Self::pose(&self.contacts, Tangent::clone(given), None))
             .transpose()
     }
 
@@ -216,8 +216,8 @@ impl<'a> ImpactProblem<'a> {
 
     /// Contact set on which the impact acts.
     #[inline]
-    pub fn contacts(&self) -> &'a ContactSet<'a> {
-        self.contacts
+    pub fn contacts(&self) -> &ContactSet {
+        &self.contacts
     }
 
     /// Generalized velocity before the impact (n entries).

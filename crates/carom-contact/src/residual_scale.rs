@@ -175,7 +175,7 @@ pub fn groups<'r>(
 
 /// Computes the part of the velocity before the impact (n entries) in the span of the contact rows; only this part affects
 /// the impact. `None` unless the norm of its momentum is less than 1/64 of that of the whole velocity.
-pub(crate) fn seen_velocity(problem: &ImpactProblem<'_>) -> Option<Tangent> {
+pub(crate) fn seen_velocity(problem: &ImpactProblem) -> Option<Tangent> {
     let normals = problem.unit_velocity().iter();
     let fastest = normals.fold(0.0, |fastest, b| f64::max(fastest, b.abs()));
     if !(problem.norm() > FAST * fastest) || problem.unit_velocity().is_empty() {
@@ -195,7 +195,7 @@ pub(crate) fn seen_velocity(problem: &ImpactProblem<'_>) -> Option<Tangent> {
 /// reduced to its part `seen` in the span of the rows: the rounding of `given`, and the change of the normal velocity, which
 /// would be zero without rounding. The results belong to the unit normals and are multiplied by `scale`.
 pub(crate) fn rounding_of_normals(
-    contacts: &ContactSet<'_>,
+    contacts: &ContactSet,
     given: &[f64],
     seen: &[f64],
     scale: f64,

@@ -55,7 +55,7 @@ impl Test {
 
     /// Writes into `form` the coefficients of a linear function of the whitened velocity (n entries). The function is
     /// positive if the decision of this test is made.
-    fn write(&self, contacts: &ContactSet<'_>, form: &mut [f64]) {
+    fn write(&self, contacts: &ContactSet, form: &mut [f64]) {
         form.fill(0.0);
         match self {
             Self::Separates(row) => kernel::add_scaled(form, 1.0, contacts.unit_row(*row)),

@@ -34,10 +34,7 @@ pub(super) enum Rule {
 }
 
 impl Rule {
-    pub(super) fn new(
-        selection: &Selection,
-        contacts: &ContactSet<'_>,
-    ) -> Result<Self, ImpactError> {
+    pub(super) fn new(selection: &Selection, contacts: &ContactSet) -> Result<Self, ImpactError> {
         Ok(match selection {
             Selection::MostApproaching => Self::Most,
             Selection::LeastApproaching => Self::Least,
@@ -258,7 +255,7 @@ fn closing(
 
 /// State in which a rule selects the next strike.
 struct Pick<'a> {
-    contacts: &'a ContactSet<'a>,
+    contacts: &'a ContactSet,
     place: Place,
     /// Velocities along the distinct unit normals.
     b: &'a [f64],

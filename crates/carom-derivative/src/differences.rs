@@ -58,7 +58,7 @@ struct Limit {
 /// ```
 pub fn by_differences(
     law: &dyn ImpactLaw,
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
 ) -> Result<Differences, ImpactError> {
     let own = law.resolve(problem)?.velocity_plus.0;
     let mut dv_dv = DMatrix::zeros(own.len(), own.len());
@@ -75,7 +75,7 @@ pub fn by_differences(
 /// the impact.
 fn along(
     law: &dyn ImpactLaw,
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     own: &DVector<f64>,
     j: usize,
 ) -> Result<Limit, ImpactError> {

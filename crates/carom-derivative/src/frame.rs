@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 /// constraints are separate rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame<'p> {
-    pub(super) problem: &'p ImpactProblem<'p>,
+    pub(super) problem: &'p ImpactProblem,
     /// Whitened rows (n entries each), contact by contact, then the constraints.
     pub(super) rows: DMatrix<f64>,
     /// Row scale: rows are multiplied by it, impulses divided.
@@ -147,7 +147,7 @@ fn independent_first(rows: &DMatrix<f64>, first: usize, rank: usize) -> SmallVec
 }
 
 impl<'p> Frame<'p> {
-    pub(crate) fn new(problem: &'p ImpactProblem<'p>) -> Result<Self, ImpactError> {
+    pub(crate) fn new(problem: &'p ImpactProblem) -> Result<Self, ImpactError> {
         let contacts = problem.contacts();
         let metric = contacts.metric();
         let n = metric.dim();

@@ -289,7 +289,7 @@ impl DifferentiableLaw for SetValued {
     fn near(
         &self,
         query: Query<'_, '_>,
-        moved: &ImpactProblem<'_>,
+        moved: &ImpactProblem,
     ) -> Result<ImpactOutcome, ImpactError> {
         let given = Sampler::new(query.problem, self)?;
         if !moved.is_approaching() {
@@ -425,7 +425,7 @@ impl DifferentiableLaw for Law {
     fn near(
         &self,
         query: Query<'_, '_>,
-        moved: &ImpactProblem<'_>,
+        moved: &ImpactProblem,
     ) -> Result<ImpactOutcome, ImpactError> {
         of_variant(self).near(query, moved)
     }

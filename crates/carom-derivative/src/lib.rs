@@ -187,7 +187,7 @@ pub struct Jacobians {
 #[non_exhaustive]
 pub struct Query<'o, 'p> {
     /// Impact that was resolved.
-    pub problem: &'p ImpactProblem<'p>,
+    pub problem: &'p ImpactProblem,
     /// Outcome that the law has given for this impact.
     pub outcome: &'o ImpactOutcome,
     /// True if the outcome is a member of a set of outcomes: its branch follows the order of impacts recorded in it.
@@ -217,7 +217,7 @@ pub trait DifferentiableLaw: ImpactLaw {
     fn near(
         &self,
         query: Query<'_, '_>,
-        moved: &ImpactProblem<'_>,
+        moved: &ImpactProblem,
     ) -> Result<ImpactOutcome, ImpactError> {
         if query.is_member {
             return Err(ImpactError::NotDifferentiated {
@@ -393,7 +393,7 @@ impl Walk {
 /// [`ImpactError::NotDifferentiated`] if the derivative is not known.
 pub fn differentiate<'p>(
     law: &dyn DifferentiableLaw,
-    problem: &'p ImpactProblem<'p>,
+    problem: &'p ImpactProblem,
     wrt: &Wrt,
     tolerance: f64,
 ) -> Result<(ImpactOutcome, Derivative<'p>), ImpactError> {
@@ -412,7 +412,7 @@ pub fn differentiate<'p>(
 /// Returns the errors of [`differentiate`].
 pub fn of_outcome<'p>(
     law: &dyn DifferentiableLaw,
-    problem: &'p ImpactProblem<'p>,
+    problem: &'p ImpactProblem,
     outcome: &ImpactOutcome,
     is_member: bool,
     wrt: &Wrt,

@@ -187,14 +187,8 @@ impl Case {
         contact
     }
 
-    /// Assembles the impact problem of this measured impact, with the contacts that `law` needs and the parameters `p`. Calls
-    /// the closure `answer` with the problem, and returns the result of the closure.
-    fn posed<T>(
-        &self,
-        law: FitLaw,
-        p: &Parameters,
-        answer: impl FnOnce(&ImpactProblem<'_>) -> Result<T, ImpactError>,
-    ) -> Result<T, ImpactError> {
+    /// Assembles the impact problem of this measured impact, with the contacts that `law` needs and the parameters `p`.
+    fn problem(&self, law: FitLaw, p: &Parameters) -> Result<ImpactProblem, ImpactError> {
         let metric = self.metric(p.inertia)?;
         let is_frictional = law != FitLaw::Plastic;
         let alone = matches!(law, FitLaw::Routh(_)).then_some(self.lowest);
@@ -205,21 +199,18 @@ impl Case {
             .filter(|(k, _)| alone.is_none_or(|lowest| lowest == *k))
             .map(|(_, touch)| self.contact(touch, p, is_frictional))
             .collect();
-        let contacts = ContactSet::new(&metric, contacts)?;
-        let velocity = Tangent::from_slice(self.before.as_slice());
-        answer(&ImpactProblem::new(&contacts, velocity)?)
+        let contacts = ContactSet::new(metric, contacts)?;
+        contacts.problem(Tangent::from_slice(self.before.as_slice()))
     }
 
     /// Predicts the velocity after this measured impact by an impact law with the parameters `p`: linear (m/s), then
     /// angular (rad/s), in world axes.
     pub(crate) fn predict(&self, law: FitLaw, p: &Parameters) -> Result<Vector6<f64>, ImpactError> {
         let by = |law_object: &dyn ImpactLaw| {
-            self.posed(law, p, |problem| {
-                let outcome = law_object.resolve(problem)?;
-                Ok(Vector6::from_column_slice(
-                    outcome.velocity_plus.0.as_slice(),
-                ))
-            })
+            let outcome = law_object.resolve(&self.problem(law, p)?)?;
+            Ok(Vector6::from_column_slice(
+                outcome.velocity_plus.0.as_slice(),
+            ))
         };
         match law {
             FitLaw::MoreauNewton => by(&MoreauNewton::default()),
@@ -252,27 +243,26 @@ impl Case {
         seed: u64,
         samples: u64,
     ) -> Result<f64, ImpactError> {
-        self.posed(FitLaw::SetValued, p, |problem| {
-            if !problem.is_approaching() {
-                return Ok(self.residual_norm(&self.before));
+        let problem = &self.problem(FitLaw::SetValued, p)?;
+        if !problem.is_approaching() {
+            return Ok(self.residual_norm(&self.before));
+        }
+        let sampler = Sampler::new(problem, &self.set_valued(seed, samples))?;
+        let mut draw = Draw::default();
+        let mut nearest = f64::INFINITY;
+        for sample in 0..samples {
+            let ends = sampler.draw(sample, &mut draw).is_ok() && draw.is_ended;
+            if let Some(Ok(outcome)) = ends.then(|| sampler.outcome(&draw)) {
+                let v = outcome.velocity_plus.0;
+                let u = Vector6::from_column_slice(v.as_slice());
+                nearest = nearest.min(self.residual_norm(&u));
             }
-            let sampler = Sampler::new(problem, &self.set_valued(seed, samples))?;
-            let mut draw = Draw::default();
-            let mut nearest = f64::INFINITY;
-            for sample in 0..samples {
-                let ends = sampler.draw(sample, &mut draw).is_ok() && draw.is_ended;
-                if let Some(Ok(outcome)) = ends.then(|| sampler.outcome(&draw)) {
-                    let v = outcome.velocity_plus.0;
-                    let u = Vector6::from_column_slice(v.as_slice());
-                    nearest = nearest.min(self.residual_norm(&u));
-                }
-            }
-            if nearest.is_finite() {
-                Ok(nearest)
-            } else {
-                Err(self.set_valued(seed, samples).none_ended())
-            }
-        })
+        }
+        if nearest.is_finite() {
+            Ok(nearest)
+        } else {
+            Err(self.set_valued(seed, samples).none_ended())
+        }
     }
 
     /// Computes the misfit $d = \lVert\hat u^+ - u^+\rVert_\ast/\lVert u^-\rVert_\ast$ of a predicted velocity

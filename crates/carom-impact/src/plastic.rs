@@ -59,7 +59,7 @@ impl PlasticRule {
 
     /// Lists the contacts that end closed, each with the prescribed normal velocity zero. `change` contains the impulses of
     /// the plastic outcome.
-    fn closed(self, problem: &ImpactProblem<'_>, change: &MomentumChange) -> Targets {
+    fn closed(self, problem: &ImpactProblem, change: &MomentumChange) -> Targets {
         let contacts = problem.contacts();
         let closed: Vec<UnitRow> = match self {
             Self::Cone => contacts
@@ -109,7 +109,7 @@ impl ImpactLaw for Plastic {
         Self::INFO.name
     }
 
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
         let problem = problem.event();
         if !problem.is_approaching() {
             return separating(
@@ -134,7 +134,7 @@ impl ImpactLaw for Plastic {
 
 /// Computes the change of momentum of a perfectly inelastic impact. `rule` decides which contacts are brought to rest.
 pub fn plastic_change(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     rule: PlasticRule,
 ) -> Result<MomentumChange, ImpactError> {
     match rule {
@@ -153,7 +153,7 @@ pub fn plastic_change(
 
 /// Groups the distinct contact normals that change each other's velocities, directly or through other contacts; normals in
 /// different groups are orthogonal in the kinetic metric. The groups do not depend on the choice of coordinates.
-pub fn meeting(contacts: &ContactSet<'_>) -> Vec<Vec<UnitRow>> {
+pub fn meeting(contacts: &ContactSet) -> Vec<Vec<UnitRow>> {
     let mut is_found = vec![false; contacts.n_distinct()];
     let mut groups = Vec::new();
     for first in contacts.unit_rows() {
@@ -181,7 +181,7 @@ pub fn meeting(contacts: &ContactSet<'_>) -> Vec<Vec<UnitRow>> {
 
 /// Lists the distinct normals that the plastic impact stops, in ascending order. The list contains all normals of each
 /// group of connected contacts in which some contact approaches.
-fn stopped(problem: &ImpactProblem<'_>) -> Vec<UnitRow> {
+fn stopped(problem: &ImpactProblem) -> Vec<UnitRow> {
     let contacts = problem.contacts();
     let approaches = |j: &UnitRow| problem.approaches(contacts.contact_at(*j));
     let groups = meeting(contacts).into_iter();
@@ -222,7 +222,7 @@ pub(crate) fn by_groups(
     Ok(impulse)
 }
 
-fn cone(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
+fn cone(problem: &ImpactProblem) -> Result<MomentumChange, ImpactError> {
     if let [b] = problem.unit_velocity() {
         return Ok(MomentumChange::from_impulse(
             problem,
@@ -244,7 +244,7 @@ fn cone(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
 
 /// Computes the impulses of least norm that bring every contact reached by the impact to rest. The impulses follow from
 /// the pseudo-inverse of the whitened normals (in coordinates with a Euclidean kinetic metric).
-fn project_all(problem: &ImpactProblem<'_>) -> Result<MomentumChange, ImpactError> {
+fn project_all(problem: &ImpactProblem) -> Result<MomentumChange, ImpactError> {
     let contacts = problem.contacts();
     let stopped = stopped(problem);
     let normals: Vec<&[f64]> = stopped.iter().map(|j| contacts.unit(*j)).collect();

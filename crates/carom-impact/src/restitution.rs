@@ -66,7 +66,7 @@ impl EnergeticRestitution {
 /// (18) into the energy balance gives $\alpha = R$ if the plastic outcome is the orthogonal projection. For the cone,
 /// whose outcome is not orthogonal to $d$, it gives $\alpha \le R$; `restitution_is_the_energetic_one` checks it.
 pub(crate) fn blend(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     plastic: &MomentumChange,
     elastic: &MomentumChange,
     restitution: EnergeticRestitution,

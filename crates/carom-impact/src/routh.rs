@@ -63,7 +63,7 @@ impl ImpactLaw for Routh {
         Self::INFO.name
     }
 
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
         resolve(problem, &self.options)
     }
 }
@@ -113,7 +113,7 @@ impl ImpactLaw for TwoBody {
         Self::INFO.name
     }
 
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
         problem.contacts().require_tangents()?;
         if let [contact] = problem.contacts().contacts()
             && contact.tangents.len() != 2
@@ -128,7 +128,7 @@ impl ImpactLaw for TwoBody {
 /// Returns the inverse inertia matrix of the only contact of a problem, and its velocity before the impact (m/s), both with
 /// the tangents first and the normal last. Planar and frictionless contacts are embedded in the matrix of a contact in space.
 pub fn contact_space(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
 ) -> Result<(ContactInertia, Vector3<f64>), ImpactError> {
     let contacts = problem.contacts();
     let [contact] = contacts.contacts() else {
@@ -160,10 +160,7 @@ pub fn contact_space(
     Ok((w, Vector3::new(tangential(0), tangential(1), normal)))
 }
 
-fn resolve(
-    problem: &ImpactProblem<'_>,
-    options: &ImpactOptions,
-) -> Result<ImpactOutcome, ImpactError> {
+fn resolve(problem: &ImpactProblem, options: &ImpactOptions) -> Result<ImpactOutcome, ImpactError> {
     let problem = problem.event();
     let (inertia, mut velocity) = contact_space(problem)?;
     let contact = &problem.contacts().contacts()[0];
@@ -189,7 +186,7 @@ fn resolve(
 /// Converts the impulse computed by Routh's method to an outcome, after the final checks. `impact` is `None` if the contact
 /// does not approach.
 fn outcome(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     inertia: ContactInertia,
     restitution_law: RestitutionLaw,
     status: ImpactStatus,

@@ -57,7 +57,7 @@ fn worst_indeterminacy(wedge: Wedge) -> f64 {
 
 /// Tests if the elastic outcome at a set of contacts depends on the order of the impacts (Seghete & Murphey, Theorems 2 and
 /// 3, and their extension to any angle and any number of contacts).
-pub fn uniqueness(contacts: &ContactSet<'_>) -> Uniqueness {
+pub fn uniqueness(contacts: &ContactSet) -> Uniqueness {
     let m = contacts.n_distinct();
     let mut pairs = Vec::with_capacity(m * m.saturating_sub(1) / 2);
     for i in contacts.unit_rows() {
@@ -86,7 +86,7 @@ pub fn uniqueness(contacts: &ContactSet<'_>) -> Uniqueness {
     }
 }
 
-fn independent(contacts: &ContactSet<'_>) -> bool {
+fn independent(contacts: &ContactSet) -> bool {
     let n = contacts.metric().dim();
     let normals: Vec<&[f64]> = contacts.unit_rows().map(|j| contacts.unit(j)).collect();
     let columns = nalgebra::DMatrix::from_fn(n, normals.len(), |i, j| normals[j][i]);

@@ -9,7 +9,7 @@ use carom_impact::internal::{ContactOrder, ContactSpace};
 /// Lists the contacts that can take part in the impact: those whose impulses change the velocity of an approaching
 /// contact, directly or through other contacts. No law of dry contact gives an impulse to any other contact. Each entry
 /// of the result lists a contact and the contacts that repeat it exactly; the entries are in ascending order.
-pub(super) fn acting(problem: &ImpactProblem<'_>) -> Vec<Vec<ContactIndex>> {
+pub(super) fn acting(problem: &ImpactProblem) -> Vec<Vec<ContactIndex>> {
     let contacts = problem.contacts();
     let groups = met(contacts).into_iter();
     let mut members: Vec<ContactIndex> = groups
@@ -23,7 +23,7 @@ pub(super) fn acting(problem: &ImpactProblem<'_>) -> Vec<Vec<ContactIndex>> {
 /// Groups the contacts with the indices `members` so that repetitions of one contact stand together. Each entry lists a
 /// contact, then the members that repeat its rows and friction.
 pub(super) fn with_copies(
-    contacts: &ContactSet<'_>,
+    contacts: &ContactSet,
     members: &[ContactIndex],
 ) -> Vec<Vec<ContactIndex>> {
     let mut told: Vec<Vec<ContactIndex>> = Vec::with_capacity(members.len());
@@ -42,7 +42,7 @@ pub(super) fn with_copies(
 
 /// True if contacts `i` and `j` are one contact given twice: their normal and tangent rows are parallel and they have
 /// equal friction when these rows are scaled to unit length. Restitution is not compared.
-fn is_copy(contacts: &ContactSet<'_>, i: ContactIndex, j: ContactIndex) -> bool {
+fn is_copy(contacts: &ContactSet, i: ContactIndex, j: ContactIndex) -> bool {
     let (a, b) = (contacts.row(i), contacts.row(j));
     let is_along = |k: usize, sign: f64| {
         let mut pairs = contacts.unit_row(a.offset(k)).iter();

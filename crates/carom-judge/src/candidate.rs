@@ -79,7 +79,7 @@ impl Case<'_> {
 
     /// Computes the answer of a law from outside to the problem as it was `given`, because such a law may depend on the units of
     /// velocity, and the distance of this answer from the judged velocity.
-    pub(super) fn of_outside(&self, law: &dyn ImpactLaw, given: &ImpactProblem<'_>) -> Answer {
+    pub(super) fn of_outside(&self, law: &dyn ImpactLaw, given: &ImpactProblem) -> Answer {
         let mut outcome = law.resolve(given)?;
         outcome.velocity_plus.0 = self.parts.raised(&outcome.velocity_plus.0);
         Ok(self.answered(outcome, String::new()))
@@ -181,7 +181,7 @@ impl Case<'_> {
     pub(super) fn with_restitution(
         &self,
         restitution: f64,
-        resolve: impl Fn(&ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError>,
+        resolve: impl Fn(&ImpactProblem) -> Result<ImpactOutcome, ImpactError>,
     ) -> Result<ImpactOutcome, ImpactError> {
         let set = self.problem.contacts();
         let changed = |contact: &Contact| Contact {
@@ -189,7 +189,7 @@ impl Case<'_> {
             ..contact.clone()
         };
         let contacts = ContactSet::constrained(
-            set.metric(),
+            set.metric().clone(),
             set.contacts().iter().map(changed).collect(),
             set.constraint_forms().to_vec(),
         )?;

@@ -10,7 +10,7 @@ use nalgebra::DVector;
 /// An outcome to be judged. Vectors are in whitened coordinates, scaled like the problem, which is posed in the units of
 /// velocity of its parts.
 pub(crate) struct Case<'a> {
-    pub(crate) problem: &'a ImpactProblem<'a>,
+    pub(crate) problem: &'a ImpactProblem,
     /// Velocity to which coefficients of restitution refer.
     pub(crate) approach: &'a Tangent,
     pub(crate) velocity_plus: &'a Tangent,
@@ -30,7 +30,7 @@ pub(crate) struct Case<'a> {
 
 impl<'a> Case<'a> {
     pub(crate) fn new(
-        problem: &'a ImpactProblem<'a>,
+        problem: &'a ImpactProblem,
         approach: &'a Tangent,
         velocity_plus: &'a Tangent,
         parts: Parts,

@@ -98,7 +98,7 @@ pub(super) fn all(
     explanation: &Explanation,
     inelastic: &Inelastic,
     set: Option<&SetVerdict>,
-    outside: (&ImpactProblem<'_>, &[&dyn ImpactLaw]),
+    outside: (&ImpactProblem, &[&dyn ImpactLaw]),
 ) -> (Vec<LawMatch>, Vec<Refusal>) {
     let mut laws = Vec::new();
     let mut refused = Vec::new();
@@ -226,7 +226,7 @@ fn branch(case: &Case<'_>, own: Answer, set: Option<&SetVerdict>) -> Answer {
     }
 }
 
-fn two_tangents(contacts: &ContactSet<'_>) -> bool {
+fn two_tangents(contacts: &ContactSet) -> bool {
     matches!(contacts.contacts(), [contact] if contact.tangents.len() == 2)
 }
 

@@ -52,7 +52,7 @@ impl Explanation {
     }
 
     /// Converts all impulses from the velocity units of the independent parts of the system to the unit of the problem.
-    pub(super) fn lower(&mut self, contacts: &ContactSet<'_>, parts: &Parts) {
+    pub(super) fn lower(&mut self, contacts: &ContactSet, parts: &Parts) {
         parts.lower_impulses(contacts, &mut self.impulses);
         parts.lower_impulses(contacts, &mut self.admissible_impulses);
         parts.lower_multipliers(contacts, &mut self.constraint_impulses);
@@ -143,7 +143,7 @@ enum Kind {
 /// of a fit (whitened, n entries). The derivative of the residual must vanish along impulses that may have both signs,
 /// and must not be negative along the others. Sums of such impulses then do not reduce the residual either, because these
 /// impulses form a convex cone.
-fn is_least(contacts: &ContactSet<'_>, left: &DVector<f64>, kind: Kind) -> bool {
+fn is_least(contacts: &ContactSet, left: &DVector<f64>, kind: Kind) -> bool {
     let size = left.norm();
     let slope = |row: RowIndex| {
         let unit = contacts.unit_row(row).iter();
@@ -232,7 +232,7 @@ pub(super) fn in_one_step(
 
 /// Cuts impulses (for the given rows) off at the friction cones: pulling normal impulses become zero, and tangential
 /// impulses are shortened to the friction coefficient times the normal impulse.
-fn within_cones(contacts: &ContactSet<'_>, impulses: &DVector<f64>) -> DVector<f64> {
+fn within_cones(contacts: &ContactSet, impulses: &DVector<f64>) -> DVector<f64> {
     let mut cut = impulses.clone();
     for (i, contact) in contacts.indexed() {
         let row = contacts.row(i).index();
@@ -247,7 +247,7 @@ fn within_cones(contacts: &ContactSet<'_>, impulses: &DVector<f64>) -> DVector<f
     cut
 }
 
-fn unit_rows(contacts: &ContactSet<'_>) -> DMatrix<f64> {
+fn unit_rows(contacts: &ContactSet) -> DMatrix<f64> {
     let n = contacts.metric().dim();
     let rows = contacts.all_rows();
     let entries = rows.flat_map(|row| contacts.unit_row(row).iter().copied());
@@ -256,7 +256,7 @@ fn unit_rows(contacts: &ContactSet<'_>) -> DMatrix<f64> {
 
 /// Fits impulses of any sign to a change of momentum (whitened, n entries) by least squares. If several fit equally
 /// well, those of least norm on rows of unit length are chosen. Returns the impulses for the given rows.
-fn least_norm(contacts: &ContactSet<'_>, change: &DVector<f64>) -> DVector<f64> {
+fn least_norm(contacts: &ContactSet, change: &DVector<f64>) -> DVector<f64> {
     if contacts.n_rows() == 0 {
         return DVector::zeros(0);
     }
@@ -268,11 +268,7 @@ fn least_norm(contacts: &ContactSet<'_>, change: &DVector<f64>) -> DVector<f64> 
     DVector::from_iterator(contacts.n_rows(), impulses)
 }
 
-fn residual(
-    contacts: &ContactSet<'_>,
-    change: &DVector<f64>,
-    impulses: &DVector<f64>,
-) -> DVector<f64> {
+fn residual(contacts: &ContactSet, change: &DVector<f64>, impulses: &DVector<f64>) -> DVector<f64> {
     let unit = contacts.all_rows().zip(impulses);
     let unit = unit.map(|(row, l)| l * contacts.row_norm(row));
     let unit = DVector::from_iterator(contacts.n_rows(), unit);
@@ -281,7 +277,7 @@ fn residual(
 
 /// Lists impulses on single rows that may be combined with nonnegative factors: for each contact a push along the normal,
 /// and two impulses of opposite sign along each tangent.
-fn one_sided(contacts: &ContactSet<'_>) -> Vec<Generator> {
+fn one_sided(contacts: &ContactSet) -> Vec<Generator> {
     let alone = |row: RowIndex, impulse: f64| Generator {
         row,
         normal: impulse,
@@ -302,17 +298,14 @@ fn one_sided(contacts: &ContactSet<'_>) -> Vec<Generator> {
 /// Every cone is the convex hull of its generators, which are single impulses on its surface. The fit starts from a
 /// few generators of each cone. Each step adds, for each cone, the generator along which the residual falls fastest,
 /// until no generator lowers the residual. The cones are not discretized.
-fn project_onto_cones(
-    contacts: &ContactSet<'_>,
-    change: &DVector<f64>,
-) -> Result<Fit, ImpactError> {
+fn project_onto_cones(contacts: &ContactSet, change: &DVector<f64>) -> Result<Fit, ImpactError> {
     project(contacts, change, &cone_edges(contacts), |_| true)
 }
 
 /// Fits nonnegative combinations of the given impulses `edges` to a change of momentum (whitened, n entries) by least
 /// squares. For contacts for which `is_whole` is true, all impulses in their round friction cones are used as well.
 fn project(
-    contacts: &ContactSet<'_>,
+    contacts: &ContactSet,
     change: &DVector<f64>,
     edges: &[Generator],
     is_whole: impl Fn(ContactIndex) -> bool,
@@ -346,7 +339,7 @@ fn project(
 
 /// Lists impulses on the surface of the friction cones: all edges of planar cones, and four directions of each round
 /// cone.
-fn cone_edges(contacts: &ContactSet<'_>) -> Vec<Generator> {
+fn cone_edges(contacts: &ContactSet) -> Vec<Generator> {
     let mut generators = Vec::new();
     for (i, contact) in contacts.indexed() {
         let (row, friction) = (contacts.row(i), contact.friction);
@@ -370,11 +363,7 @@ fn cone_edges(contacts: &ContactSet<'_>) -> Vec<Generator> {
 /// Finds the impulse on the surface of the round friction cone of contact `i` along which the residual of a fit
 /// (whitened, n entries) falls fastest. `None` if the contact has no round cone or the residual does not depend on its
 /// tangents.
-fn steepest(
-    contacts: &ContactSet<'_>,
-    i: ContactIndex,
-    residual: &DVector<f64>,
-) -> Option<Generator> {
+fn steepest(contacts: &ContactSet, i: ContactIndex, residual: &DVector<f64>) -> Option<Generator> {
     let contact = contacts.contacts().get(i.index())?;
     if contact.tangents.len() < 2 || contact.friction == 0.0 {
         return None;
@@ -395,7 +384,7 @@ fn steepest(
 
 /// Computes the whitened momentum (n entries) that is caused by one unit of a generator, which is an impulse on one or
 /// more rows of a contact.
-fn column(contacts: &ContactSet<'_>, generator: &Generator) -> DVector<f64> {
+fn column(contacts: &ContactSet, generator: &Generator) -> DVector<f64> {
     let mut column = DVector::zeros(contacts.metric().dim());
     for (row, impulse) in generator.rows() {
         let factor = impulse * contacts.row_norm(row);
@@ -422,7 +411,7 @@ impl Generator {
 }
 
 fn combine(
-    contacts: &ContactSet<'_>,
+    contacts: &ContactSet,
     change: &DVector<f64>,
     generators: &[Generator],
 ) -> Result<Fit, ImpactError> {

@@ -122,7 +122,7 @@ fn found_by_anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
 /// Computes every outcome of the simultaneous inelastic law for the contacts with the indices `acting`. All other
 /// contacts get zero impulses.
 fn simultaneous_outcomes(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     acting: &[ContactIndex],
 ) -> Result<Vec<ImpactOutcome>, ImpactError> {
     let all = problem.contacts();
@@ -132,7 +132,7 @@ fn simultaneous_outcomes(
     }
     let kept = acting.iter().map(|i| all.contact(*i).clone());
     let forms = all.constraint_forms().to_vec();
-    let contacts = ContactSet::constrained(all.metric(), kept.collect(), forms)?;
+    let contacts = ContactSet::constrained(all.metric().clone(), kept.collect(), forms)?;
     let part = ImpactProblem::reposed(&contacts, problem.velocity_minus().clone())?;
     let whole = |mut outcome: ImpactOutcome| {
         let mut impulses = DVector::zeros(all.n_rows());

@@ -346,7 +346,7 @@ impl Judgement {
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 pub fn judge(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     velocity_plus: &Tangent,
     options: &JudgeOptions,
 ) -> Result<Judgement, ImpactError> {
@@ -378,7 +378,7 @@ pub fn judge(
 ///         "piston"
 ///     }
 ///
-///     fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+///     fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
 ///         problem.outcome(&[3.0], &Rules::FRICTIONLESS)
 ///     }
 /// }
@@ -394,7 +394,7 @@ pub fn judge(
 /// # Ok::<(), ImpactError>(())
 /// ```
 pub fn judge_with(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     velocity_plus: &Tangent,
     options: &JudgeOptions,
     laws: &[&dyn ImpactLaw],
@@ -412,9 +412,9 @@ pub fn judge_with(
 /// frames less rounding seems to be left of a contact at rest than the given velocity has: the normal velocity of each
 /// contact at rest in `given` is set to zero.
 fn at_rest_as_given<'a>(
-    given: &ImpactProblem<'a>,
+    given: &ImpactProblem,
     velocity: Tangent,
-) -> Result<ImpactProblem<'a>, ImpactError> {
+) -> Result<ImpactProblem, ImpactError> {
     let contacts = given.contacts();
     let posed = ImpactProblem::reposed(contacts, velocity)?;
     let is_hidden = |i: &ContactIndex| given.event().is_at_rest(*i) && !posed.is_at_rest(*i);
@@ -447,7 +447,7 @@ fn at_rest_as_given<'a>(
 ///
 /// Returns the errors of [`judge`].
 pub fn judge_time_step(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     approach: &Tangent,
     velocity_plus: &Tangent,
     options: &JudgeOptions,
@@ -457,7 +457,7 @@ pub fn judge_time_step(
 
 /// Judges one time step like [`judge_time_step`], also by laws from `outside`.
 fn judge_step(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     approach: &Tangent,
     velocity_plus: &Tangent,
     options: &JudgeOptions,
@@ -556,7 +556,7 @@ fn judge_step(
 }
 
 fn contact_reports(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     approach: &Tangent,
     velocity_plus: &Tangent,
     is_step: bool,

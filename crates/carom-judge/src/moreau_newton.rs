@@ -25,8 +25,8 @@ pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
     let work = Cell::new(0u64);
     // Without an external impulse the result is bitwise that of the law itself.
     let approach = case.is_step().then_some(case.approach);
-    let resolve = |problem: &ImpactProblem<'_>| law.resolve_counted(problem, approach, &work);
-    let resolve_within = |problem: &ImpactProblem<'_>| {
+    let resolve = |problem: &ImpactProblem| law.resolve_counted(problem, approach, &work);
+    let resolve_within = |problem: &ImpactProblem| {
         if work.get() < max_work {
             resolve(problem)
         } else {
@@ -109,7 +109,7 @@ fn ratio(case: &Case<'_>, i: ContactIndex) -> Option<f64> {
 /// normal velocities after and before the impact.
 fn by_contact(
     case: &Case<'_>,
-    resolve: impl Fn(&ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError>,
+    resolve: impl Fn(&ImpactProblem) -> Result<ImpactOutcome, ImpactError>,
 ) -> Answer {
     let set = case.problem.contacts();
     let ratios: Vec<Option<f64>> = set.indices().map(|i| ratio(case, i)).collect();
@@ -119,7 +119,7 @@ fn by_contact(
         ..contact.clone()
     });
     let forms = set.constraint_forms().to_vec();
-    let contacts = ContactSet::constrained(set.metric(), changed.collect(), forms)?;
+    let contacts = ContactSet::constrained(set.metric().clone(), changed.collect(), forms)?;
     let problem = ImpactProblem::reposed(&contacts, case.problem.velocity_minus().clone())?;
     let outcome = resolve(&problem)?;
     Ok(with_ratios(

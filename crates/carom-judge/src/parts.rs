@@ -52,7 +52,7 @@ struct Part {
 impl Parts {
     /// Divides the system into independent parts, between which no mass, constraint or contact acts. Chooses a unit of
     /// velocity for each connected block of coordinates from the largest of the `velocities` (n entries each).
-    pub(super) fn new(problem: &ImpactProblem<'_>, velocities: &[&Tangent]) -> Self {
+    pub(super) fn new(problem: &ImpactProblem, velocities: &[&Tangent]) -> Self {
         let contacts = problem.contacts();
         let metric = contacts.metric();
         let n = metric.dim();
@@ -131,7 +131,7 @@ impl Parts {
 
     /// Divides each connected block of coordinates into several parts if its contacts form several groups that do not
     /// change each other's velocities.
-    fn split(&mut self, contacts: &ContactSet<'_>) {
+    fn split(&mut self, contacts: &ContactSet) {
         let mut groups: Vec<Vec<Vec<ContactIndex>>> = vec![Vec::new(); self.factors.len()];
         for group in met(contacts) {
             let Some(first) = group.first() else { continue };
@@ -176,7 +176,7 @@ impl Parts {
 
     /// Computes the part of the velocity before the impact (n entries) that no contact and no constraint can change. In a
     /// connected block of coordinates where this part is only rounding, the result is zero.
-    fn unseen_by_rows(&self, problem: &ImpactProblem<'_>) -> DVector<f64> {
+    fn unseen_by_rows(&self, problem: &ImpactProblem) -> DVector<f64> {
         let momentum = problem.momentum();
         let seen = seen(problem.contacts(), momentum);
         let mut left = DVector::from_column_slice(momentum) - seen;
@@ -311,7 +311,7 @@ impl Parts {
 
     /// Converts impulses on the contact rows, in place, from the velocity units of the connected blocks of coordinates
     /// to the unit of the problem.
-    pub(super) fn lower_impulses(&self, contacts: &ContactSet<'_>, impulses: &mut DVector<f64>) {
+    pub(super) fn lower_impulses(&self, contacts: &ContactSet, impulses: &mut DVector<f64>) {
         for (i, contact) in contacts.indexed() {
             let factor = self.factors[self.block_of(contact.normal.0.as_slice())];
             let mut own = impulses.rows_mut(contacts.row(i).index(), contact.n_rows());
@@ -321,11 +321,7 @@ impl Parts {
 
     /// Converts the impulses of the constraints, in place, from the velocity units of the connected blocks of
     /// coordinates to the unit of the problem.
-    pub(super) fn lower_multipliers(
-        &self,
-        contacts: &ContactSet<'_>,
-        multipliers: &mut DVector<f64>,
-    ) {
+    pub(super) fn lower_multipliers(&self, contacts: &ContactSet, multipliers: &mut DVector<f64>) {
         for (multiplier, form) in multipliers.iter_mut().zip(contacts.constraint_forms()) {
             *multiplier /= self.factors[self.block_of(form.0.as_slice())];
         }
@@ -334,7 +330,7 @@ impl Parts {
 
 /// Projects a whitened momentum (n entries) onto the span of the contact and constraint rows: the part of the motion
 /// that contacts and constraints can change.
-pub(super) fn seen(contacts: &ContactSet<'_>, momentum: &[f64]) -> DVector<f64> {
+pub(super) fn seen(contacts: &ContactSet, momentum: &[f64]) -> DVector<f64> {
     seen_by(
         contacts,
         contacts.all_rows().map(|row| contacts.unit_row(row)),
@@ -344,7 +340,7 @@ pub(super) fn seen(contacts: &ContactSet<'_>, momentum: &[f64]) -> DVector<f64> 
 
 /// Projects a whitened momentum (n entries) onto the span of these contact rows (whitened) and of all constraints.
 pub(super) fn seen_by<'r>(
-    contacts: &'r ContactSet<'_>,
+    contacts: &'r ContactSet,
     rows: impl Iterator<Item = &'r [f64]> + Clone,
     momentum: &[f64],
 ) -> DVector<f64> {
@@ -358,7 +354,7 @@ pub(super) fn seen_by<'r>(
 
 /// Groups the contacts so that impulses of one group change no contact velocity of another group. Contacts stand in one
 /// group if they change each other's velocities, directly or through others.
-pub(super) fn met(contacts: &ContactSet<'_>) -> Vec<Vec<ContactIndex>> {
+pub(super) fn met(contacts: &ContactSet) -> Vec<Vec<ContactIndex>> {
     let meet = |i: ContactIndex, j: ContactIndex| {
         contacts.rows_at(i).any(|a| {
             let of_a = contacts.unit_row(a);
@@ -392,7 +388,7 @@ pub(super) fn met(contacts: &ContactSet<'_>) -> Vec<Vec<ContactIndex>> {
 }
 
 /// Computes orthonormal directions (columns with n entries, whitened) that span the rows of the contacts in `group`.
-fn span(contacts: &ContactSet<'_>, group: &[ContactIndex]) -> DMatrix<f64> {
+fn span(contacts: &ContactSet, group: &[ContactIndex]) -> DMatrix<f64> {
     let n = contacts.metric().dim();
     let rows = group.iter();
     let rows = rows.flat_map(|contact| contacts.rows_at(*contact));

@@ -37,7 +37,7 @@ pub struct PassedBound {
 /// belong to these reasons are tried first: $Mv^+$, the part of the momentum that admissible impulses cannot make, and the
 /// direction away from the nearest known member. The contact rows with both signs follow.
 pub fn passed_bound(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     velocity_plus: &Tangent,
     judgement: &Judgement,
 ) -> Option<PassedBound> {

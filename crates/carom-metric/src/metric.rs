@@ -3,6 +3,8 @@
 use crate::{Covector, MetricError, Tangent};
 use carom_numeric::{dense, kernel};
 use nalgebra::{DMatrix, DVector};
+use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// Smallest dimension of a mass matrix at which, with the feature `faer`, factorizations and the whitening of
 /// many columns ($L^{-1}A$ with the Cholesky factor $L$) use the library faer. For smaller matrices, and
@@ -38,7 +40,14 @@ pub struct KineticMetric {
     lower: DMatrix<f64>,
     /// One number per column of the factor: the row after its last nonzero entry. Bodies without a coupling have blocks on the
     /// diagonal, and zeros below them.
-    reach: Vec<usize>,
+    reach: SmallVec<[usize; 8]>,
+}
+
+/// Copies the metric and its factor. A value or an `Arc` of its own is taken without a copy.
+impl From<&KineticMetric> for Arc<KineticMetric> {
+    fn from(metric: &KineticMetric) -> Self {
+        Self::new(metric.clone())
+    }
 }
 
 impl KineticMetric {

@@ -22,8 +22,8 @@ const JOURNAL: &str = "asked.jsonl";
 /// If the same points are asked again from the start, equal bit for bit, they are answered from the journal. A
 /// deterministic optimizer that was interrupted therefore returns quickly to the point where it stopped.
 #[derive(Debug)]
-pub struct Asked<'p> {
-    evaluator: Evaluator<'p>,
+pub struct Asked {
+    plan: Plan,
     path: PathBuf,
     /// Reader of the journal, at the next answer to replay.
     replayed: BufReader<File>,
@@ -41,19 +41,19 @@ pub struct Told {
     pub is_solved: bool,
 }
 
-impl<'p> Asked<'p> {
+impl Asked {
     /// Opens the journal of answers to single points of the plan in a folder, and creates it if necessary.
     ///
     /// # Errors
     ///
     /// [`SweepError::Unsuitable`] for a plan with states or random columns, or if another process uses the
     /// journal; [`SweepError::OtherSweep`], [`SweepError::File`].
-    pub fn open(plan: &'p Plan, folder: &Path) -> Result<Self, SweepError> {
+    pub fn open(plan: Plan, folder: &Path) -> Result<Self, SweepError> {
         if plan.has_states() || plan.random.is_some() {
             let message = "points are asked of axes alone: [states] and [random] have no place";
             return Err(SweepError::Unsuitable(message.to_owned()));
         }
-        claim(plan, folder)?;
+        claim(&plan, folder)?;
         let path = folder.join(JOURNAL);
         let unusable = |error| SweepError::file("write", &path)(error);
         let mut options = OpenOptions::new();
@@ -73,7 +73,7 @@ impl<'p> Asked<'p> {
         sync_folder(&path)?;
         let replayed = BufReader::new(File::open(&path).map_err(unusable)?);
         Ok(Self {
-            evaluator: Evaluator::new(plan)?,
+            plan,
             path,
             replayed,
             journal,
@@ -105,7 +105,7 @@ impl<'p> Asked<'p> {
     /// Fails for missing or unknown axes and for values of a wrong type.
     fn point(&self, point: &Value) -> Result<Vec<Scalar>, WireError> {
         let invalid = |message: String| WireError::new("invalid-input", message);
-        let axes = &self.evaluator.plan.axes;
+        let axes = &self.plan.axes;
         let names = || axes.iter().map(|axis| axis.name.as_str());
         let Some(point) = point.as_object() else {
             return Err(invalid("expected one JSON object a line".to_owned()));
@@ -140,9 +140,10 @@ impl<'p> Asked<'p> {
         if let Some(told) = self.replay(line, &point)? {
             return Ok(told);
         }
-        self.evaluator.place(self.next, point, 0);
-        let row = row(&mut self.evaluator)?;
-        let mut text = json_row(&self.evaluator.plan.schema, row.data).to_string();
+        let mut evaluator = Evaluator::new(&self.plan)?;
+        evaluator.place(self.next, point, 0);
+        let row = row(&mut evaluator)?;
+        let mut text = json_row(&self.plan.schema, row.data).to_string();
         text.push('\n');
         self.keep(&text)?;
         text.pop();
@@ -181,7 +182,7 @@ impl<'p> Asked<'p> {
     /// Returns the point of the sweep to which a stored answer belongs: an object with the value of each axis in the
     /// answer.
     fn asked(&self, answer: &Map<String, Value>) -> Value {
-        let axes = self.evaluator.plan.axes.iter();
+        let axes = self.plan.axes.iter();
         let pairs =
             axes.filter_map(|axis| Some((axis.name.clone(), answer.get(&axis.name)?.clone())));
         Value::Object(pairs.collect())

@@ -95,12 +95,12 @@ pub(crate) fn metric(pair: &BodyPair) -> Result<KineticMetric, WireError> {
         .map_err(|e| WireError::at("body masses and inertias", &e.into()))
 }
 
-pub(crate) fn contact_set<'m>(
-    metric: &'m KineticMetric,
+pub(crate) fn contact_set(
+    metric: KineticMetric,
     pair: &BodyPair,
     friction: f64,
     restitution: f64,
-) -> Result<ContactSet<'m>, WireError> {
+) -> Result<ContactSet, WireError> {
     let contact = Contact::of_bodies(pair, friction, restitution);
     ContactSet::new(metric, vec![contact]).map_err(|e| match &e {
         ImpactError::InvalidFriction { value, .. } => WireError::new(
@@ -112,10 +112,7 @@ pub(crate) fn contact_set<'m>(
     })
 }
 
-pub(crate) fn pose<'a>(
-    contacts: &'a ContactSet<'a>,
-    pair: &BodyPair,
-) -> Result<ImpactProblem<'a>, WireError> {
+pub(crate) fn pose(contacts: &ContactSet, pair: &BodyPair) -> Result<ImpactProblem, WireError> {
     ImpactProblem::new(contacts, pair.velocity()).map_err(|e| WireError::at("velocities", &e))
 }
 
@@ -124,7 +121,7 @@ pub(crate) fn resolve(input: &BodiesInput) -> Result<Map<String, Value>, WireErr
     let wanted = Wanted::read(&input.derivative)?;
     let pair = pair(&input.contact, &input.body1, input.body2.as_ref())?;
     let metric = metric(&pair)?;
-    let contacts = contact_set(&metric, &pair, input.friction, input.restitution)?;
+    let contacts = contact_set(metric, &pair, input.friction, input.restitution)?;
     let problem = pose(&contacts, &pair)?;
     let outcome = law.resolve(&problem).map_err(|e| refused(&law, e))?;
     let frame = pair.frame();

@@ -119,7 +119,7 @@ fn put_proven(fields: &mut Map<String, Value>, bound: &OuterBound) {
 
 /// Returns the largest velocity along a direction $c$ that the kinetic energy before the impact allows,
 /// $\lVert c\rVert_{M^{-1}}\lVert v^-\rVert_M$, with the mass matrix $M$ and the velocity $v^-$ before the impact.
-fn reach(problem: &ImpactProblem<'_>, direction: &[f64]) -> Result<f64, WireError> {
+fn reach(problem: &ImpactProblem, direction: &[f64]) -> Result<f64, WireError> {
     let metric = problem.contacts().metric();
     let energy = metric.energy(problem.velocity_minus());
     let length = metric.norm(&Covector::from_slice(direction));
@@ -156,7 +156,7 @@ fn refused(index: usize, error: &ImpactError) -> WireError {
     WireError::of(error).within(&format!("options.bounds: direction {index}"))
 }
 
-fn directions(problem: &ImpactProblem<'_>, input: &BoundsInput) -> Vec<Direction> {
+fn directions(problem: &ImpactProblem, input: &BoundsInput) -> Vec<Direction> {
     match &input.directions {
         DirectionsInput::Given(list) => list
             .iter()

@@ -122,7 +122,7 @@ impl Wanted {
     /// `is_member` the outcome is one of a set, and the derivative follows the order of impacts recorded in the outcome.
     pub(crate) fn jacobian(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         law: &Law,
         outcome: &ImpactOutcome,
         is_member: bool,
@@ -136,7 +136,7 @@ impl Wanted {
     /// null.
     pub(crate) fn jacobian_within(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         law: &Law,
         outcome: &ImpactOutcome,
         is_member: bool,
@@ -155,7 +155,7 @@ impl Wanted {
     /// axes. The columns of `frame` are the contact's axes in the world: two tangents, then the normal.
     pub(crate) fn jacobian_of_bodies(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         law: &Law,
         outcome: &ImpactOutcome,
         frame: &Matrix3<f64>,
@@ -179,7 +179,7 @@ impl Wanted {
 
     fn written(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         law: &Law,
         outcome: &ImpactOutcome,
         is_member: bool,
@@ -200,7 +200,7 @@ impl Wanted {
 
     fn fields(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         derivative: &Derivative<'_>,
         directions: &[Direction],
         axes: &dyn Fn(&DMatrix<f64>) -> DMatrix<f64>,
@@ -282,7 +282,7 @@ impl Wanted {
 }
 
 /// Returns an error if the problem has so many velocities that the matrix of derivatives would be too large to write.
-pub(crate) fn check_size(problem: &ImpactProblem<'_>) -> Result<(), WireError> {
+pub(crate) fn check_size(problem: &ImpactProblem) -> Result<(), WireError> {
     let n = problem.velocity_minus().0.len();
     check_length("derivative", n, "velocities", MAX_VELOCITIES)
 }
@@ -303,7 +303,7 @@ fn finite(numbers: &[f64]) -> Result<(), WireError> {
 }
 
 impl DirectionInput {
-    fn direction(&self, key: &str, problem: &ImpactProblem<'_>) -> Result<Direction, WireError> {
+    fn direction(&self, key: &str, problem: &ImpactProblem) -> Result<Direction, WireError> {
         let contacts = problem.contacts();
         let n = contacts.metric().dim();
         let length =

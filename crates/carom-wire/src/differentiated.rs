@@ -52,7 +52,7 @@ impl Request {
     /// The errors of [`solve`](Self::solve) and [`check_one_answer`](Self::check_one_answer).
     pub fn differentiate<'p>(
         &self,
-        problem: &'p ImpactProblem<'p>,
+        problem: &'p ImpactProblem,
         wrt: &Wrt,
         tolerance: f64,
     ) -> Result<Differentiated<'p>, WireError> {

@@ -76,7 +76,7 @@ pub(crate) fn judge(value: Value) -> Result<Answer, WireError> {
 
 fn of_problem(input: &AlgebraicInput) -> Result<Map<String, Value>, WireError> {
     let metric = metric(&input.mass_matrix)?;
-    let contacts = contact_set(&metric, &input.contacts, &input.constraints)?;
+    let contacts = contact_set(metric, &input.contacts, &input.constraints)?;
     let claim = Claim {
         velocity: &input.velocity,
         velocity_plus: &input.velocity_plus,
@@ -156,11 +156,7 @@ impl JudgeRequest {
     /// # Errors
     ///
     /// A [`WireError`] that names the velocity or the option at fault.
-    pub fn answer(
-        &self,
-        contacts: &ContactSet<'_>,
-        claim: &Claim<'_>,
-    ) -> Result<Answer, WireError> {
+    pub fn answer(&self, contacts: &ContactSet, claim: &Claim<'_>) -> Result<Answer, WireError> {
         let mut fields = fields_of_claim(contacts, claim, &self.options, self.law.as_deref())?;
         drop_signs_of_zeros(&mut fields);
         Ok(Answer {
@@ -171,7 +167,7 @@ impl JudgeRequest {
 }
 
 fn fields_of_claim(
-    contacts: &ContactSet<'_>,
+    contacts: &ContactSet,
     claim: &Claim<'_>,
     options: &OptionsInput,
     law: Option<&str>,
@@ -196,7 +192,7 @@ fn fields_of_claim(
 fn of_bodies(input: &BodiesInput) -> Result<Map<String, Value>, WireError> {
     let pair = bodies::pair(&input.contact, &input.body1, input.body2.as_ref())?;
     let metric = bodies::metric(&pair)?;
-    let contacts = bodies::contact_set(&metric, &pair, input.friction, input.restitution)?;
+    let contacts = bodies::contact_set(metric, &pair, input.friction, input.restitution)?;
     let problem = bodies::pose(&contacts, &pair)?;
     let step = TimeStep {
         approach: problem.velocity_minus().clone(),

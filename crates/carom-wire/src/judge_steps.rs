@@ -76,7 +76,7 @@ pub(crate) fn of_steps(input: &StepsInput) -> Result<Map<String, Value>, WireErr
         is_one &= step.contacts == first.contacts && (k == 0 || before == (mass, constraints));
         let metric = metric(mass).map_err(named(k))?;
         totals
-            .add(&metric, step, constraints, &options)
+            .add(metric, step, constraints, &options)
             .map_err(named(k))?;
     }
     let mut fields = Map::new();
@@ -87,7 +87,7 @@ pub(crate) fn of_steps(input: &StepsInput) -> Result<Map<String, Value>, WireErr
     put("steps", Value::Array(totals.answers));
     if is_one {
         let metric = metric(mass)?;
-        let contacts = contact_set(&metric, &first.contacts, constraints)?;
+        let contacts = contact_set(metric, &first.contacts, constraints)?;
         let whole = TimeStep::new(&contacts, &first.velocity, None, None)?;
         let mut after = Tangent::from_slice(&last.velocity_plus);
         if let Some(external) = totals.external {
@@ -104,7 +104,7 @@ pub(crate) fn of_steps(input: &StepsInput) -> Result<Map<String, Value>, WireErr
 impl Totals {
     fn add(
         &mut self,
-        metric: &KineticMetric,
+        metric: KineticMetric,
         input: &StepInput,
         constraints: &[Vec<f64>],
         options: &JudgeOptions,
@@ -126,7 +126,8 @@ impl Totals {
         self.energy_contact_j += judgement.audit.energy_change_j();
         self.external_work_j += step.external_work_j();
         let norm = |v: &Tangent| -> Result<f64, WireError> {
-            let energy = metric
+            let energy = contacts
+                .metric()
                 .energy(v)
                 .map_err(|e| WireError::at("velocity", &e.into()))?;
             Ok((2.0 * energy).sqrt())

@@ -34,10 +34,7 @@ pub(crate) fn set_fields(set: &OutcomeSet) -> Map<String, Value> {
     }
 }
 
-pub(crate) fn outcome_fields(
-    contacts: &ContactSet<'_>,
-    outcome: &ImpactOutcome,
-) -> Map<String, Value> {
+pub(crate) fn outcome_fields(contacts: &ContactSet, outcome: &ImpactOutcome) -> Map<String, Value> {
     let impulses = by_contact(contacts, outcome.impulses.as_slice());
     let audit = &outcome.audit;
     let mut fields = Map::new();
@@ -72,7 +69,7 @@ pub(crate) fn warn(fields: &mut Map<String, Value>, outcome: &ImpactOutcome) {
 }
 
 /// Splits a list of numbers, one per row of the contact matrix, into one list per contact.
-pub(crate) fn by_contact<'n>(contacts: &ContactSet<'_>, numbers: &'n [f64]) -> Vec<&'n [f64]> {
+pub(crate) fn by_contact<'n>(contacts: &ContactSet, numbers: &'n [f64]) -> Vec<&'n [f64]> {
     contacts
         .indices()
         .filter_map(|i| numbers.get(contacts.row_range(i)))
@@ -99,7 +96,7 @@ fn cone_name(cone: FrictionCone) -> Value {
     }
 }
 
-fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
+fn diagnostics(contacts: &ContactSet, outcome: &ImpactOutcome) -> Value {
     let mut fields = of_law(contacts, outcome);
     let modes = outcome.diagnostics.modes().iter().map(|mode| mode.name());
     let modes: Vec<&str> = modes.collect();
@@ -110,7 +107,7 @@ fn diagnostics(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
 }
 
 /// Writes the diagnostics that a law reports besides the modes of the contacts as JSON fields.
-fn of_law(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Map<String, Value> {
+fn of_law(contacts: &ContactSet, outcome: &ImpactOutcome) -> Map<String, Value> {
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
     match &outcome.diagnostics {
@@ -228,7 +225,7 @@ fn cone_fields(cone: &ConeDiagnostics) -> Map<String, Value> {
 }
 
 /// Writes the diagnostics of Poisson's impact law as JSON fields, with the impulses of the compression phase per contact.
-fn poisson_fields(contacts: &ContactSet<'_>, phases: &PoissonDiagnostics) -> Map<String, Value> {
+fn poisson_fields(contacts: &ContactSet, phases: &PoissonDiagnostics) -> Map<String, Value> {
     let compression = phases.compression.as_slice();
     fields([
         ("compression", json!(by_contact(contacts, compression))),
@@ -250,7 +247,7 @@ fn fields<const N: usize>(list: [(&str, Value); N]) -> Map<String, Value> {
 }
 
 /// Writes the normal impulses of an outcome as JSON: a number if there is one contact, a list if there are several.
-fn normal_impulses(contacts: &ContactSet<'_>, outcome: &ImpactOutcome) -> Value {
+fn normal_impulses(contacts: &ContactSet, outcome: &ImpactOutcome) -> Value {
     let normal = |i: ContactIndex| outcome.impulses.get(contacts.row(i).index()).copied();
     let all: Vec<f64> = contacts.indices().filter_map(normal).collect();
     match all.as_slice() {

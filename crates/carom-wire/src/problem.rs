@@ -7,6 +7,7 @@ use carom_contact::{Contact, ContactSet, ImpactError, ImpactProblem};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// Impact problem in generalized velocities, in its JSON form: law, mass matrix, velocity and contacts.
 ///
@@ -98,11 +99,11 @@ pub fn metric(mass_matrix: &[Vec<f64>]) -> Result<KineticMetric, WireError> {
 /// # Errors
 ///
 /// A [`WireError`] that names `contacts` or `constraints` and the index of the faulty one.
-pub fn contact_set<'m>(
-    metric: &'m KineticMetric,
+pub fn contact_set(
+    metric: impl Into<Arc<KineticMetric>>,
     contacts: &[ContactInput],
     constraints: &[Vec<f64>],
-) -> Result<ContactSet<'m>, WireError> {
+) -> Result<ContactSet, WireError> {
     check_length("contacts", contacts.len(), "contacts", MAX_CONTACTS)?;
     check_length("constraints", constraints.len(), "rows", MAX_DIMENSION)?;
     let covectors = |rows: &[Vec<f64>]| rows.iter().map(|row| Covector::from_slice(row)).collect();
@@ -125,10 +126,7 @@ pub fn contact_set<'m>(
 /// # Errors
 ///
 /// A [`WireError`] that names `velocity`.
-pub fn pose<'a>(
-    contacts: &'a ContactSet<'a>,
-    velocity: &[f64],
-) -> Result<ImpactProblem<'a>, WireError> {
+pub fn pose(contacts: &ContactSet, velocity: &[f64]) -> Result<ImpactProblem, WireError> {
     ImpactProblem::new(contacts, Tangent::from_slice(velocity))
         .map_err(|e| WireError::at("velocity", &e))
 }

@@ -41,7 +41,7 @@ struct SampleInput {
 }
 
 pub(crate) fn propagative(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     law: &Propagative,
     outcomes_asked: Option<Value>,
     wanted: Option<&Wanted>,
@@ -89,7 +89,7 @@ pub(crate) fn propagative(
 /// completeness of the set of outcomes).
 pub(crate) fn tell_of_set(
     fields: &mut Map<String, Value>,
-    contacts: &ContactSet<'_>,
+    contacts: &ContactSet,
     mut of_set: Map<String, Value>,
 ) {
     if let Some(Value::Object(diagnostics)) = fields.get_mut("diagnostics") {
@@ -100,7 +100,7 @@ pub(crate) fn tell_of_set(
 
 /// Writes every outcome of a set as JSON fields, with its derivative if `wanted` requests one.
 fn outcomes(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     law: &Law,
     set: &OutcomeSet,
     wanted: Option<&Wanted>,
@@ -117,7 +117,7 @@ fn outcomes(
 /// by the norm of the momentum before the impact. For more contacts the indeterminacy is costly, and the second result is
 /// `None`.
 fn one_order(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     law: &Propagative,
 ) -> Result<(ImpactOutcome, Option<f64>), ImpactError> {
     let outcome = law.resolve(problem)?;

@@ -61,7 +61,7 @@ pub fn resolve(problem: &Problem) -> Result<Resolved, WireError> {
 fn fields(input: &Problem, progress: Progress<'_>) -> Result<Map<String, Value>, WireError> {
     let request = Request::new(&input.law, &input.options)?.differentiated(&input.derivative)?;
     let metric = metric(&input.mass_matrix)?;
-    let contacts = contact_set(&metric, &input.contacts, &input.constraints)?;
+    let contacts = contact_set(metric, &input.contacts, &input.constraints)?;
     let problem = pose(&contacts, &input.velocity)?;
     request.fields(&problem, progress)
 }
@@ -148,7 +148,7 @@ impl Request {
     /// The errors of [`solve`](Self::solve).
     pub fn answer(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         progress: Progress<'_>,
     ) -> Result<Answer, WireError> {
         Ok(Answer {
@@ -165,14 +165,14 @@ impl Request {
     /// A [`WireError`] that names the faulty option, or the reason why the law has no answer.
     pub fn solve(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         progress: Progress<'_>,
     ) -> Result<Solved, WireError> {
         by_law(problem, self.asked()?, self.wanted.as_ref(), progress)
     }
 
     /// Converts one outcome, which [`solve`](Self::solve) found at these contacts, to the JSON fields of the answer.
-    pub fn write_one(&self, contacts: &ContactSet<'_>, single: &Single) -> Map<String, Value> {
+    pub fn write_one(&self, contacts: &ContactSet, single: &Single) -> Map<String, Value> {
         let mut fields = outcome_fields(contacts, &single.outcome);
         if let Some(jacobian) = &single.jacobian {
             fields.insert("jacobian".to_owned(), jacobian.clone());
@@ -192,14 +192,14 @@ impl Request {
 
     fn fields(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         progress: Progress<'_>,
     ) -> Result<Map<String, Value>, WireError> {
         Ok(self.write(problem.contacts(), self.solve(problem, progress)?))
     }
 
     /// Converts a result, which [`solve`](Self::solve) found at these contacts, to the JSON fields of the answer.
-    pub fn write(&self, contacts: &ContactSet<'_>, solved: Solved) -> Map<String, Value> {
+    pub fn write(&self, contacts: &ContactSet, solved: Solved) -> Map<String, Value> {
         match solved {
             Solved::One(single) => self.write_one(contacts, &single),
             Solved::Set(fields) => self.named(contacts, fields),
@@ -208,11 +208,7 @@ impl Request {
 
     /// Completes the JSON fields of an answer: the name of the law comes first, and the keys of contacts that the law
     /// ignored come last. Negative zeros become positive.
-    fn named(
-        &self,
-        contacts: &ContactSet<'_>,
-        mut fields: Map<String, Value>,
-    ) -> Map<String, Value> {
+    fn named(&self, contacts: &ContactSet, mut fields: Map<String, Value>) -> Map<String, Value> {
         let info = self.law.info();
         fields.shift_insert(0, "law".to_owned(), info.name.into());
         let ignored = ignored(info.uses, contacts.contacts());
@@ -227,7 +223,7 @@ impl Request {
 /// Resolves an impact by the requested law with its options. `wanted` requests derivatives; `progress` is called with the
 /// number of finished and of all samples. A law with several outcomes returns the set that its options request.
 fn by_law(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     asked: &Asked,
     wanted: Option<&Wanted>,
     progress: Progress<'_>,

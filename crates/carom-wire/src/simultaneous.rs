@@ -31,7 +31,7 @@ fn read(outcomes: Option<Value>) -> Result<Option<OutcomesInput>, WireError> {
 }
 
 pub(crate) fn anitescu_potra(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     law: &AnitescuPotra,
     outcomes: Option<Value>,
     wanted: Option<&Wanted>,
@@ -80,7 +80,7 @@ pub(crate) struct SetAsked<'w> {
 }
 
 pub(crate) fn set_valued(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     law: &SetValued,
     asked: SetAsked<'_>,
     progress: Progress<'_>,

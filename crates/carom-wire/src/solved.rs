@@ -34,7 +34,7 @@ impl Single {
 
 /// Packs the outcome of an impact as a result with one outcome, and computes its derivative if `wanted` requests one.
 pub(crate) fn one(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     law: &Law,
     outcome: ImpactOutcome,
     wanted: Option<&Wanted>,
@@ -50,7 +50,7 @@ pub(crate) fn one(
 /// Writes an outcome as JSON fields, with its derivative if `wanted` requests one. With `is_member` the outcome is one of a
 /// set, and the derivative follows the order of impacts recorded in the outcome.
 pub(crate) fn differentiated_fields(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     law: &Law,
     outcome: &ImpactOutcome,
     is_member: bool,
@@ -63,7 +63,7 @@ pub(crate) fn differentiated_fields(
 /// subtracted from `budget`. With `is_member` the outcome belongs to a set of outcomes, and the derivative follows the order of
 /// impacts recorded in the outcome.
 pub(crate) fn differentiated_within(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     law: &Law,
     outcome: &ImpactOutcome,
     is_member: bool,

@@ -7,17 +7,17 @@ use carom_metric::{Covector, MetricError, Tangent};
 use serde_json::{Map, Value};
 
 /// Impact problem whose velocity before the impact includes the external changes in the step.
-pub(crate) struct TimeStep<'a> {
-    pub(crate) problem: ImpactProblem<'a>,
+pub(crate) struct TimeStep {
+    pub(crate) problem: ImpactProblem,
     /// Velocity at the beginning of the step.
     pub(crate) approach: Tangent,
     /// Kinetic energy of `approach` (J), if the step has external changes.
     pub(crate) energy_j: Option<f64>,
 }
 
-impl<'a> TimeStep<'a> {
+impl TimeStep {
     pub(crate) fn new(
-        contacts: &'a ContactSet<'a>,
+        contacts: &ContactSet,
         velocity: &[f64],
         free: Option<&[f64]>,
         impulse: Option<&[f64]>,

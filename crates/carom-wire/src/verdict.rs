@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 /// Judges the velocity `after` an impact in a time step, and writes all parts of the verdict as JSON fields. `law` is the
 /// law that the engine claims to use; `wrong` converts errors other than invalid options.
 pub(crate) fn verdict(
-    step: &TimeStep<'_>,
+    step: &TimeStep,
     after: &Tangent,
     options: &OptionsInput,
     wrong: impl Fn(ImpactError) -> WireError,
@@ -39,7 +39,7 @@ pub(crate) fn verdict(
 /// Judges the velocity `after` an impact in a time step. An invalid option becomes an error about the JSON key `options`;
 /// `wrong` converts all other errors.
 pub(crate) fn judged(
-    step: &TimeStep<'_>,
+    step: &TimeStep,
     after: &Tangent,
     options: &JudgeOptions,
     wrong: impl Fn(ImpactError) -> WireError,
@@ -51,7 +51,7 @@ pub(crate) fn judged(
 }
 
 /// Writes the energies, fitted impulses, residuals and contact velocities of a judged impact as JSON fields.
-pub(crate) fn balance(problem: &ImpactProblem<'_>, judgement: &Judgement) -> Map<String, Value> {
+pub(crate) fn balance(problem: &ImpactProblem, judgement: &Judgement) -> Map<String, Value> {
     let (audit, fit) = (&judgement.audit, &judgement.explanation);
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
@@ -97,7 +97,7 @@ pub(crate) fn balance(problem: &ImpactProblem<'_>, judgement: &Judgement) -> Map
 /// Adds to the JSON fields the laws whose outcome matches the judged velocity `after`, the laws that could not be applied,
 /// and the position of the velocity relative to the set of inelastic outcomes.
 fn answers(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     after: &Tangent,
     judgement: &Judgement,
     fields: &mut Map<String, Value>,
@@ -159,11 +159,7 @@ fn law_fields(law: &LawMatch) -> Value {
     Value::Object(fields)
 }
 
-fn set_fields(
-    problem: &ImpactProblem<'_>,
-    set: &SetVerdict,
-    passed: Option<&PassedBound>,
-) -> Value {
+fn set_fields(problem: &ImpactProblem, set: &SetVerdict, passed: Option<&PassedBound>) -> Value {
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
     put("membership", set.membership.name().into());
@@ -191,7 +187,7 @@ fn set_fields(
     Value::Object(fields)
 }
 
-fn witness_fields(problem: &ImpactProblem<'_>, witness: &Witness) -> Value {
+fn witness_fields(problem: &ImpactProblem, witness: &Witness) -> Value {
     match witness {
         Witness::Separating => json!({"kind": "separating"}),
         Witness::Steps { cone, steps } => {

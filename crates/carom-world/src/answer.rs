@@ -172,7 +172,7 @@ impl Run<'_, '_> {
             }
         };
         let contacts: Vec<Contact> = touching.points.iter().enumerate().map(contact).collect();
-        let set = ContactSet::new(&metric, contacts).map_err(at)?;
+        let set = ContactSet::new(metric, contacts).map_err(at)?;
         let entries: Vec<f64> = bodies
             .iter()
             .map(|i| self.velocity(*i))

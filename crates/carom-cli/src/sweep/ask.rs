@@ -21,8 +21,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn ask(args: &Args) -> Result<(), Failure> {
-    let plan = Plan::read(&args.plan)?;
-    let mut asked = Asked::open(&plan, &args.out)?;
+    let mut asked = Asked::open(Plan::read(&args.plan)?, &args.out)?;
     let input: Box<dyn Read> =
         match args.file.as_ref().filter(|path| path.as_os_str() != "-") {
             Some(path) => Box::new(File::open(path).map_err(|error| {

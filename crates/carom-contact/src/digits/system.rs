@@ -64,10 +64,10 @@ pub(super) struct Across {
 
 /// Rows and columns of the system that the answer solves, and the error of its right-hand side.
 pub(super) struct System<'p> {
-    pub(super) contacts: &'p ContactSet<'p>,
-    problem: &'p ImpactProblem<'p>,
+    pub(super) contacts: &'p ContactSet,
+    problem: &'p ImpactProblem,
     /// Problem that the law solved: the same, or that of the motion that the contacts see.
-    posed: &'p ImpactProblem<'p>,
+    posed: &'p ImpactProblem,
     ledger: &'p Ledger,
     form: Form,
     /// Error of each momentum (n entries).
@@ -88,7 +88,7 @@ pub(super) struct System<'p> {
 impl<'p> System<'p> {
     /// Starts the system of an answer to the first problem with its constraints; the second problem is that which the law solved.
     pub(super) fn new(
-        [problem, posed]: [&'p ImpactProblem<'p>; 2],
+        [problem, posed]: [&'p ImpactProblem; 2],
         ledger: &'p Ledger,
         form: Form,
     ) -> Self {

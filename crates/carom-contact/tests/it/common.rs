@@ -19,7 +19,7 @@ impl System {
         }
     }
 
-    pub fn contacts(&self) -> ContactSet<'_> {
+    pub fn contacts(&self) -> ContactSet {
         let contacts = self.normals.iter().cloned().map(Contact::frictionless);
         ContactSet::new(&self.metric, contacts.collect()).unwrap()
     }

@@ -1,9 +1,10 @@
 //! Contacts and velocities that are refused, and what is known of a set of contacts before any law is asked.
 
 use crate::common::{System, assert_close};
-use carom_contact::{Contact, ContactSet, ImpactError, ImpactProblem};
+use carom_contact::{Contact, ContactSet, ImpactError, ImpactProblem, Rules};
 use carom_metric::{Covector, KineticMetric, MetricError, Tangent};
 use nalgebra::{DMatrix, dmatrix};
+use std::sync::Arc;
 
 #[test]
 fn the_margin_is_the_distance_of_the_hull_of_the_normals() {
@@ -20,6 +21,46 @@ fn the_margin_is_the_distance_of_the_hull_of_the_normals() {
         let expected = (0.5 * (1.0 + c)).sqrt();
         assert_close(margin(&plane).distance, expected, 1e-12, "two contacts");
     }
+}
+
+/// A structure that keeps a problem.
+struct Stored {
+    problem: ImpactProblem,
+}
+
+#[test]
+fn a_problem_is_stored_and_sent_to_a_thread() {
+    let stored = {
+        let metric = KineticMetric::new(dmatrix![2.0, 0.0; 0.0, 2.0]).unwrap();
+        let floor = Contact::new(Covector::from_slice(&[0.0, 1.0]));
+        let contacts = ContactSet::new(metric, vec![floor]).unwrap();
+        let problem = contacts.problem(Tangent::from_slice(&[1.0, -3.0]));
+        Stored {
+            problem: problem.unwrap(),
+        }
+    };
+    let sent = stored.problem.clone();
+    let stop = |problem: &ImpactProblem| problem.outcome(&[6.0], &Rules::FRICTIONLESS).unwrap();
+    let there = std::thread::spawn(move || stop(&sent)).join().unwrap();
+    assert_eq!(there, stop(&stored.problem));
+    assert_eq!(there.velocity_plus, Tangent::from_slice(&[1.0, 0.0]));
+}
+
+#[test]
+fn handles_share_what_they_are_given() {
+    let metric = Arc::new(KineticMetric::new(DMatrix::identity(2, 2)).unwrap());
+    let floor = || vec![Contact::new(Covector::from_slice(&[0.0, 2.0]))];
+    let copied = ContactSet::new(metric.as_ref(), floor()).unwrap();
+    assert!(!Arc::ptr_eq(copied.metric(), &metric));
+    let shared = ContactSet::new(Arc::clone(&metric), floor()).unwrap();
+    assert!(Arc::ptr_eq(shared.metric(), &metric));
+    let is_same = |a: &ContactSet, b: &ContactSet| std::ptr::eq(a.contacts(), b.contacts());
+    assert!(is_same(&shared, &shared.clone()));
+    let problem = shared.problem(Tangent::from_slice(&[0.0, -1.0])).unwrap();
+    assert!(is_same(&shared, problem.contacts()));
+    let detached = shared.detached();
+    assert!(!is_same(&shared, &detached) && Arc::ptr_eq(detached.metric(), &metric));
+    assert_eq!(detached.contacts(), shared.contacts());
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn outcome(
     mass: DMatrix<f64>,
     normals: &[&[f64]],
     velocity: &[f64],
-    impulse: impl Fn(&ImpactProblem<'_>) -> Numbers,
+    impulse: impl Fn(&ImpactProblem) -> Numbers,
 ) -> Result<ImpactOutcome, ImpactError> {
     let metric = KineticMetric::new(mass)?;
     let contacts = normals

@@ -9,7 +9,7 @@ use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::DMatrix;
 
 /// A point mass of 1 kg that slides along x and falls along y onto a floor of friction 1/2.
-fn pose<T>(velocity: [f64; 2], ask: impl FnOnce(&ImpactProblem<'_>) -> T) -> T {
+fn pose<T>(velocity: [f64; 2], ask: impl FnOnce(&ImpactProblem) -> T) -> T {
     let metric = KineticMetric::new(DMatrix::identity(2, 2)).unwrap();
     let floor = Contact {
         normal: Covector::from_slice(&[0.0, 1.0]),

@@ -33,10 +33,7 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    pub(crate) fn with<T>(
-        &self,
-        f: impl FnOnce(&ImpactProblem<'_>) -> T,
-    ) -> Result<T, ImpactError> {
+    pub(crate) fn with<T>(&self, f: impl FnOnce(&ImpactProblem) -> T) -> Result<T, ImpactError> {
         let metric = KineticMetric::new(self.mass.clone())?;
         let contacts = ContactSet::constrained(&metric, self.contacts.clone(), self.forms.clone())?;
         let problem = ImpactProblem::new(&contacts, Tangent(self.velocity.clone()))?;

@@ -42,7 +42,7 @@ impl Basis for LcpBasis<'_> {
         true
     }
 
-    fn missed(&self, contacts: &ContactSet<'_>, after: &[f64]) -> Missed {
+    fn missed(&self, contacts: &ContactSet, after: &[f64]) -> Missed {
         let width = self.space.width();
         let m = self.space.n_contacts;
         let rows = self.space.rows_of_slots(contacts);
@@ -57,7 +57,7 @@ impl Basis for LcpBasis<'_> {
 
     fn slip_residual(
         &self,
-        contacts: &ContactSet<'_>,
+        contacts: &ContactSet,
         after: &[f64],
         _impulse: &[f64],
         terms: &[f64],
@@ -76,7 +76,7 @@ impl Basis for LcpBasis<'_> {
 
     fn own_residual(
         &self,
-        contacts: &ContactSet<'_>,
+        contacts: &ContactSet,
         after: &[f64],
         impulse: &[f64],
         terms: &[f64],
@@ -90,7 +90,7 @@ impl Basis for LcpBasis<'_> {
 
     fn correct(
         &mut self,
-        contacts: &ContactSet<'_>,
+        contacts: &ContactSet,
         _before: &[f64],
         after: &[f64],
         impulse: &mut [f64],

@@ -81,7 +81,7 @@ impl TerminationBounds {
     /// [`ImpactError::NotPointed`], [`ImpactError::InvalidOption`] for the step or the number of
     /// directions, [`ImpactError::NotSolved`].
     pub fn new(
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         impulse_step: f64,
         friction_directions: Option<usize>,
     ) -> Result<Self, ImpactError> {
@@ -136,7 +136,7 @@ impl TerminationBounds {
     ///
     /// [`ImpactError::InvalidOption`] for the number of directions.
     pub fn psi(
-        contacts: &ContactSet<'_>,
+        contacts: &ContactSet,
         friction_directions: Option<usize>,
     ) -> Result<f64, ImpactError> {
         let space = ContactSpace::new(contacts);

@@ -62,7 +62,7 @@ pub struct Step {
 /// ```
 #[derive(Clone, Debug)]
 pub struct ImpactStepper<'a> {
-    contacts: &'a ContactSet<'a>,
+    contacts: &'a ContactSet,
     pub(super) space: ContactSpace,
     pub(super) problem: StepProblem,
     round: Option<RoundStep>,
@@ -76,7 +76,7 @@ impl<'a> ImpactStepper<'a> {
     ///
     /// [`ImpactError::InvalidOption`], [`ImpactError::Lcp`] for too many contacts.
     pub fn new(
-        contacts: &'a ContactSet<'a>,
+        contacts: &'a ContactSet,
         friction_directions: Option<usize>,
     ) -> Result<Self, ImpactError> {
         contacts.require_tangents()?;
@@ -87,7 +87,7 @@ impl<'a> ImpactStepper<'a> {
 
     /// Prepares impulse steps for the contacts with normalized rows in `space` and friction cones of the shape `cone`.
     pub(super) fn with_cone(
-        contacts: &'a ContactSet<'a>,
+        contacts: &'a ContactSet,
         space: ContactSpace,
         cone: FrictionCone,
     ) -> Result<Self, ImpactError> {
@@ -98,7 +98,7 @@ impl<'a> ImpactStepper<'a> {
     }
 
     fn of(
-        contacts: &'a ContactSet<'a>,
+        contacts: &'a ContactSet,
         space: ContactSpace,
         directions: usize,
         is_round: bool,
@@ -147,7 +147,7 @@ impl<'a> ImpactStepper<'a> {
     }
 
     /// Contact set on which the steps act.
-    pub fn contacts(&self) -> &'a ContactSet<'a> {
+    pub fn contacts(&self) -> &'a ContactSet {
         self.contacts
     }
 

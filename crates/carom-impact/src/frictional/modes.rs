@@ -40,7 +40,7 @@ pub struct ModeSolution {
 /// # Errors
 ///
 /// [`Unsolved::Modes`] beyond five contacts or in space.
-pub fn all_simultaneous(problem: &ImpactProblem<'_>) -> Result<Vec<ModeSolution>, ImpactError> {
+pub fn all_simultaneous(problem: &ImpactProblem) -> Result<Vec<ModeSolution>, ImpactError> {
     enumerate(problem, None)
 }
 
@@ -50,10 +50,7 @@ pub fn all_simultaneous(problem: &ImpactProblem<'_>) -> Result<Vec<ModeSolution>
 /// # Errors
 ///
 /// The errors of [`all_simultaneous`], and [`ImpactError::InvalidOption`] for a wrong number of caps.
-pub fn all_steps(
-    problem: &ImpactProblem<'_>,
-    caps: &[f64],
-) -> Result<Vec<ModeSolution>, ImpactError> {
+pub fn all_steps(problem: &ImpactProblem, caps: &[f64]) -> Result<Vec<ModeSolution>, ImpactError> {
     if caps.len() != problem.contacts().len() {
         return refuse("number of caps", caps.len() as f64, "one for each contact");
     }
@@ -83,7 +80,7 @@ pub(super) struct Found {
 }
 
 fn enumerate(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     caps: Option<&[f64]>,
 ) -> Result<Vec<ModeSolution>, ImpactError> {
     let problem = problem.event();

@@ -23,7 +23,7 @@ const DIRECTION: f64 = 10.0;
 ///   $1 + 10S_t/\lVert u_t\rVert$; it is zero for sliding.
 pub(super) fn own_residual(
     space: &ContactSpace,
-    contacts: &ContactSet<'_>,
+    contacts: &ContactSet,
     after: &[f64],
     impulse: &[f64],
     terms: &[f64],

@@ -72,7 +72,7 @@ pub(super) struct Apart<'b> {
 }
 
 impl Apart<'_> {
-    fn shifted<'v>(&self, contacts: &ContactSet<'_>, velocities: &'v [f64]) -> Cow<'v, [f64]> {
+    fn shifted<'v>(&self, contacts: &ContactSet, velocities: &'v [f64]) -> Cow<'v, [f64]> {
         if self.rebounds.is_empty() {
             return Cow::Borrowed(velocities);
         }
@@ -92,7 +92,7 @@ impl Apart<'_> {
 fn moved<'l>(
     space: &ContactSpace,
     canonical: &Canonical,
-    contacts: &ContactSet<'_>,
+    contacts: &ContactSet,
     impulse: &'l [f64],
     is_gathered: bool,
 ) -> Cow<'l, [f64]> {
@@ -128,7 +128,7 @@ impl Basis for Apart<'_> {
         parts.all(|(_, basis)| basis.can_correct(breach))
     }
 
-    fn missed(&self, contacts: &ContactSet<'_>, after: &[f64]) -> Missed {
+    fn missed(&self, contacts: &ContactSet, after: &[f64]) -> Missed {
         let after = self.shifted(contacts, after);
         let parts = self.parts.iter();
         parts
@@ -138,7 +138,7 @@ impl Basis for Apart<'_> {
 
     fn slip_residual(
         &self,
-        contacts: &ContactSet<'_>,
+        contacts: &ContactSet,
         after: &[f64],
         impulse: &[f64],
         terms: &[f64],
@@ -151,7 +151,7 @@ impl Basis for Apart<'_> {
 
     fn own_residual(
         &self,
-        contacts: &ContactSet<'_>,
+        contacts: &ContactSet,
         after: &[f64],
         impulse: &[f64],
         terms: &[f64],
@@ -165,7 +165,7 @@ impl Basis for Apart<'_> {
 
     fn correct(
         &mut self,
-        contacts: &ContactSet<'_>,
+        contacts: &ContactSet,
         before: &[f64],
         after: &[f64],
         impulse: &mut [f64],

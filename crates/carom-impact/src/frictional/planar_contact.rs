@@ -9,7 +9,7 @@ use nalgebra::{Matrix2, Vector2};
 /// one tangent. If the contact approaches, the set is the convex hull of the returned velocities (n entries each), one or
 /// two. If the contact does not approach, the returned velocities are all outcomes. `None` in space, for several contacts,
 /// and if the tangent depends linearly on the normal.
-pub fn outcomes(problem: &ImpactProblem<'_>, space: &ContactSpace) -> Option<Vec<Vec<f64>>> {
+pub fn outcomes(problem: &ImpactProblem, space: &ContactSpace) -> Option<Vec<Vec<f64>>> {
     if space.n_tangents > 1 || space.n_contacts != 1 {
         return None;
     }

@@ -103,7 +103,7 @@ impl ImpactLaw for Poisson {
         Self::INFO.name
     }
 
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
         let problem = problem.event();
         let contacts = problem.contacts();
         contacts.require_tangents()?;
@@ -145,7 +145,7 @@ impl Poisson {
     /// the shape of the friction cones; `told` are the diagnostics, to which this call adds.
     fn impact(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         space: &ContactSpace,
         shape: ConeShape,
         mut told: PoissonDiagnostics,

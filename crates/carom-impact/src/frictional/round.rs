@@ -444,11 +444,7 @@ pub(super) struct RoundBasis<'a> {
 impl<'a> RoundBasis<'a> {
     /// Creates the active set of an answer in which each contact has the mode given in `modes` (open, sticking or sliding,
     /// one per contact).
-    pub(super) fn new(
-        space: &'a ContactSpace,
-        contacts: &ContactSet<'_>,
-        modes: &[ConeMode],
-    ) -> Self {
+    pub(super) fn new(space: &'a ContactSpace, contacts: &ContactSet, modes: &[ConeMode]) -> Self {
         let width = space.width();
         let wanted = space.rows_of_slots(contacts).filter_map(|(slot, row, _)| {
             match (
@@ -477,13 +473,13 @@ impl Basis for RoundBasis<'_> {
         true
     }
 
-    fn missed(&self, contacts: &ContactSet<'_>, after: &[f64]) -> Missed {
+    fn missed(&self, contacts: &ContactSet, after: &[f64]) -> Missed {
         self.targets.missed(contacts, after)
     }
 
     fn slip_residual(
         &self,
-        contacts: &ContactSet<'_>,
+        contacts: &ContactSet,
         after: &[f64],
         impulse: &[f64],
         terms: &[f64],
@@ -515,7 +511,7 @@ impl Basis for RoundBasis<'_> {
 
     fn own_residual(
         &self,
-        contacts: &ContactSet<'_>,
+        contacts: &ContactSet,
         after: &[f64],
         impulse: &[f64],
         terms: &[f64],
@@ -529,7 +525,7 @@ impl Basis for RoundBasis<'_> {
     /// impulse $\lambda$, velocity $u$ and indices for normal and tangential parts.
     fn correct(
         &mut self,
-        contacts: &ContactSet<'_>,
+        contacts: &ContactSet,
         _before: &[f64],
         after: &[f64],
         impulse: &mut [f64],
@@ -609,7 +605,7 @@ impl Basis for RoundBasis<'_> {
 /// these rows.
 pub(super) fn polygon_error(
     space: &ContactSpace,
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     directions: usize,
     velocity: &[f64],
     impulse: &[f64],

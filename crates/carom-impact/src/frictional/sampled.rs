@@ -16,7 +16,7 @@ const SETTLING_PART: u64 = 8;
 
 impl SetValued {
     /// Returns a copy of the law in which every policy `Auto` is replaced by the one that fits the problem.
-    pub(super) fn settled(&self, problem: &ImpactProblem<'_>) -> Result<Self, ImpactError> {
+    pub(super) fn settled(&self, problem: &ImpactProblem) -> Result<Self, ImpactError> {
         let (branch, caps) = (
             self.branch == BranchPolicy::Auto,
             self.caps == CapDistribution::Auto,
@@ -63,7 +63,7 @@ impl ImpactLaw for SetValued {
 
     /// Resolves an impact by random samples and returns the first sample that ends, i.e. after which no contact approaches.
     /// Samples that are not solved are left out; if all are, the error is that of the first.
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
         let problem = problem.event();
         let sampler = Sampler::new(problem, self)?;
         if !problem.is_approaching() {
@@ -108,7 +108,7 @@ impl ImpactLaw for SetValued {
 impl SetValuedLaw for SetValued {
     /// Resolves an impact by random samples and returns every sample that ends, in the order of drawing. Samples that are not
     /// solved are left out. The set is never marked complete, since it is a sample.
-    fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
+    fn resolve_all(&self, problem: &ImpactProblem) -> Result<OutcomeSet, ImpactError> {
         let sampler = Sampler::new(problem, self)?;
         let (summary, outcomes) = sampled_outcomes(&sampler, &|_, _| {})?;
         if outcomes.is_empty() {

@@ -26,7 +26,7 @@ use nalgebra::{DMatrix, DVector};
 /// A sampler can be shared by threads; each thread uses its own [`Draw`].
 #[derive(Clone, Debug)]
 pub struct Sampler<'a> {
-    problem: &'a ImpactProblem<'a>,
+    problem: &'a ImpactProblem,
     space: ContactSpace,
     /// Contacts that the impact reaches, in canonical order and without duplicates.
     reached: Vec<ContactIndex>,
@@ -118,7 +118,7 @@ impl<'a> Sampler<'a> {
     ///
     /// [`ImpactError::InvalidOption`], [`ImpactError::NotPointed`] if a closing step is requested
     /// and its size is not defined, and those of [`ImpactStepper::new`].
-    pub fn new(problem: &'a ImpactProblem<'a>, options: &SetValued) -> Result<Self, ImpactError> {
+    pub fn new(problem: &'a ImpactProblem, options: &SetValued) -> Result<Self, ImpactError> {
         let problem = problem.event();
         let options = &options.settled(problem)?;
         let contacts = problem.contacts();
@@ -229,7 +229,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// Impact problem whose outcomes are sampled.
-    pub fn problem(&self) -> &'a ImpactProblem<'a> {
+    pub fn problem(&self) -> &'a ImpactProblem {
         self.problem
     }
 
@@ -648,7 +648,7 @@ impl<'a> Sampler<'a> {
 /// Finds the contacts that impulses at an approaching contact influence, directly or through other contacts; all contacts
 /// if none approaches. Returns one entry per independent part of the system, the part with the fastest approach first.
 /// `before`: velocities of the normalized contact rows before the impact.
-fn reached(problem: &ImpactProblem<'_>, space: &ContactSpace, before: &[f64]) -> Vec<Canonical> {
+fn reached(problem: &ImpactProblem, space: &ContactSpace, before: &[f64]) -> Vec<Canonical> {
     let mut parts = space.independent();
     let approaches = |part: &Vec<ContactIndex>| part.iter().any(|i| problem.approaches(*i));
     if parts.iter().any(approaches) {

@@ -180,7 +180,7 @@ impl ImpactLaw for Sequential {
         Self::INFO.name
     }
 
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
         let cycle = self.cycle(problem.contacts().len())?;
         let problem = problem.event();
         let singles = SingleImpacts::new(problem, self.friction_cone)?;
@@ -216,7 +216,7 @@ impl ImpactLaw for Sequential {
 
 /// Solvers of the impact at a single contact, one solver per contact of a problem. The impacts can be applied in any order.
 pub struct SingleImpacts<'p> {
-    problem: &'p ImpactProblem<'p>,
+    problem: &'p ImpactProblem,
     /// Contact rows normalized for the solvers.
     pub space: ContactSpace,
     shape: ConeShape,
@@ -253,7 +253,7 @@ impl<'p> SingleImpacts<'p> {
     /// [`ImpactError::MissingTangents`], and [`ImpactError::InvalidOption`] for a friction cone that the contacts do
     /// not support.
     pub fn new(
-        problem: &'p ImpactProblem<'p>,
+        problem: &'p ImpactProblem,
         friction_cone: FrictionCone,
     ) -> Result<Self, ImpactError> {
         problem.contacts().require_tangents()?;

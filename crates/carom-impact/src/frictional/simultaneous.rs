@@ -76,7 +76,7 @@ impl ImpactLaw for AnitescuPotra {
         Self::INFO.name
     }
 
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
         resolve(
             problem.event(),
             self.friction_cone,
@@ -154,7 +154,7 @@ impl MoreauNewton {
     /// The errors of [`resolve`](ImpactLaw::resolve), and [`ImpactError::Metric`] for `approach`.
     pub fn resolve_counted(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         approach: Option<&Tangent>,
         work: &Cell<u64>,
     ) -> Result<ImpactOutcome, ImpactError> {
@@ -202,7 +202,7 @@ type Bases<'b> = Vec<(&'b Canonical, Box<dyn Basis + 'b>)>;
 
 /// One impact of all contacts at once.
 struct Event<'e> {
-    problem: &'e ImpactProblem<'e>,
+    problem: &'e ImpactProblem,
     space: &'e ContactSpace,
     /// Scaled velocities of the slots before the impact, with the prescribed [`rebounds`](Self::rebounds) subtracted from those
     /// of the normals: the remaining problem is that of inelastic contacts.
@@ -221,18 +221,18 @@ impl ImpactLaw for MoreauNewton {
         Self::INFO.name
     }
 
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
         self.resolve_counted(problem, None, &Cell::default())
     }
 }
 
-fn approaching(problem: &ImpactProblem<'_>) -> Vec<bool> {
+fn approaching(problem: &ImpactProblem) -> Vec<bool> {
     let contacts = problem.contacts().indices();
     contacts.map(|i| problem.approaches(i)).collect()
 }
 
 fn resolve(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     friction_cone: FrictionCone,
     selection: ConeSelection,
     rebounds: &[f64],

@@ -75,7 +75,7 @@ pub struct ContactSpace {
 impl ContactSpace {
     /// Normalizes the rows of a set of contacts and assigns each to its slot, its place in lists with equally many rows for
     /// every contact.
-    pub fn new(contacts: &ContactSet<'_>) -> Self {
+    pub fn new(contacts: &ContactSet) -> Self {
         let m = contacts.len();
         let given = contacts.contacts();
         let is_rough = |i: usize| given[i].friction > 0.0;
@@ -210,7 +210,7 @@ impl ContactSpace {
 
     /// Returns the generalized velocities caused by unit impulses on the normalized contact rows, as columns: n rows, one
     /// column per normalized row.
-    pub(crate) fn primal_columns(&self, contacts: &ContactSet<'_>) -> DMatrix<f64> {
+    pub(crate) fn primal_columns(&self, contacts: &ContactSet) -> DMatrix<f64> {
         let mut primal = self.columns.clone();
         let n = primal.nrows();
         for column in primal.as_mut_slice().chunks_exact_mut(n) {
@@ -253,7 +253,7 @@ impl ContactSpace {
     /// Velocities of the normalized contact rows before an impact, one per row (slot), scaled. The normal velocities of
     /// contacts [at rest](ImpactProblem::is_at_rest) are zero: their sign, a rounding error, would choose between the
     /// solutions of a problem that has several.
-    pub fn velocity_before(&self, problem: &ImpactProblem<'_>) -> DVector<f64> {
+    pub fn velocity_before(&self, problem: &ImpactProblem) -> DVector<f64> {
         let mut velocity = self.velocity(problem.momentum());
         for contact in self.indices() {
             let b = &mut velocity[self.normal_slot(contact).index()];
@@ -330,7 +330,7 @@ impl ContactSpace {
     /// Returns the speed of each contact up to which an approach counts as rounding (grazing), one per contact, scaled.
     /// The speed covers the rounding of the caller's row and that of the whitened row from which velocities are
     /// computed.
-    pub(super) fn grazing(&self, problem: &ImpactProblem<'_>) -> Vec<f64> {
+    pub(super) fn grazing(&self, problem: &ImpactProblem) -> Vec<f64> {
         let contacts = problem.contacts();
         let entries = problem.velocity_minus().0.as_slice();
         let of = |i: ContactIndex| {
@@ -448,7 +448,7 @@ impl ContactSpace {
 
     /// Converts scaled impulses on the normalized contact rows (one per slot) to physical impulses on the caller's rows
     /// (N·s). `scale` is [`ImpactProblem::scale`](carom_contact::ImpactProblem::scale).
-    pub fn on_rows(&self, impulse: &[f64], scale: f64, contacts: &ContactSet<'_>) -> DVector<f64> {
+    pub fn on_rows(&self, impulse: &[f64], scale: f64, contacts: &ContactSet) -> DVector<f64> {
         let mut impulses = DVector::zeros(contacts.n_rows());
         for ((row, factor), l) in self.rows.iter().zip(&self.factors).zip(impulse) {
             if let Some(row) = *row {
@@ -475,7 +475,7 @@ impl ContactSpace {
     /// impulse on the unit row is the factor times that on the normalized row.
     pub(super) fn rows_of_slots<'a>(
         &'a self,
-        contacts: &'a ContactSet<'_>,
+        contacts: &'a ContactSet,
     ) -> impl Iterator<Item = (Slot, RowIndex, f64)> + 'a {
         let width = self.width();
         let slots = self.slots().zip(self.rows.iter().zip(&self.factors));
@@ -494,7 +494,7 @@ impl ContactSpace {
     /// contacts and energy.
     pub(super) fn outcome(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         impulse: &[f64],
         status: ImpactStatus,
         diagnostics: Diagnostics,
@@ -512,7 +512,7 @@ impl ContactSpace {
 
     /// Converts scaled impulses on the normalized contact rows to impulses on the rows of the Jacobian with unit
     /// kinetic length (unit rows), with the momentum change that they cause. Checks follow later.
-    pub(super) fn candidate(&self, problem: &ImpactProblem<'_>, impulse: &[f64]) -> Candidate {
+    pub(super) fn candidate(&self, problem: &ImpactProblem, impulse: &[f64]) -> Candidate {
         let contacts = problem.contacts();
         let mut on_rows: Numbers = smallvec![0.0; contacts.n_rows()];
         for (slot, row, factor) in self.rows_of_slots(contacts) {

@@ -128,7 +128,7 @@ impl ImpactLaw for Law {
         self.as_law().name()
     }
 
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
         self.as_law().resolve(problem)
     }
 }

@@ -55,7 +55,7 @@ impl ImpactLaw for NonholonomicElastic {
         Self::INFO.name
     }
 
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
         Nonholonomic::new(Restitution::Elastic)?.resolve(problem)
     }
 }
@@ -101,7 +101,7 @@ impl ImpactLaw for NonholonomicProjected {
         Self::INFO.name
     }
 
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
         Nonholonomic::new(Restitution::Projected)?.resolve(problem)
     }
 }
@@ -153,7 +153,7 @@ impl ImpactLaw for NonholonomicNewton {
         Self::INFO.name
     }
 
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
         Nonholonomic::new(Restitution::Newton(self.restitution))?.resolve(problem)
     }
 }
@@ -208,7 +208,7 @@ impl ImpactLaw for NonholonomicProjectedNewton {
         Self::INFO.name
     }
 
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
         Nonholonomic::new(Restitution::ProjectedNewton(self.restitution))?.resolve(problem)
     }
 }

@@ -139,7 +139,7 @@ impl Nonholonomic {
     /// of rates, [`ImpactError::Overflow`] for rates that are not finite.
     pub fn resolve_moving(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         wall_rates: &[f64],
     ) -> Result<ImpactOutcome, ImpactError> {
         let problem = problem.event();
@@ -166,11 +166,7 @@ impl Nonholonomic {
 
     /// Resolves contacts one by one, as a sequence of single impacts. `rates` are the scaled velocities of moving walls
     /// along the distinct unit normals, zero for walls at rest.
-    fn follow(
-        &self,
-        problem: &ImpactProblem<'_>,
-        rates: &[f64],
-    ) -> Result<ImpactOutcome, ImpactError> {
+    fn follow(&self, problem: &ImpactProblem, rates: &[f64]) -> Result<ImpactOutcome, ImpactError> {
         let contacts = problem.contacts();
         let n = contacts.n_distinct();
         let mut velocity: Numbers = problem.unit_velocity().into();
@@ -269,7 +265,7 @@ impl Nonholonomic {
     /// velocities of the walls; `momentum_change`: total impulses and momentum change.
     fn outcome(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         rates: &[f64],
         momentum_change: MomentumChange,
         diagnostics: NonholonomicDiagnostics,
@@ -314,7 +310,7 @@ impl Nonholonomic {
     /// `grazing`: normal velocities, and the speeds up to which they are rounding.
     fn strike_of_equal(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         fastest: UnitRow,
         velocity: &[f64],
         grazing: &[f64],
@@ -335,7 +331,7 @@ impl Nonholonomic {
 
     fn strike(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         j: UnitRow,
         velocity: f64,
     ) -> Result<Strike, ImpactError> {
@@ -370,7 +366,7 @@ impl ImpactLaw for Nonholonomic {
     /// [`ImpactError::InfeasibleLaw`] if the contact still approaches after the impact, [`ImpactError::NoElasticOutcome`]
     /// if contacts that bounce can balance each other, [`ImpactError::Limit`] for a sequence of too many impacts
     /// over several contacts.
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
         let rates: Numbers = smallvec![0.0; problem.contacts().n_distinct()];
         self.follow(problem.event(), &rates)
     }
@@ -383,7 +379,7 @@ impl ImpactLaw for Nonholonomic {
 /// intersection of the walls (von Neumann), which is the impact that closes all contacts.
 #[cold]
 fn close<'c>(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     struck: impl Iterator<Item = &'c UnitRow>,
     impulse: &mut [f64],
     change: &mut [f64],

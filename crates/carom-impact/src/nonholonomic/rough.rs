@@ -90,7 +90,7 @@ impl ImpactLaw for Rough {
         Self::INFO.name
     }
 
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
         self.check()?;
         let problem = problem.event();
         let contacts = problem.contacts();

@@ -16,10 +16,7 @@ const SUSPICION: u64 = 256;
 /// The state is the whitened momentum, not the contact velocities. For two nearly opposite normals, an error in the
 /// velocities corresponds to an error in the momentum that is larger by $1/\gamma$ ($\gamma$ is the half angle of the
 /// wedge). This error would occur at every impact of a chain whose length is also about $1/\gamma$.
-pub(super) fn follow(
-    problem: &ImpactProblem<'_>,
-    law: &Propagative,
-) -> Result<Elastic, ImpactError> {
+pub(super) fn follow(problem: &ImpactProblem, law: &Propagative) -> Result<Elastic, ImpactError> {
     let contacts = problem.contacts();
     let limit = law.max_impacts.unwrap_or(DEFAULT_MAX_IMPACTS);
     let mut selector = Selector::new(&law.selection, contacts);
@@ -59,7 +56,7 @@ pub(super) fn follow(
 /// these products so far in the sequence of impacts.
 #[inline]
 pub(super) fn reflect(
-    contacts: &ContactSet<'_>,
+    contacts: &ContactSet,
     momentum: &mut [f64],
     b: &mut [f64],
     grazing: &mut [f64],
@@ -78,7 +75,7 @@ pub(super) fn reflect(
 /// Returns an error if the contacts jam each other (their impulses can balance each other) and one of them approaches. `b`:
 /// normal velocities; `grazing`: speeds up to which an approach counts as rounding.
 pub(super) fn refuse_jam(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     b: &[f64],
     grazing: &[f64],
 ) -> Result<(), ImpactError> {

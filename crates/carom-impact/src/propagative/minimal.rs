@@ -16,7 +16,7 @@ pub(super) const MINIMALITY_LIMIT: usize = 16;
 ///
 /// [`ImpactError::Limit`] beyond 16 impacts,
 /// [`ImpactError::InvalidContact`] for an index out of range.
-pub fn is_minimal(problem: &ImpactProblem<'_>, sequence: &[usize]) -> Result<bool, ImpactError> {
+pub fn is_minimal(problem: &ImpactProblem, sequence: &[usize]) -> Result<bool, ImpactError> {
     let problem = problem.event();
     let contacts = problem.contacts();
     if let Some(&contact) = sequence.iter().find(|&&i| i >= contacts.len()) {
@@ -37,7 +37,7 @@ pub fn is_minimal(problem: &ImpactProblem<'_>, sequence: &[usize]) -> Result<boo
 /// True if a sequence of single impacts at distinct normals is minimal: no proper subsequence leads to a momentum with
 /// which no contact approaches.
 pub(super) fn places_are_minimal(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     sequence: &[UnitRow],
 ) -> Result<bool, ImpactError> {
     let impacts = sequence.len();

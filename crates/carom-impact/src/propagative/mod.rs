@@ -144,14 +144,14 @@ struct Elastic {
 }
 
 impl Propagative {
-    fn check(&self, problem: &ImpactProblem<'_>) -> Result<(), ImpactError> {
+    fn check(&self, problem: &ImpactProblem) -> Result<(), ImpactError> {
         self.restitution.check()?;
         self.selection.validate(problem.contacts().len())
     }
 
     /// Computes the elastic outcome of the sequence of single impacts that the selection rule of the law chooses. The
     /// rule picks the next contact among those that approach.
-    fn elastic(&self, problem: &ImpactProblem<'_>) -> Result<Elastic, ImpactError> {
+    fn elastic(&self, problem: &ImpactProblem) -> Result<Elastic, ImpactError> {
         if let Some(pair) = TwoContacts::when_steep(problem) {
             return pair.elastic(problem, self);
         }
@@ -162,7 +162,7 @@ impl Propagative {
     /// result. `plastic` is `None` if the restitution is 1.
     fn finish(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         plastic: Option<&MomentumChange>,
         elastic: Elastic,
     ) -> Result<ImpactOutcome, ImpactError> {
@@ -203,7 +203,7 @@ impl Propagative {
         )
     }
 
-    fn plastic(&self, problem: &ImpactProblem<'_>) -> Result<Option<MomentumChange>, ImpactError> {
+    fn plastic(&self, problem: &ImpactProblem) -> Result<Option<MomentumChange>, ImpactError> {
         if self.restitution == EnergeticRestitution::ELASTIC {
             return Ok(None);
         }
@@ -214,7 +214,7 @@ impl Propagative {
     /// of single impacts, reported in the diagnostics.
     fn unchanged(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         lengths: Vec<u64>,
     ) -> Result<ImpactOutcome, ImpactError> {
         let diagnostics = PropagativeDiagnostics {
@@ -233,7 +233,7 @@ impl ImpactLaw for Propagative {
         Self::INFO.name
     }
 
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
         let problem = problem.event();
         self.check(problem)?;
         if !problem.is_approaching() {
@@ -250,7 +250,7 @@ impl SetValuedLaw for Propagative {
     /// momenta, with merging of equal states, or in closed form for two contacts that need many impacts. If more than
     /// [`max_nodes`](Propagative::max_nodes) states are needed, random orders are also followed to their ends
     /// ([`samples`](Propagative::samples)), and the set is incomplete.
-    fn resolve_all(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
+    fn resolve_all(&self, problem: &ImpactProblem) -> Result<OutcomeSet, ImpactError> {
         let problem = problem.event();
         self.check(problem)?;
         random_orders::check(self)?;
@@ -279,7 +279,7 @@ impl Propagative {
     ///
     /// [`ImpactError::InvalidOption`] for zero orders or more than a million; the errors of
     /// [`resolve`](ImpactLaw::resolve).
-    pub fn sample(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
+    pub fn sample(&self, problem: &ImpactProblem) -> Result<OutcomeSet, ImpactError> {
         let problem = problem.event();
         self.selection.validate(problem.contacts().len())?;
         if !problem.is_approaching() {
@@ -294,7 +294,7 @@ impl Propagative {
         self.collect(problem, found, Some(drawn))
     }
 
-    fn nothing_happens(&self, problem: &ImpactProblem<'_>) -> Result<OutcomeSet, ImpactError> {
+    fn nothing_happens(&self, problem: &ImpactProblem) -> Result<OutcomeSet, ImpactError> {
         Ok(OutcomeSet {
             outcomes: vec![self.unchanged(problem, vec![0])?],
             preferred: Some(0),
@@ -309,7 +309,7 @@ impl Propagative {
     /// spreads as far as possible. `drawn` describes random orders, if some were followed.
     fn collect(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         mut found: tree::Found,
         drawn: Option<DrawnOrders>,
     ) -> Result<OutcomeSet, ImpactError> {

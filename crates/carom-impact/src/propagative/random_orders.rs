@@ -30,7 +30,7 @@ pub(super) fn check(law: &Propagative) -> Result<(), ImpactError> {
 /// is drawn with equal probability. If orders are long, fewer are followed than the law requests; the returned statistics
 /// contain the number of orders followed.
 pub(super) fn draw(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     law: &Propagative,
     found: &mut Found,
 ) -> Result<DrawnOrders, ImpactError> {

@@ -57,7 +57,7 @@ impl Selection {
 
 /// Returns the distinct contact normals in order of priority: first those of the contacts listed in `order`, then the others
 /// by index of their first contact.
-pub fn by_priority(order: &[usize], contacts: &ContactSet<'_>) -> Vec<UnitRow> {
+pub fn by_priority(order: &[usize], contacts: &ContactSet) -> Vec<UnitRow> {
     let mut places = Vec::with_capacity(contacts.n_distinct());
     let listed = order.iter().copied().map(ContactIndex::new);
     for contact in listed.chain(contacts.indices()) {
@@ -118,7 +118,7 @@ pub(super) enum Selector {
 }
 
 impl Selector {
-    pub(super) fn new(selection: &Selection, contacts: &ContactSet<'_>) -> Self {
+    pub(super) fn new(selection: &Selection, contacts: &ContactSet) -> Self {
         match selection {
             Selection::MostApproaching => Self::Most,
             Selection::LeastApproaching => Self::Least,

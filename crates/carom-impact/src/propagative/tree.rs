@@ -105,7 +105,7 @@ impl Found {
 /// Returns the largest difference in each coordinate of the whitened momentum (in coordinates with a Euclidean kinetic
 /// metric) at which two outcomes count as equal. The result is [`OUTCOME_TOLERANCE`] of the momentum along the normals
 /// of a group of connected contacts, plus the rounding of the whole momentum of the group.
-pub(super) fn merge_tolerances(problem: &ImpactProblem<'_>) -> Vec<f64> {
+pub(super) fn merge_tolerances(problem: &ImpactProblem) -> Vec<f64> {
     let contacts = problem.contacts();
     let momentum = problem.momentum();
     let normals = contacts.unit_rows().map(|j| contacts.unit(j));
@@ -173,7 +173,7 @@ impl State<'_> {
 }
 
 impl Layout {
-    pub(super) fn of(problem: &ImpactProblem<'_>) -> Self {
+    pub(super) fn of(problem: &ImpactProblem) -> Self {
         Self {
             n: problem.momentum().len(),
             m: problem.contacts().n_distinct(),
@@ -197,7 +197,7 @@ impl Layout {
     }
 
     /// Returns the state before the impact as one list: momentum, normal velocities, thresholds of approach, impulses.
-    pub(super) fn start(self, problem: &ImpactProblem<'_>) -> Vec<f64> {
+    pub(super) fn start(self, problem: &ImpactProblem) -> Vec<f64> {
         let mut row = Vec::with_capacity(self.size());
         row.extend_from_slice(problem.momentum());
         row.extend_from_slice(problem.unit_velocity());
@@ -208,7 +208,7 @@ impl Layout {
 
     /// Applies one elastic impact at the distinct normal `i` to the state `row` (momentum, normal velocities, thresholds of
     /// approach, impulses).
-    pub(super) fn reflect(self, problem: &ImpactProblem<'_>, row: &mut [f64], i: UnitRow) {
+    pub(super) fn reflect(self, problem: &ImpactProblem, row: &mut [f64], i: UnitRow) {
         let (momentum, rest) = row.split_at_mut(self.n);
         let (b, rest) = rest.split_at_mut(self.m);
         let (grazing, impulse) = rest.split_at_mut(self.m);
@@ -288,7 +288,7 @@ impl Level {
 
 /// Finds the outcomes of all orders of single impacts by breadth-first search: all states after one impact, then after two,
 /// and so on.
-pub(super) fn grow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Found, ImpactError> {
+pub(super) fn grow(problem: &ImpactProblem, law: &Propagative) -> Result<Found, ImpactError> {
     refuse_jam(problem, problem.unit_velocity(), problem.grazing())?;
     let layout = Layout::of(problem);
     let tolerances = merge_tolerances(problem);
@@ -363,7 +363,7 @@ pub(super) fn grow(problem: &ImpactProblem<'_>, law: &Propagative) -> Result<Fou
 }
 
 pub(super) fn leaf(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     state: &State<'_>,
     impacts: u64,
     n_sequences: u64,
@@ -396,7 +396,7 @@ fn read(history: &[(usize, UnitRow)], mut at: usize) -> Vec<UnitRow> {
 /// momentum, velocities and impulses in a state; `tolerances`: differences up to which two outcomes count as equal.
 /// Minimality is a property of a sequence, not of a state, so states are not merged.
 fn grow_minimal(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     law: &Propagative,
     layout: Layout,
     tolerances: &[f64],

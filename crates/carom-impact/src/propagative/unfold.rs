@@ -51,8 +51,8 @@ pub struct Unfolding {
 
 impl TwoContacts {
     /// Prepares the closed form for a problem with exactly two distinct normals; `None` for any other number.
-    pub fn new(problem: &ImpactProblem<'_>) -> Option<Self> {
-        let contacts: &ContactSet<'_> = problem.contacts();
+    pub fn new(problem: &ImpactProblem) -> Option<Self> {
+        let contacts: &ContactSet = problem.contacts();
         let ([bu, bv], [gu, gv]) = (problem.unit_velocity(), problem.grazing()) else {
             return None;
         };
@@ -80,7 +80,7 @@ impl TwoContacts {
 
     /// Prepares the closed-form outcome for two distinct normals whose sequence of single impacts would be long, since they
     /// are nearly opposed; `None` for any other problem.
-    pub(super) fn when_steep(problem: &ImpactProblem<'_>) -> Option<Self> {
+    pub(super) fn when_steep(problem: &ImpactProblem) -> Option<Self> {
         if problem.contacts().n_distinct() != 2 {
             return None;
         }
@@ -124,7 +124,7 @@ impl TwoContacts {
     /// 2\rho|\sin((\varphi_u - \varphi_v)/2)|/\lVert p\rVert$. Here $\varphi_u$, $\varphi_v$ are the final polar angles of
     /// the momentum if the contact with the normal $u$ or $v$ is first, and $\rho$ is the norm of the momentum in the plane
     /// of the normals. 0 unless both contacts approach.
-    pub fn indeterminacy(&self, problem: &ImpactProblem<'_>) -> f64 {
+    pub fn indeterminacy(&self, problem: &ImpactProblem) -> f64 {
         match (self.unfold(0), self.unfold(1)) {
             (Some(u), Some(v)) => {
                 let rho = libm::hypot(self.xy[0], self.xy[1]);
@@ -134,7 +134,7 @@ impl TwoContacts {
         }
     }
 
-    fn leaf(&self, problem: &ImpactProblem<'_>, first: usize, end: Unfolding) -> Elastic {
+    fn leaf(&self, problem: &ImpactProblem, first: usize, end: Unfolding) -> Elastic {
         let rho = libm::hypot(self.xy[0], self.xy[1]);
         let dx = rho * libm::cos(end.angle) - self.xy[0];
         let dy = rho * libm::sin(end.angle) - self.xy[1];
@@ -156,7 +156,7 @@ impl TwoContacts {
         }
     }
 
-    fn refuse_closed_wedge(&self, contacts: &ContactSet<'_>) -> Result<(), ImpactError> {
+    fn refuse_closed_wedge(&self, contacts: &ContactSet) -> Result<(), ImpactError> {
         if self.wedge.sin < CLOSED_WEDGE {
             let jammed = PAIR.map(|j| contacts.contact_at(j).index()).to_vec();
             return Err(ImpactError::NoElasticOutcome { jammed });
@@ -166,7 +166,7 @@ impl TwoContacts {
 
     fn checked(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         law: &Propagative,
         first: usize,
     ) -> Result<Option<Elastic>, ImpactError> {
@@ -182,7 +182,7 @@ impl TwoContacts {
     /// Computes the elastic outcome of two contacts in closed form, for the order that the selection rule of `law` chooses.
     pub(super) fn elastic(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         law: &Propagative,
     ) -> Result<Elastic, ImpactError> {
         self.refuse_closed_wedge(problem.contacts())?;
@@ -206,7 +206,7 @@ impl TwoContacts {
     /// Computes the outcomes of two contacts in closed form for both orders, i.e. for either contact as the first.
     pub(super) fn all(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         law: &Propagative,
     ) -> Result<super::tree::Found, ImpactError> {
         self.refuse_closed_wedge(problem.contacts())?;

@@ -35,12 +35,12 @@ impl Case {
         Self::new(mass, forms, dh, velocity)
     }
 
-    fn contacts(&self) -> Result<ContactSet<'_>, ImpactError> {
+    fn contacts(&self) -> Result<ContactSet, ImpactError> {
         let contacts = self.walls.iter().cloned().map(Contact::frictionless);
         ContactSet::constrained(&self.metric, contacts.collect(), self.forms.clone())
     }
 
-    fn pose<T>(&self, f: impl FnOnce(&ImpactProblem<'_>) -> T) -> Result<T, ImpactError> {
+    fn pose<T>(&self, f: impl FnOnce(&ImpactProblem) -> T) -> Result<T, ImpactError> {
         let contacts = self.contacts()?;
         Ok(f(&ImpactProblem::new(&contacts, self.velocity.clone())?))
     }

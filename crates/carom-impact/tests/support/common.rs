@@ -31,7 +31,7 @@ impl System {
         )
     }
 
-    pub fn contacts(&self) -> ContactSet<'_> {
+    pub fn contacts(&self) -> ContactSet {
         let contacts = self
             .normals
             .iter()
@@ -42,7 +42,7 @@ impl System {
     }
 
     /// Runs `f` on the impact of a velocity.
-    pub fn pose<T>(&self, velocity: &[f64], f: impl FnOnce(&ImpactProblem<'_>) -> T) -> T {
+    pub fn pose<T>(&self, velocity: &[f64], f: impl FnOnce(&ImpactProblem) -> T) -> T {
         let contacts = self.contacts();
         f(&ImpactProblem::new(&contacts, Tangent::from_slice(velocity)).unwrap())
     }

@@ -18,7 +18,7 @@ impl Posed {
     /// Runs `f` on the problem.
     pub fn pose<T>(
         &self,
-        f: impl FnOnce(&ImpactProblem<'_>) -> Result<T, ImpactError>,
+        f: impl FnOnce(&ImpactProblem) -> Result<T, ImpactError>,
     ) -> Result<T, ImpactError> {
         let metric = KineticMetric::new(self.mass.clone())?;
         let forms = self.constraints.clone();

@@ -77,7 +77,7 @@ impl Case {
         }
     }
 
-    pub fn pose<T>(&self, f: impl FnOnce(&ImpactProblem<'_>) -> T) -> T {
+    pub fn pose<T>(&self, f: impl FnOnce(&ImpactProblem) -> T) -> T {
         let metric = KineticMetric::new(self.mass.clone()).unwrap();
         let contacts = ContactSet::new(&metric, self.contacts.clone()).unwrap();
         f(&ImpactProblem::new(&contacts, Tangent::from_slice(&self.velocity)).unwrap())

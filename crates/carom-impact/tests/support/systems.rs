@@ -45,12 +45,12 @@ impl System {
     }
 
     /// Runs `f` on the impact of a velocity.
-    pub fn pose_at<T>(&self, velocity: &[f64], f: impl FnOnce(&ImpactProblem<'_>) -> T) -> T {
+    pub fn pose_at<T>(&self, velocity: &[f64], f: impl FnOnce(&ImpactProblem) -> T) -> T {
         let contacts = ContactSet::new(&self.metric, self.contacts.clone()).unwrap();
         f(&ImpactProblem::new(&contacts, Tangent::from_slice(velocity)).unwrap())
     }
 
-    pub fn pose<T>(&self, f: impl FnOnce(&ImpactProblem<'_>) -> T) -> T {
+    pub fn pose<T>(&self, f: impl FnOnce(&ImpactProblem) -> T) -> T {
         self.pose_at(&self.velocity, f)
     }
 

@@ -61,7 +61,7 @@ impl BoundCertificate {
     /// mass matrix that is singular to working precision.
     pub fn verify(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         direction: &[f64],
     ) -> Result<Option<f64>, ImpactError> {
         self.verify_for(problem, direction, BoundedSet::Steps)
@@ -76,7 +76,7 @@ impl BoundCertificate {
     /// Returns the errors of [`verify`](Self::verify).
     pub fn verify_for(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         direction: &[f64],
         set: BoundedSet,
     ) -> Result<Option<f64>, ImpactError> {

@@ -24,7 +24,7 @@ pub(super) struct Known {
 
 /// Returns the set of velocities after the impact in closed form, where a closed form is known for this kind of problem.
 /// `given` holds mass matrix, contacts and velocity of `problem` as numbers.
-pub(super) fn known(problem: &ImpactProblem<'_>, given: &Given) -> Known {
+pub(super) fn known(problem: &ImpactProblem, given: &Given) -> Known {
     let contacts = problem.contacts();
     let is_approaching = problem.is_approaching();
     let before = || vec![given.velocity.clone()];
@@ -56,13 +56,13 @@ pub(super) fn known(problem: &ImpactProblem<'_>, given: &Given) -> Known {
 
 /// Returns the velocity after the impact (as a list with one entry) by Routh's law for a single contact with
 /// restitution 0. `None` if this law fails.
-fn routh(problem: &ImpactProblem<'_>) -> Option<Vec<Vec<f64>>> {
+fn routh(problem: &ImpactProblem) -> Option<Vec<Vec<f64>>> {
     let contacts = problem.contacts();
     let inelastic = contacts.contacts().iter().map(|contact| Contact {
         restitution: 0.0,
         ..contact.clone()
     });
-    let set = ContactSet::new(contacts.metric(), inelastic.collect()).ok()?;
+    let set = ContactSet::new(contacts.metric().clone(), inelastic.collect()).ok()?;
     let alone = ImpactProblem::new(&set, problem.velocity_minus().clone()).ok()?;
     let outcome = Routh::default().resolve(&alone).ok()?;
     Some(vec![outcome.velocity_plus.0.as_slice().to_vec()])
@@ -111,7 +111,7 @@ fn no_step_begins(space: &ContactSpace) -> bool {
 
 /// Computes the corners of the set of outcomes (n entries each) of two frictionless contacts, at least one of which
 /// approaches.
-fn two_smooth(problem: &ImpactProblem<'_>) -> Option<Vec<Vec<f64>>> {
+fn two_smooth(problem: &ImpactProblem) -> Option<Vec<Vec<f64>>> {
     let corners = smooth_outcomes(problem).ok()??;
     let velocity = |corner: DVector<f64>| {
         let mut velocity = corner / problem.scale();

@@ -138,7 +138,7 @@ impl Given {
     /// # Errors
     ///
     /// Returns [`ImpactError::UnprovenBound`] if the mass matrix cannot be proven positive definite.
-    pub(super) fn new(problem: &ImpactProblem<'_>) -> Result<Self, ImpactError> {
+    pub(super) fn new(problem: &ImpactProblem) -> Result<Self, ImpactError> {
         let contacts = problem.contacts();
         let mass = contacts.metric().mass_matrix().clone();
         let metric = Definite::new(&mass, 0.0).ok_or(ImpactError::UnprovenBound)?;

@@ -223,7 +223,7 @@ fn along(direction: &[f64], velocity: &[f64]) -> f64 {
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 pub fn outer_bound(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     direction: &[f64],
     relaxation: Relaxation,
 ) -> Result<OuterBound, ImpactError> {
@@ -258,7 +258,7 @@ impl OuterBounds {
     /// # Errors
     ///
     /// [`ImpactError::UnprovenBound`] for a mass matrix that is singular to working precision.
-    pub fn new(problem: &ImpactProblem<'_>) -> Result<Self, ImpactError> {
+    pub fn new(problem: &ImpactProblem) -> Result<Self, ImpactError> {
         problem.contacts().require_tangents()?;
         let given = Given::new(problem)?;
         let known = exact::known(problem, &given);

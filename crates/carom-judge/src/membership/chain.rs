@@ -54,7 +54,7 @@ pub(super) type Chain = Vec<Vec<f64>>;
 
 /// Returns the norm of the part of the momentum before the impact that contacts and constraints can change. If this part
 /// is zero, returns the norm of that part of the momentum `after` the impact (whitened, n entries).
-fn seen_norm(problem: &ImpactProblem<'_>, after: &[f64]) -> f64 {
+fn seen_norm(problem: &ImpactProblem, after: &[f64]) -> f64 {
     let norms =
         [problem.momentum(), after].map(|momentum| seen(problem.contacts(), momentum).norm());
     norms.into_iter().find(|norm| *norm > 0.0).unwrap_or(0.0)
@@ -64,7 +64,7 @@ impl Edges {
     /// Prepares the friction cones and contact velocities of a problem for the search for chains of impulse steps.
     /// `after` is the judged velocity in whitened coordinates, multiplied by the scale of the problem.
     pub(super) fn new(
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         friction_cone: FrictionCone,
         after: &[f64],
     ) -> Result<Self, ImpactError> {

@@ -26,8 +26,8 @@ const AS_GIVEN: Turn = [[1.0, 0.0], [0.0, 1.0]];
 /// Contacts in a canonical order and with canonical tangents, with the conversion back to the given ones.
 pub(super) struct Ordered<'a> {
     /// Contacts of the search.
-    pub(super) contacts: ContactSet<'a>,
-    given: &'a ContactSet<'a>,
+    pub(super) contacts: ContactSet,
+    given: &'a ContactSet,
     space: ContactSpace,
     order: ContactOrder,
     turns: Vec<Turn>,
@@ -61,7 +61,7 @@ impl<'a> Ordered<'a> {
         let own = own.map(|(contact, turn)| turned(given.contact(*contact), turn));
         let forms = given.constraint_forms().to_vec();
         Ok(Self {
-            contacts: ContactSet::constrained(given.metric(), own.collect(), forms)?,
+            contacts: ContactSet::constrained(given.metric().clone(), own.collect(), forms)?,
             given,
             space,
             order,
@@ -137,7 +137,7 @@ impl<'a> Ordered<'a> {
 impl Case<'_> {
     /// Copies this judged impact with another set of contacts, that of `problem`. Velocities, parts and tolerances are
     /// unchanged.
-    pub(super) fn reposed<'b>(&'b self, problem: &'b ImpactProblem<'b>) -> Case<'b> {
+    pub(super) fn reposed<'b>(&'b self, problem: &'b ImpactProblem) -> Case<'b> {
         Case {
             problem,
             approach: self.approach,

@@ -30,7 +30,7 @@ pub(super) fn known(case: &Case<'_>, tolerance: f64) -> Result<Exact, ImpactErro
         let kept = kept.iter().filter_map(|copies| copies.first());
         let kept = kept.map(|i| contacts.contact(*i).clone());
         let forms = contacts.constraint_forms().to_vec();
-        let set = ContactSet::constrained(contacts.metric(), kept.collect(), forms)?;
+        let set = ContactSet::constrained(contacts.metric().clone(), kept.collect(), forms)?;
         let problem = ImpactProblem::reposed(&set, case.problem.velocity_minus().clone())?;
         let group = Group {
             target: &case.after * (problem.scale() / case.problem.scale()),
@@ -67,7 +67,7 @@ pub(super) fn known(case: &Case<'_>, tolerance: f64) -> Result<Exact, ImpactErro
 /// Group of contacts that do not interact with other contacts, and the whitened velocity whose nearest member is
 /// searched.
 struct Group<'p> {
-    problem: &'p ImpactProblem<'p>,
+    problem: &'p ImpactProblem,
     target: DVector<f64>,
 }
 
@@ -105,7 +105,7 @@ impl Group<'_> {
 }
 
 /// Converts a velocity (n entries) to whitened coordinates, multiplied by the scale of the problem.
-fn whitened(problem: &ImpactProblem<'_>, velocity: &[f64]) -> DVector<f64> {
+fn whitened(problem: &ImpactProblem, velocity: &[f64]) -> DVector<f64> {
     let mut whitened = DVector::zeros(velocity.len());
     let metric = problem.contacts().metric();
     metric.whiten_velocity_into(velocity, whitened.as_mut_slice());
@@ -115,7 +115,7 @@ fn whitened(problem: &ImpactProblem<'_>, velocity: &[f64]) -> DVector<f64> {
 /// Returns the corners of the path of all outcomes of contacts without friction that share one normal, have two normals, or
 /// do not open each other: whitened velocities, multiplied by the scale of the problem. `None` for other contacts.
 pub(crate) fn smooth_outcomes(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
 ) -> Result<Option<Vec<DVector<f64>>>, ImpactError> {
     let contacts = problem.contacts();
     if !contacts.contacts().iter().all(is_smooth) {
@@ -141,7 +141,7 @@ pub(crate) fn smooth_outcomes(
 /// In every outcome one contact is closed and the other does not approach. The outcomes form a path between the
 /// results of the two orders of impacts. The path leads through the plastic outcome if the two orders leave different
 /// contacts closed.
-fn smooth_pair(problem: &ImpactProblem<'_>, [b0, b1]: [f64; 2]) -> Vec<DVector<f64>> {
+fn smooth_pair(problem: &ImpactProblem, [b0, b1]: [f64; 2]) -> Vec<DVector<f64>> {
     let contacts = problem.contacts();
     let before = DVector::from_column_slice(problem.momentum());
     let [first, second] = [0, 1].map(UnitRow::new);
@@ -180,7 +180,7 @@ fn smooth_pair(problem: &ImpactProblem<'_>, [b0, b1]: [f64; 2]) -> Vec<DVector<f
 ///
 /// If the normals are nearly dependent, velocities that differ by rounding may have outcomes that are far apart. A
 /// distance from the exact set of outcomes that is smaller than this error proves nothing.
-fn sensitivity(contacts: &ContactSet<'_>) -> f64 {
+fn sensitivity(contacts: &ContactSet) -> f64 {
     let n = contacts.n_distinct();
     if n == 0 {
         return 1.0;
@@ -202,7 +202,7 @@ fn sensitivity(contacts: &ContactSet<'_>) -> f64 {
 /// the velocity. The outcome solves $0 \le \lambda \perp b + G\lambda \ge 0$ with the normal velocities $b$, the
 /// impulses $\lambda$ and the Gram matrix $G$; its velocity is unique. So without friction the set has one member, the
 /// plastic outcome.
-fn none_opens_another(contacts: &ContactSet<'_>) -> bool {
+fn none_opens_another(contacts: &ContactSet) -> bool {
     contacts.unit_rows().all(|i| {
         let mut before = UnitRow::all(i.index());
         before.all(|j| kernel::dot(contacts.unit(i), contacts.unit(j)) <= parts::ORTHOGONAL)

@@ -114,7 +114,7 @@ impl Witness {
     /// Returns the first [`WitnessFault`].
     pub fn check(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         velocity_plus: &Tangent,
     ) -> Result<(), WitnessFault> {
         let distance = self.distance(problem, velocity_plus)?;
@@ -138,7 +138,7 @@ impl Witness {
     /// # Errors
     ///
     /// Returns [`WitnessFault::Shape`] if a step has the wrong number of impulses.
-    pub fn residual(&self, problem: &ImpactProblem<'_>) -> Result<Option<f64>, WitnessFault> {
+    pub fn residual(&self, problem: &ImpactProblem) -> Result<Option<f64>, WitnessFault> {
         let Self::Steps { cone, steps } = self else {
             return Ok(None);
         };
@@ -166,7 +166,7 @@ impl Witness {
     /// Returns the first [`WitnessFault`] other than [`WitnessFault::End`].
     pub fn distance(
         &self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         velocity_plus: &Tangent,
     ) -> Result<f64, WitnessFault> {
         distance(problem, &self.end(problem)?, velocity_plus)
@@ -174,7 +174,7 @@ impl Witness {
 
     /// Computes the velocity after the last impulse step of this witness (n entries), if its steps satisfy the
     /// conditions of [`check`](Self::check). Otherwise returns the first violated condition as an error.
-    pub(super) fn end(&self, problem: &ImpactProblem<'_>) -> Result<Tangent, WitnessFault> {
+    pub(super) fn end(&self, problem: &ImpactProblem) -> Result<Tangent, WitnessFault> {
         let before = problem.velocity_minus();
         match self {
             Self::Separating => Ok(before.clone()),
@@ -197,7 +197,7 @@ impl Witness {
 /// each independent part of the system the distance is relative to the motion that contacts can change; the largest
 /// value is returned.
 fn distance(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     found: &Tangent,
     velocity_plus: &Tangent,
 ) -> Result<f64, WitnessFault> {
@@ -229,7 +229,7 @@ struct State {
 }
 
 impl State {
-    fn before(problem: &ImpactProblem<'_>) -> Self {
+    fn before(problem: &ImpactProblem) -> Self {
         let velocity = problem.velocity_minus().0.clone();
         Self {
             size: velocity.abs(),
@@ -274,7 +274,7 @@ struct MeasuredRule {
 
 /// Given contact rows, and the velocities that unit impulses on them cause.
 struct Rows<'a> {
-    contacts: &'a ContactSet<'a>,
+    contacts: &'a ContactSet,
     /// Jacobian of the contact rows.
     jacobian: DMatrix<f64>,
     /// Velocities that unit impulses cause, n × rows.
@@ -282,7 +282,7 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(contacts: &'a ContactSet<'a>) -> Self {
+    fn new(contacts: &'a ContactSet) -> Self {
         let n = contacts.metric().dim();
         let rows: Vec<&DVector<f64>> = contacts
             .contacts()
@@ -422,7 +422,7 @@ impl<'a> Rows<'a> {
 
     /// Checks that no contact approaches in the last `state`, within the rounding of its terms and of a contact that
     /// `problem` has at rest.
-    fn check_open(&self, problem: &ImpactProblem<'_>, state: &State) -> Result<(), WitnessFault> {
+    fn check_open(&self, problem: &ImpactProblem, state: &State) -> Result<(), WitnessFault> {
         for (contact, approach, terms) in self.approaches(state) {
             if !(approach <= EQUAL * terms + approach_at_rest(problem, contact)) {
                 return Err(WitnessFault::Approaching {
@@ -437,7 +437,7 @@ impl<'a> Rows<'a> {
 
 /// Returns the approach of a contact at rest that counts as rounding: twice its velocity before the impact along the normal as
 /// given, which is rounding itself, and zero for other contacts. The terms of a contact at rest may cancel as well.
-fn approach_at_rest(problem: &ImpactProblem<'_>, contact: ContactIndex) -> f64 {
+fn approach_at_rest(problem: &ImpactProblem, contact: ContactIndex) -> f64 {
     if !problem.is_at_rest(contact) {
         return 0.0;
     }

@@ -82,7 +82,7 @@ fn problem(family: usize, random: &mut Random) -> Posed {
 }
 
 /// Outcomes that every bound holds for, by name.
-fn members(problem: &ImpactProblem<'_>, seed: u64) -> Vec<(&'static str, Tangent)> {
+fn members(problem: &ImpactProblem, seed: u64) -> Vec<(&'static str, Tangent)> {
     let mut all = Vec::new();
     let mut add = |name: &'static str, law: &dyn ImpactLaw| {
         if let Ok(outcome) = law.resolve(problem) {
@@ -124,7 +124,7 @@ fn members(problem: &ImpactProblem<'_>, seed: u64) -> Vec<(&'static str, Tangent
 /// Bounds in some directions, with the largest velocity that energy allows there.
 fn bounded(
     posed: &Posed,
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     random: &mut Random,
 ) -> Vec<(DVector<f64>, OuterBound, f64)> {
     let is_planar = posed.contacts.iter().all(|c| c.tangents.len() < 2);

@@ -29,7 +29,7 @@ fn box_in_space() -> System {
     System::new(DMatrix::from_diagonal(&mass), corners.to_vec(), &velocity)
 }
 
-fn judged(problem: &ImpactProblem<'_>, after: &Tangent) -> (Judgement, Option<PassedBound>) {
+fn judged(problem: &ImpactProblem, after: &Tangent) -> (Judgement, Option<PassedBound>) {
     let options = JudgeOptions::default().with_samples(64);
     let judgement = judge(problem, after, &options).unwrap();
     let passed = passed_bound(problem, after, &judgement);

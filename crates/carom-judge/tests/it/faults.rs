@@ -12,14 +12,14 @@ fn posed<T>(
     mass: &DMatrix<f64>,
     contacts: &[Contact],
     velocity: &DVector<f64>,
-    f: impl FnOnce(&ImpactProblem<'_>) -> T,
+    f: impl FnOnce(&ImpactProblem) -> T,
 ) -> T {
     let metric = KineticMetric::new(mass.clone()).unwrap();
     let contacts = ContactSet::new(&metric, contacts.to_vec()).unwrap();
     f(&ImpactProblem::new(&contacts, Tangent(velocity.clone())).unwrap())
 }
 
-fn judged(problem: &ImpactProblem<'_>, after: &DVector<f64>) -> Judgement {
+fn judged(problem: &ImpactProblem, after: &DVector<f64>) -> Judgement {
     judge(problem, &Tangent(after.clone()), &JudgeOptions::default()).unwrap()
 }
 

@@ -23,7 +23,7 @@ fn rows(system: &System) -> Vec<Vec<f64>> {
 }
 
 /// Every proof holds, and proves no less than the bound told.
-fn check(problem: &ImpactProblem<'_>, direction: &[f64], relaxation: Relaxation) -> [f64; 2] {
+fn check(problem: &ImpactProblem, direction: &[f64], relaxation: Relaxation) -> [f64; 2] {
     let bound = outer_bound(problem, direction, relaxation).unwrap();
     check_proofs(problem, direction, &bound, BoundedSet::Steps);
     if let Some(paths) = &bound.paths {
@@ -32,12 +32,7 @@ fn check(problem: &ImpactProblem<'_>, direction: &[f64], relaxation: Relaxation)
     bound.outer
 }
 
-fn check_proofs(
-    problem: &ImpactProblem<'_>,
-    direction: &[f64],
-    bound: &OuterBound,
-    set: BoundedSet,
-) {
+fn check_proofs(problem: &ImpactProblem, direction: &[f64], bound: &OuterBound, set: BoundedSet) {
     let opposite: Vec<f64> = direction.iter().map(|c| -c).collect();
     for (proofs, direction, told) in [
         (&bound.max, direction, bound.outer[1]),
@@ -332,7 +327,7 @@ fn presses_itself_closed(system: &System) -> bool {
 
 /// Samples with caps and branches of every kind, and simultaneous and sequential answers, are within the bounds
 /// along every row.
-fn samples_of_all_kinds_stay_inside(system: &System, problem: &ImpactProblem<'_>) {
+fn samples_of_all_kinds_stay_inside(system: &System, problem: &ImpactProblem) {
     let metric = problem.contacts().metric();
     let speed = (2.0 * problem.energy_minus_j()).sqrt();
     let is_planar = system.contacts.iter().all(|c| c.tangents.len() <= 1);

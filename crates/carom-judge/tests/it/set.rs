@@ -62,7 +62,7 @@ fn systems() -> Vec<(&'static str, System, f64)> {
 /// Members drawn with other seeds, steps and caps than the search uses.
 fn members(
     system: &System,
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     friction_cone: FrictionCone,
     count: u64,
 ) -> Vec<Tangent> {
@@ -98,7 +98,7 @@ fn cone(system: &System) -> FrictionCone {
     FrictionCone::Polygon(if is_spatial { 4 } else { 2 })
 }
 
-fn judged(system: &System, problem: &ImpactProblem<'_>, after: &Tangent) -> SetVerdict {
+fn judged(system: &System, problem: &ImpactProblem, after: &Tangent) -> SetVerdict {
     let judgement = judge(problem, after, &options(system)).unwrap();
     judgement.outcome_set.unwrap()
 }

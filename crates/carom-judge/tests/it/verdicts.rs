@@ -19,7 +19,7 @@ fn posed<T>(
     contacts: Vec<Contact>,
     forms: &[&[f64]],
     velocity: &[f64],
-    f: impl FnOnce(&ImpactProblem<'_>) -> T,
+    f: impl FnOnce(&ImpactProblem) -> T,
 ) -> T {
     let metric = KineticMetric::new(mass).unwrap();
     let forms = forms
@@ -30,7 +30,7 @@ fn posed<T>(
     f(&ImpactProblem::new(&contacts, Tangent::from_slice(velocity)).unwrap())
 }
 
-fn judged(problem: &ImpactProblem<'_>, after: &[f64]) -> Judgement {
+fn judged(problem: &ImpactProblem, after: &[f64]) -> Judgement {
     judge(
         problem,
         &Tangent::from_slice(after),
@@ -56,7 +56,7 @@ fn ball_contacts(n: usize, restitution: f64) -> Vec<Contact> {
     (0..n - 1).map(normal).collect()
 }
 
-fn cradle<T>(restitution: f64, f: impl FnOnce(&ImpactProblem<'_>) -> T) -> T {
+fn cradle<T>(restitution: f64, f: impl FnOnce(&ImpactProblem) -> T) -> T {
     let contacts = ball_contacts(3, restitution);
     posed(DMatrix::identity(3, 3), contacts, &[], &[1.0, 0.0, 0.0], f)
 }
@@ -642,7 +642,7 @@ fn a_fit_that_the_budget_of_work_ends_is_unknown() {
             .with_laws(Some(vec![MoreauNewton::default().into()]));
         let after = Tangent::from_slice(&[0.7, 0.3, 0.4]);
         let contacts = contacts.clone();
-        let judged = |problem: &ImpactProblem<'_>| judge(problem, &after, &options).unwrap();
+        let judged = |problem: &ImpactProblem| judge(problem, &after, &options).unwrap();
         posed(mass.clone(), contacts, &[], &[0.3, -1.0, 0.1], judged)
     };
     let whole = ask(JudgeOptions::default().max_work);
@@ -716,7 +716,7 @@ impl ImpactLaw for Piston {
         "piston"
     }
 
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
         let mut impulses = vec![0.0; problem.contacts().n_rows()];
         impulses[0] = self.0;
         problem.outcome(&impulses, &Rules::FRICTIONAL)

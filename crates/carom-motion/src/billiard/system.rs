@@ -53,7 +53,7 @@ impl AtImpact {
         law: &dyn ImpactLaw,
     ) -> Result<carom_contact::ImpactOutcome, BilliardError> {
         let metric = KineticMetric::new(self.mass).map_err(ImpactError::from)?;
-        let contacts = ContactSet::constrained(&metric, vec![self.contact], self.forms)?;
+        let contacts = ContactSet::constrained(metric, vec![self.contact], self.forms)?;
         let problem = ImpactProblem::new(&contacts, self.velocity)?;
         Ok(law.resolve(&problem)?)
     }

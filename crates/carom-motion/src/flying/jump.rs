@@ -135,7 +135,7 @@ impl Impact {
     pub fn audit(&self, body: &RigidBody, normal: &Vector3<f64>) -> Result<Audit, CollisionError> {
         let metric = metric(body)?;
         let points: Vec<_> = self.points.iter().map(|p| p.point_b).collect();
-        let set = contacts(&metric, normal, &self.normal_b, &points)?;
+        let set = contacts(metric, normal, &self.normal_b, &points)?;
         let problem = ImpactProblem::new(&set, velocity(body, &self.before))?;
         let impulses = DVector::from_iterator(points.len(), self.points.iter().map(|p| p.impulse));
         let after = velocity(body, &self.after);
@@ -164,12 +164,12 @@ fn velocity(body: &RigidBody, state: &State) -> Tangent {
     ])
 }
 
-fn contacts<'m>(
-    metric: &'m KineticMetric,
+fn contacts(
+    metric: KineticMetric,
     normal: &Vector3<f64>,
     normal_b: &Vector3<f64>,
     points: &[Vector3<f64>],
-) -> Result<ContactSet<'m>, ImpactError> {
+) -> Result<ContactSet, ImpactError> {
     let row = |point: &Vector3<f64>| {
         let moment = point.cross(normal_b);
         let row = [normal.x, normal.y, normal.z, moment.x, moment.y, moment.z];
@@ -241,7 +241,7 @@ fn impulses(
     if points.len() > 1 {
         let metric = metric(body)?;
         let places: Vec<_> = points.iter().map(|p| p.point_b).collect();
-        let set = contacts(&metric, normal, &patch.normal_b, &places)?;
+        let set = contacts(metric, normal, &patch.normal_b, &places)?;
         let problem = ImpactProblem::new(&set, velocity(body, state))?;
         let inelastic = Plastic::default().resolve(&problem)?;
         for (point, impulse) in points.iter_mut().zip(inelastic.impulses.iter()) {

@@ -228,7 +228,7 @@ impl<'r> Carried<'r> {
         &mut self,
         stepper: &mut Stepper<'_, S>,
         start: &Point,
-        hit: &Struck<'_, '_>,
+        hit: &Struck<'_>,
     ) -> Result<(), ImpactError> {
         let mut event = SensitivityEvent {
             time: start.time,
@@ -280,7 +280,7 @@ impl<'r> Carried<'r> {
         &mut self,
         stepper: &mut Stepper<'_, S>,
         start: &Point,
-        hit: &Struck<'_, '_>,
+        hit: &Struck<'_>,
         reset: &DMatrix<f64>,
         derivative: &Derivative<'_>,
     ) {
@@ -349,8 +349,8 @@ fn mass_matrix<S: MechanicalSystem + ?Sized>(
 }
 
 /// Impact problem of a run, with its outcome.
-pub(crate) struct Struck<'h, 'p> {
-    pub(crate) problem: &'h ImpactProblem<'p>,
+pub(crate) struct Struck<'h> {
+    pub(crate) problem: &'h ImpactProblem,
     pub(crate) outcome: &'h ImpactOutcome,
     /// Indices of the closed contacts, in the order of the problem.
     pub(crate) contacts: &'h [usize],
@@ -366,7 +366,7 @@ pub(crate) struct Struck<'h, 'p> {
 fn reset<S: MechanicalSystem + ?Sized>(
     stepper: &mut Stepper<'_, S>,
     start: &Point,
-    hit: &Struck<'_, '_>,
+    hit: &Struck<'_>,
     derivative: &Derivative<'_>,
 ) -> Result<Option<DMatrix<f64>>, ImpactError> {
     let n = start.configuration.len();
@@ -421,7 +421,7 @@ fn reset<S: MechanicalSystem + ?Sized>(
 fn continuous<S: MechanicalSystem + ?Sized>(
     stepper: &mut Stepper<'_, S>,
     start: &Point,
-    hit: &Struck<'_, '_>,
+    hit: &Struck<'_>,
     reset: &DMatrix<f64>,
 ) -> Result<Option<DMatrix<f64>>, ImpactError> {
     let n = start.configuration.len();

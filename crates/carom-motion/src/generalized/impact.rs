@@ -110,7 +110,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         system.mass_matrix(&self.start.configuration, &mut mass);
         let metric = KineticMetric::new(mass).map_err(|source| at(source.into()))?;
         let contacts = self.closed();
-        let set = ContactSet::new(&metric, self.rows_of(&contacts)).map_err(at)?;
+        let set = ContactSet::new(metric, self.rows_of(&contacts)).map_err(at)?;
         let velocity = Tangent::from_slice(&self.start.velocity);
         let problem = ImpactProblem::new(&set, velocity.clone()).map_err(at)?;
         if !problem.is_approaching() {
@@ -145,12 +145,12 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             })
             .collect();
         let fragility = if near.len() > contacts.len() {
-            let other = ContactSet::new(&metric, self.rows_of(&near))
+            let other = ContactSet::new(set.metric().clone(), self.rows_of(&near))
                 .and_then(|set| law.resolve(&ImpactProblem::new(&set, velocity)?))
                 .ok();
             other.and_then(|other| {
                 let change = Tangent(&other.velocity_plus.0 - &outcome.velocity_plus.0);
-                let energy = metric.energy(&change).ok()?;
+                let energy = set.metric().energy(&change).ok()?;
                 Some((2.0 * energy).sqrt() / size)
             })
         } else {
@@ -161,7 +161,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             time,
             configuration: DVector::from_column_slice(&self.start.configuration),
             momentum_minus: Covector::from_slice(&self.start.momentum),
-            momentum_plus: metric
+            momentum_plus: set
+                .metric()
                 .flat(&outcome.velocity_plus)
                 .map_err(|source| at(source.into()))?,
             accumulated,
@@ -196,7 +197,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         Ok(())
     }
 
-    fn indeterminacy(&self, problem: &ImpactProblem<'_>) -> Option<f64> {
+    fn indeterminacy(&self, problem: &ImpactProblem) -> Option<f64> {
         if problem.contacts().len() < 2 || self.options.indeterminacy_nodes == 0 {
             return None;
         }
@@ -215,7 +216,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
     fn go_on_from(
         &mut self,
         impact: &mut Impact,
-        set: &ContactSet<'_>,
+        set: &ContactSet,
         size: f64,
         longest: f64,
     ) -> Result<(), IntegratorError> {

@@ -47,7 +47,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
     /// `others_struck` is true if other contacts have impulses, too; the derivative then does not exist.
     pub(crate) fn follow_impact(
         &mut self,
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         outcome: &ImpactOutcome,
         contacts: &[usize],
         trigger: usize,

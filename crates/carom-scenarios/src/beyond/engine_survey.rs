@@ -147,7 +147,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let mut entries = Vec::new();
     for case in cases() {
         let metric = KineticMetric::new(case.mass)?;
-        let contacts = ContactSet::new(&metric, case.contacts)?;
+        let contacts = ContactSet::new(metric, case.contacts)?;
         let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&case.before))?;
         let mut table = table(case.name);
         let (mut recognized, mut gained) = (0, 0);

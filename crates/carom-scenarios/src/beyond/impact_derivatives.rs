@@ -83,7 +83,7 @@ impl Sweep<'_> {
     ) -> Result<T, ScenarioError> {
         let mass = DMatrix::from_diagonal(&DVector::from_column_slice(&self.masses));
         let metric = KineticMetric::new(mass)?;
-        let contacts = ContactSet::new(&metric, self.contacts.clone())?;
+        let contacts = ContactSet::new(metric, self.contacts.clone())?;
         let mut velocity = self.velocity.clone();
         velocity[self.swept] = x;
         let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&velocity))?;

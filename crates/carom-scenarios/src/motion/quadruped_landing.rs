@@ -128,7 +128,7 @@ impl ImpactLaw for Watched {
         self.law.name()
     }
 
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
         let outcome = self.law.resolve(problem)?;
         if let Ok(mut landing) = self.landing.lock()
             && landing.is_none()
@@ -141,7 +141,7 @@ impl ImpactLaw for Watched {
 
 impl Landing {
     fn new(
-        problem: &ImpactProblem<'_>,
+        problem: &ImpactProblem,
         by_law: &ImpactOutcome,
         spread: Option<Spread>,
     ) -> Result<Self, ImpactError> {
@@ -166,7 +166,7 @@ impl Landing {
 }
 
 impl Spread {
-    fn outcomes(self, problem: &ImpactProblem<'_>) -> Result<Vec<ImpactOutcome>, ImpactError> {
+    fn outcomes(self, problem: &ImpactProblem) -> Result<Vec<ImpactOutcome>, ImpactError> {
         let law = SetValued {
             samples: self.samples,
             seed: self.seed,

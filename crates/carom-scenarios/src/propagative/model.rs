@@ -2,7 +2,7 @@
 
 use crate::ScenarioError;
 use carom_contact::{
-    Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, OutcomeSet,
+    Contact, ContactSet, ImpactLaw, ImpactOutcome, ImpactProblem, OutcomeSet,
     PropagativeDiagnostics, SetValuedLaw,
 };
 use carom_impact::{EnergeticRestitution, Propagative, Uniqueness, uniqueness};
@@ -32,7 +32,7 @@ impl System {
         )
     }
 
-    fn contacts(&self) -> Result<ContactSet<'_>, ScenarioError> {
+    fn contacts(&self) -> Result<ContactSet, ScenarioError> {
         let contacts = self
             .normals
             .iter()
@@ -70,7 +70,7 @@ impl System {
         velocity: &[f64],
         law: &Propagative,
     ) -> Result<ImpactOutcome, ScenarioError> {
-        self.solve(velocity, |problem| law.resolve(problem))
+        Ok(law.resolve(&self.problem(velocity)?)?)
     }
 
     pub(crate) fn resolve_all(
@@ -78,7 +78,7 @@ impl System {
         velocity: &[f64],
         law: &Propagative,
     ) -> Result<OutcomeSet, ScenarioError> {
-        self.solve(velocity, |problem| law.resolve_all(problem))
+        Ok(law.resolve_all(&self.problem(velocity)?)?)
     }
 
     /// Resolves a sequence of elastic elementary impacts. Returns the velocities before the first one and after each of them.
@@ -97,14 +97,8 @@ impl System {
         Ok(steps)
     }
 
-    fn solve<T>(
-        &self,
-        velocity: &[f64],
-        solve: impl FnOnce(&ImpactProblem<'_>) -> Result<T, ImpactError>,
-    ) -> Result<T, ScenarioError> {
-        let contacts = self.contacts()?;
-        let problem = ImpactProblem::new(&contacts, Tangent::from_slice(velocity))?;
-        Ok(solve(&problem)?)
+    fn problem(&self, velocity: &[f64]) -> Result<ImpactProblem, ScenarioError> {
+        Ok(self.contacts()?.problem(Tangent::from_slice(velocity))?)
     }
 }
 

@@ -92,28 +92,27 @@ fn rigid(config: &Config, progress: &Progress) -> Result<Rigid, ScenarioError> {
         *config.friction,
         config.speed(),
     );
-    system.pose(|problem| {
-        let mut sequential = Vec::new();
-        for first in 0..2 {
-            let law = Sequential {
-                order: vec![first],
-                ..Sequential::default()
-            };
-            let outcome = law.resolve(problem)?;
-            sequential.push(system.contact_velocity(outcome.velocity_plus.0.as_slice()));
-        }
-        let law = SetValued {
-            impulse_step: Some(*config.impulse_step),
-            samples: config.samples,
-            seed: config.seed,
-            caps: CapDistribution::Mixed { off: OFF },
-            max_work: u64::MAX,
-            ..SetValued::default()
+    let problem = &system.problem()?;
+    let mut sequential = Vec::new();
+    for first in 0..2 {
+        let law = Sequential {
+            order: vec![first],
+            ..Sequential::default()
         };
-        Ok(Rigid {
-            outcomes: summarize(&Sampler::new(problem, &law)?, &progress.samples())?.velocities,
-            sequential,
-        })
+        let outcome = law.resolve(problem)?;
+        sequential.push(system.contact_velocity(outcome.velocity_plus.0.as_slice()));
+    }
+    let law = SetValued {
+        impulse_step: Some(*config.impulse_step),
+        samples: config.samples,
+        seed: config.seed,
+        caps: CapDistribution::Mixed { off: OFF },
+        max_work: u64::MAX,
+        ..SetValued::default()
+    };
+    Ok(Rigid {
+        outcomes: summarize(&Sampler::new(problem, &law)?, &progress.samples())?.velocities,
+        sequential,
     })
 }
 

@@ -22,20 +22,19 @@ pub(crate) struct Config {
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
-    let even = config.body.pose(|problem| {
-        let outcome = AnitescuPotra::default().resolve(problem)?;
-        if let Diagnostics::Cone(cone) = &outcome.diagnostics {
-            record
-                .quantities
-                .push(Quantity::new("family", cone.family as f64, ""));
-        }
-        Ok(outcome.velocity_plus.0)
-    })?;
+    let problem = config.body.problem()?;
+    let outcome = AnitescuPotra::default().resolve(&problem)?;
+    if let Diagnostics::Cone(cone) = &outcome.diagnostics {
+        record
+            .quantities
+            .push(Quantity::new("family", cone.family as f64, ""));
+    }
+    let even = outcome.velocity_plus.0;
     let (mut spin, mut speed) = (Vec::new(), Vec::new());
     for table in 0..*config.tables as u64 {
         let mut rng = CounterRng::new(config.seed, table, 0);
         let feet: [f64; 4] = std::array::from_fn(|_| *config.softness * rng.next_uniform());
-        let v = config.body.pose(|problem| on_feet(problem, &feet))?;
+        let v = on_feet(&problem, &feet)?;
         speed.push(v[0]);
         spin.push(v[5]);
     }
@@ -77,7 +76,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
 /// velocity proportional to the impulse on it. `feet`: mobility of each foot (velocity per impulse), which is added in all rows
 /// of the contact of this foot.
 fn on_feet(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     feet: &[f64; 4],
 ) -> Result<nalgebra::DVector<f64>, ScenarioError> {
     let given = problem.contacts().contacts();
@@ -105,7 +104,7 @@ fn on_feet(
             ..contact.clone()
         }
     });
-    let contacts = ContactSet::new(&metric, contacts.collect())?;
+    let contacts = ContactSet::new(metric, contacts.collect())?;
     let mut velocity = problem.velocity_minus().clone();
     velocity.0 = velocity.0.resize_vertically(n + extra, 0.0);
     let outcome = AnitescuPotra::default().resolve(&ImpactProblem::new(&contacts, velocity)?)?;

@@ -83,48 +83,46 @@ fn show(
     system: &FrictionalSystem,
 ) -> Result<[[f64; 3]; 2], ScenarioError> {
     let [a, b] = [0, 1].map(|i| system.contacts[i].normal.clone());
-    let (points, polygons, largest) = system.pose(|problem| {
-        let law = SetValued {
-            samples: *config.samples as u64,
-            seed: config.seed,
-            caps: CapDistribution::Mixed { off: 0.3 },
-            branch: BranchPolicy::RandomCovering { spread: 6.0 },
-            max_work: u64::MAX,
-            ..SetValued::default()
-        };
-        let sampler = Sampler::new(problem, &law)?;
-        let (_, outcomes) = sampled_outcomes(&sampler, &|_, _| {})?;
-        let along = |row: &[f64], v: &[f64]| row.iter().zip(v).map(|(c, v)| c * v).sum::<f64>();
-        let points: Vec<[f64; 2]> = outcomes
-            .iter()
-            .map(|o| [&a, &b].map(|row| along(row, o.velocity_plus.0.as_slice())))
-            .collect();
-        let bounds = OuterBounds::new(problem)?;
-        let mut polygons = Vec::new();
-        let mut largest = [[0.0; 3]; 2];
-        for (t, relaxation) in [Relaxation::Cone, Relaxation::Moment]
-            .into_iter()
-            .enumerate()
-        {
-            let n = *config.directions;
-            let mut sides = Vec::new();
-            for k in 0..n {
-                let (sin, cos) = libm::sincos(TAU * k as f64 / n as f64);
-                let c: Vec<f64> = a.iter().zip(&b).map(|(a, b)| cos * a + sin * b).collect();
-                sides.push((cos, sin, bounds.bound(&c, relaxation)?.outer[1]));
-            }
-            polygons.push(corners(&sides));
-            for (row, largest) in [&a, &b].into_iter().zip(&mut largest) {
-                largest[1 + t] = bounds.bound(row, relaxation)?.outer[1];
-            }
+    let problem = &system.problem()?;
+    let law = SetValued {
+        samples: *config.samples as u64,
+        seed: config.seed,
+        caps: CapDistribution::Mixed { off: 0.3 },
+        branch: BranchPolicy::RandomCovering { spread: 6.0 },
+        max_work: u64::MAX,
+        ..SetValued::default()
+    };
+    let sampler = Sampler::new(problem, &law)?;
+    let (_, outcomes) = sampled_outcomes(&sampler, &|_, _| {})?;
+    let along = |row: &[f64], v: &[f64]| row.iter().zip(v).map(|(c, v)| c * v).sum::<f64>();
+    let points: Vec<[f64; 2]> = outcomes
+        .iter()
+        .map(|o| [&a, &b].map(|row| along(row, o.velocity_plus.0.as_slice())))
+        .collect();
+    let bounds = OuterBounds::new(problem)?;
+    let mut polygons = Vec::new();
+    let mut largest = [[0.0; 3]; 2];
+    for (t, relaxation) in [Relaxation::Cone, Relaxation::Moment]
+        .into_iter()
+        .enumerate()
+    {
+        let n = *config.directions;
+        let mut sides = Vec::new();
+        for k in 0..n {
+            let (sin, cos) = libm::sincos(TAU * k as f64 / n as f64);
+            let c: Vec<f64> = a.iter().zip(&b).map(|(a, b)| cos * a + sin * b).collect();
+            sides.push((cos, sin, bounds.bound(&c, relaxation)?.outer[1]));
         }
-        for point in &points {
-            for (x, largest) in point.iter().zip(&mut largest) {
-                largest[0] = f64::max(largest[0], *x);
-            }
+        polygons.push(corners(&sides));
+        for (row, largest) in [&a, &b].into_iter().zip(&mut largest) {
+            largest[1 + t] = bounds.bound(row, relaxation)?.outer[1];
         }
-        Ok((points, polygons, largest))
-    })?;
+    }
+    for point in &points {
+        for (x, largest) in point.iter().zip(&mut largest) {
+            largest[0] = f64::max(largest[0], *x);
+        }
+    }
     let mut figure = Figure::new(
         format!("{name}_bounds"),
         format!("{title}: samples and bounds"),

@@ -109,7 +109,7 @@ fn one_contact(record: &mut Record, config: &Config) -> Result<(), ScenarioError
         friction: *config.friction,
         restitution: 0.0,
     };
-    let contacts = ContactSet::new(&metric, vec![contact])?;
+    let contacts = ContactSet::new(metric, vec![contact])?;
     let velocity = Tangent::from_slice(&config.contact_velocity);
     let problem = ImpactProblem::new(&contacts, velocity)?;
     // The rates consist of one piece, so that all events are events of the contact.

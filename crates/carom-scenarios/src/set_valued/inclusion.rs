@@ -52,7 +52,7 @@ pub(super) struct InclusionPath {
 ///
 /// An error of the value `pieces` in space, after 10000 events or if no piece pushes; errors of complementarity problems.
 pub(super) fn integrate_inclusion(
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     pieces: &[RatePiece],
 ) -> Result<InclusionPath, ScenarioError> {
     let problem = problem.event();
@@ -343,8 +343,7 @@ mod tests {
     }
 
     fn follow(system: &FrictionalSystem, list: &[([f64; 2], f64)]) -> InclusionPath {
-        let path = system.pose(|problem| integrate_inclusion(problem, &pieces(list)));
-        path.unwrap()
+        integrate_inclusion(&system.problem().unwrap(), &pieces(list)).unwrap()
     }
 
     fn assert_close(actual: &[f64], expected: &[f64], tolerance: f64) {
@@ -431,9 +430,7 @@ mod tests {
     #[test]
     fn energy_falls_along_a_path_and_its_length_is_bounded() {
         for system in [rocking_block(), compass_gait(), box_and_wall()] {
-            let bound = system
-                .pose(|p| Ok(TerminationBounds::new(p, 1.0, None)?))
-                .unwrap();
+            let bound = TerminationBounds::new(&system.problem().unwrap(), 1.0, None).unwrap();
             let rows: Vec<DVector<f64>> = system
                 .contacts
                 .iter()
@@ -473,22 +470,22 @@ mod tests {
         let exact = follow(&system, &[([0.1, 0.9], 9.0)]);
         for n in [100.0, 400.0] {
             let (caps, mut workspace) = ([0.1 / n, 0.9 / n], StepWorkspace::new());
-            let rows = system.pose(|problem| {
-                let stepper = ImpactStepper::new(problem.contacts(), None)?;
-                let mut velocity = Tangent::from_slice(&system.velocity);
-                for _ in 0..2000 {
-                    let rows = system.contact_velocity(velocity.0.as_slice());
-                    if rows[0] >= -1e-9 && rows[2] >= -1e-9 {
-                        break;
-                    }
-                    velocity = stepper
-                        .step(&velocity, &caps, None, &mut workspace)?
-                        .velocity;
+            let problem = system.problem().unwrap();
+            let stepper = ImpactStepper::new(problem.contacts(), None).unwrap();
+            let mut velocity = Tangent::from_slice(&system.velocity);
+            for _ in 0..2000 {
+                let rows = system.contact_velocity(velocity.0.as_slice());
+                if rows[0] >= -1e-9 && rows[2] >= -1e-9 {
+                    break;
                 }
-                Ok(system.contact_velocity(velocity.0.as_slice()))
-            });
+                velocity = stepper
+                    .step(&velocity, &caps, None, &mut workspace)
+                    .unwrap()
+                    .velocity;
+            }
+            let rows = system.contact_velocity(velocity.0.as_slice());
             // First order, though not monotone.
-            assert_close(&rows.unwrap(), exact.events.last().unwrap(), 0.3 / n);
+            assert_close(&rows, exact.events.last().unwrap(), 0.3 / n);
         }
     }
 
@@ -504,14 +501,10 @@ mod tests {
                 rates: vec![1.0],
                 length: 1.0,
             };
-            let [routh, path] = system
-                .pose(|problem| {
-                    let routh = Routh::default().resolve(problem)?;
-                    let path = integrate_inclusion(problem, &[piece])?;
-                    Ok([routh.impulses, path.impulses])
-                })
-                .unwrap();
-            assert!((routh - path).amax() <= 1e-12);
+            let problem = system.problem().unwrap();
+            let routh = Routh::default().resolve(&problem).unwrap();
+            let path = integrate_inclusion(&problem, &[piece]).unwrap();
+            assert!((routh.impulses - path.impulses).amax() <= 1e-12);
         }
     }
 
@@ -522,25 +515,22 @@ mod tests {
         system.velocity = vec![0.0, -1.0, 0.0];
         for share in [0.1, 0.3, 0.5, 0.8] {
             let pieces = pieces(&[([share, 1.0 - share], 1.0)]);
-            let set = system.pose(|problem| {
-                let path = integrate_inclusion(problem, &pieces)?;
-                let momentum = system.contacts.iter().enumerate().fold(
-                    DVector::zeros(3),
-                    |sum: DVector<f64>, (i, c)| {
-                        sum + DVector::from_column_slice(&c.normal) * path.impulses[2 * i]
-                            + DVector::from_column_slice(&c.tangent) * path.impulses[2 * i + 1]
-                    },
-                );
-                let change = system.mass.clone().try_inverse().unwrap() * momentum;
-                let after = Tangent(DVector::from_column_slice(&system.velocity) + change);
-                let judgement = judge(problem, &after, &JudgeOptions::default()).unwrap();
-                let set = judgement.outcome_set.unwrap();
-                if let Membership::Inside(witness) = &set.membership {
-                    witness.check(problem, &after).unwrap();
-                }
-                Ok(set)
-            });
-            let set = set.unwrap();
+            let problem = &system.problem().unwrap();
+            let path = integrate_inclusion(problem, &pieces).unwrap();
+            let momentum = system.contacts.iter().enumerate().fold(
+                DVector::zeros(3),
+                |sum: DVector<f64>, (i, c)| {
+                    sum + DVector::from_column_slice(&c.normal) * path.impulses[2 * i]
+                        + DVector::from_column_slice(&c.tangent) * path.impulses[2 * i + 1]
+                },
+            );
+            let change = system.mass.clone().try_inverse().unwrap() * momentum;
+            let after = Tangent(DVector::from_column_slice(&system.velocity) + change);
+            let judgement = judge(problem, &after, &JudgeOptions::default()).unwrap();
+            let set = judgement.outcome_set.unwrap();
+            if let Membership::Inside(witness) = &set.membership {
+                witness.check(problem, &after).unwrap();
+            }
             assert!(
                 matches!(set.membership, Membership::Inside(_)),
                 "{share}: {set:?}"
@@ -552,8 +542,8 @@ mod tests {
     fn a_path_on_which_no_contact_pushes_is_refused() {
         let system = rocking_block();
         for list in [&[][..], &[([0.0, 0.0], 1.0)], &[([1.0, 1.0], 0.0)]] {
-            let path = system.pose(|problem| integrate_inclusion(problem, &pieces(list)));
-            assert!(path.is_err());
+            let problem = system.problem().unwrap();
+            assert!(integrate_inclusion(&problem, &pieces(list)).is_err());
         }
     }
 }

@@ -159,10 +159,10 @@ fn landing(config: &Config, pitch: f64, roll: f64, seed: u64) -> Result<Landing,
         }
     };
     let feet = [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)].map(contact);
-    let contacts = ContactSet::new(&metric, feet.to_vec())?;
+    let contacts = ContactSet::new(metric, feet.to_vec())?;
     let [vx, vy, vz] = config.velocity;
     let before = Tangent::from_slice(&[vx, vy, vz, 0.0, 0.0, 0.0]);
-    let speed = (2.0 * metric.energy(&before)?).sqrt();
+    let speed = (2.0 * contacts.metric().energy(&before)?).sqrt();
     let problem = ImpactProblem::new(&contacts, before)?;
     let law = SetValued {
         samples: *config.samples as u64,
@@ -176,7 +176,7 @@ fn landing(config: &Config, pitch: f64, roll: f64, seed: u64) -> Result<Landing,
     for outcome in &outcomes {
         let up = outcome.velocity_plus.0.get(2).copied().unwrap_or_default();
         upward = [upward[0].min(up), upward[1].max(up)];
-        points.push(metric.whiten_velocity(&outcome.velocity_plus)?);
+        points.push(contacts.metric().whiten_velocity(&outcome.velocity_plus)?);
     }
     let mut diameter = 0.0f64;
     for (i, a) in points.iter().enumerate() {

@@ -53,7 +53,7 @@ struct Cone {
 impl StepLipschitz {
     /// Computes the Lipschitz constant of a step for a set of planar contacts, by visiting all complementary cones of the step
     /// problem. `None` in space and for more than three contacts.
-    pub(super) fn new(contacts: &ContactSet<'_>) -> Result<Option<Self>, ImpactError> {
+    pub(super) fn new(contacts: &ContactSet) -> Result<Option<Self>, ImpactError> {
         let space = ContactSpace::new(contacts);
         if space.n_tangents > 1 || space.n_contacts > MAX_CONTACTS {
             return Ok(None);
@@ -184,11 +184,7 @@ struct Inputs {
 }
 
 impl Inputs {
-    fn new(
-        contacts: &ContactSet<'_>,
-        space: &ContactSpace,
-        step: &Step,
-    ) -> Result<Self, ImpactError> {
+    fn new(contacts: &ContactSet, space: &ContactSpace, step: &Step) -> Result<Self, ImpactError> {
         let metric = contacts.metric();
         let (dim, m, width) = (metric.dim(), space.n_contacts, space.width());
         let mut primal = DMatrix::zeros(dim, space.n_slots());
@@ -296,8 +292,7 @@ mod tests {
     use crate::list::defaults;
 
     fn step(system: &FrictionalSystem) -> Option<StepLipschitz> {
-        let step = system.pose(|problem| Ok(StepLipschitz::new(problem.contacts())?));
-        step.unwrap()
+        StepLipschitz::new(system.problem().unwrap().contacts()).unwrap()
     }
 
     /// Compares the constants with an independent implementation that visits the same cones, and the number of samples that

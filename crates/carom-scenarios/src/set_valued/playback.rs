@@ -73,13 +73,11 @@ pub(super) fn playback(
 /// of a single contact. `first`: index of the contact that acts first.
 fn one_by_one(system: &FrictionalSystem, first: usize) -> Result<Vec<Vec<f64>>, ScenarioError> {
     let resolve = |system: &FrictionalSystem, order: Vec<usize>| {
-        system.pose(|problem| {
-            let law = Sequential {
-                order,
-                ..Sequential::default()
-            };
-            Ok(law.resolve(problem)?)
-        })
+        let law = Sequential {
+            order,
+            ..Sequential::default()
+        };
+        Ok::<_, ScenarioError>(law.resolve(&system.problem()?)?)
     };
     let outcome = resolve(system, vec![first])?;
     let Diagnostics::Sequential { sequence, .. } = &outcome.diagnostics else {

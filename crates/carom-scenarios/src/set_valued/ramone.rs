@@ -231,9 +231,7 @@ mod tests {
             (0.0, 0.0),
             (0.0, -0.019516304638802495),
         ];
-        let all = system
-            .pose(|problem| Ok(all_simultaneous(problem)?))
-            .unwrap();
+        let all = all_simultaneous(&system.problem().unwrap()).unwrap();
         assert_eq!(all.len(), 3);
         for solution in &all {
             let velocity = solution.outcome.velocity_plus.0.as_slice();
@@ -249,11 +247,8 @@ mod tests {
     /// Compares the constants of the termination bounds with an independent implementation, which prints up to nine digits.
     #[test]
     fn its_bounds() {
-        let bounds = crate::list::defaults::<Config>("ramone")
-            .system()
-            .unwrap()
-            .pose(|problem| Ok(TerminationBounds::new(problem, 1.0, None)?))
-            .unwrap();
+        let system = crate::list::defaults::<Config>("ramone").system().unwrap();
+        let bounds = TerminationBounds::new(&system.problem().unwrap(), 1.0, None).unwrap();
         for (actual, expected) in [
             (bounds.pointedness, 0.602709726),
             (bounds.inclusion_impulse, 4.77438251),
@@ -269,9 +264,7 @@ mod tests {
     fn a_step_has_three_solutions() {
         let system = crate::list::defaults::<Config>("ramone").system().unwrap();
         let caps = [0.3934, 0.1327];
-        let all = system
-            .pose(|problem| Ok(all_steps(problem, &caps)?))
-            .unwrap();
+        let all = all_steps(&system.problem().unwrap(), &caps).unwrap();
         assert_eq!(all.len(), 3);
         for trunk_rate in [1.5049021420, 1.5046820773, 1.5048389797] {
             let rate = |s: &carom_impact::frictional::ModeSolution| s.outcome.velocity_plus.0[2];

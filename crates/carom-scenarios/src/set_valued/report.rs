@@ -135,95 +135,94 @@ pub(super) fn report(
     let before = system.contact_velocity(&system.velocity);
     let mut simultaneous = Vec::new();
     let mut sequential = Vec::new();
-    system.pose(|problem| {
-        let mut table = Table::new(
-            "simultaneous",
-            "Every outcome if all contacts act at once (Anitescu and Potra), with the number of \
-             contact modes that lead there.",
-            columns(&[("modes", ""), ("energy_change", "J")]),
-        );
-        for solution in all_simultaneous(problem)? {
-            let outcome = &solution.outcome;
-            let rows = system.contact_velocity(outcome.velocity_plus.0.as_slice());
-            let mut row = vec![solution.modes.len() as f64, outcome.audit.energy_change_j()];
-            row.extend(&rows);
-            table.rows.push(row);
-            simultaneous.push(rows);
-        }
-        record.quantities.push(Quantity::new(
-            "simultaneous_outcomes",
-            simultaneous.len() as f64,
-            "",
-        ));
-        record.tables.push(table);
+    let problem = &system.problem()?;
+    let mut table = Table::new(
+        "simultaneous",
+        "Every outcome if all contacts act at once (Anitescu and Potra), with the number of \
+         contact modes that lead there.",
+        columns(&[("modes", ""), ("energy_change", "J")]),
+    );
+    for solution in all_simultaneous(problem)? {
+        let outcome = &solution.outcome;
+        let rows = system.contact_velocity(outcome.velocity_plus.0.as_slice());
+        let mut row = vec![solution.modes.len() as f64, outcome.audit.energy_change_j()];
+        row.extend(&rows);
+        table.rows.push(row);
+        simultaneous.push(rows);
+    }
+    record.quantities.push(Quantity::new(
+        "simultaneous_outcomes",
+        simultaneous.len() as f64,
+        "",
+    ));
+    record.tables.push(table);
 
-        let mut table = Table::new(
-            "sequential",
-            "One contact at a time, each first in turn.",
-            columns(&[
-                ("first_contact", ""),
-                ("impacts", ""),
-                ("energy_change", "J"),
-            ]),
-        );
-        for first in 0..system.contacts.len() {
-            let law = Sequential {
-                order: vec![first],
-                ..Sequential::default()
-            };
-            let outcome = law.resolve(problem)?;
-            let impacts = match &outcome.diagnostics {
-                Diagnostics::Sequential { sequence, .. } => sequence.len(),
-                _ => 0,
-            };
-            let rows = system.contact_velocity(outcome.velocity_plus.0.as_slice());
-            let energy = outcome.audit.energy_change_j();
-            let mut row = vec![(first + 1) as f64, impacts as f64, energy];
-            row.extend(&rows);
-            table.rows.push(row);
-            sequential.push(rows);
-        }
-        record.tables.push(table);
+    let mut table = Table::new(
+        "sequential",
+        "One contact at a time, each first in turn.",
+        columns(&[
+            ("first_contact", ""),
+            ("impacts", ""),
+            ("energy_change", "J"),
+        ]),
+    );
+    for first in 0..system.contacts.len() {
+        let law = Sequential {
+            order: vec![first],
+            ..Sequential::default()
+        };
+        let outcome = law.resolve(problem)?;
+        let impacts = match &outcome.diagnostics {
+            Diagnostics::Sequential { sequence, .. } => sequence.len(),
+            _ => 0,
+        };
+        let rows = system.contact_velocity(outcome.velocity_plus.0.as_slice());
+        let energy = outcome.audit.energy_change_j();
+        let mut row = vec![(first + 1) as f64, impacts as f64, energy];
+        row.extend(&rows);
+        table.rows.push(row);
+        sequential.push(rows);
+    }
+    record.tables.push(table);
 
-        bounds(record, problem, sampling)?;
-        stretch(record, problem, sampling)?;
-        let plain = Sampler::new(problem, &sampling.plain())?;
-        let plain_summary = summarize(&plain, &progress.samples())?;
-        let search = Sampler::new(problem, &sampling.search(system.contacts.len()))?;
-        let search_summary = summarize(&search, &progress.samples())?;
-        quantities(record, &plain_summary, &search_summary, table_3);
-        let breeding = Sampler::new(problem, &sampling.breeding())?;
-        let bred = extremes(&breeding, progress)?;
-        extents(
-            record,
+    bounds(record, problem, sampling)?;
+    stretch(record, problem, sampling)?;
+    let plain = Sampler::new(problem, &sampling.plain())?;
+    let plain_summary = summarize(&plain, &progress.samples())?;
+    let search = Sampler::new(problem, &sampling.search(system.contacts.len()))?;
+    let search_summary = summarize(&search, &progress.samples())?;
+    quantities(record, &plain_summary, &search_summary, table_3);
+    let breeding = Sampler::new(problem, &sampling.breeding())?;
+    let bred = extremes(&breeding, progress)?;
+    extents(
+        record,
+        &names,
+        [&plain_summary.hull, &search_summary.hull, &bred],
+        plain.speed(),
+    );
+    let path_rows = paths(&search)?;
+    for plane in planes {
+        record.figures.push(figure(
+            plane,
             &names,
-            [&plain_summary.hull, &search_summary.hull, &bred],
-            plain.speed(),
-        );
-        let path_rows = paths(&search)?;
-        for plane in planes {
-            record.figures.push(figure(
-                plane,
-                &names,
-                &before,
-                &path_rows,
-                &search_summary,
-                &simultaneous,
-                &sequential,
-            ));
-        }
-        match planes.first() {
-            Some(plane) => playback(record, system, &simultaneous, plane.rows),
-            None => Ok(()),
-        }
-    })
+            &before,
+            &path_rows,
+            &search_summary,
+            &simultaneous,
+            &sequential,
+        ));
+    }
+    match planes.first() {
+        Some(plane) => playback(record, system, &simultaneous, plane.rows),
+        None => Ok(()),
+    }
 }
 
 /// Adds bounds on the duration of the impact to a record. If the friction cone is not pointed, contacts can push against each
 /// other without limit. There are then no bounds, which is not an error.
 fn bounds(
     record: &mut Record,
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     sampling: &Sampling,
 ) -> Result<(), ScenarioError> {
     let bounds = match TerminationBounds::new(problem, sampling.impulse_step, None) {
@@ -259,7 +258,7 @@ fn bounds(
 /// would need too many cases.
 fn stretch(
     record: &mut Record,
-    problem: &ImpactProblem<'_>,
+    problem: &ImpactProblem,
     sampling: &Sampling,
 ) -> Result<(), ScenarioError> {
     let Some(step) = StepLipschitz::new(problem.contacts())? else {

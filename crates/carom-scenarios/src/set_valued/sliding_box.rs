@@ -28,43 +28,41 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             Column::new("cone_residual", ""),
         ],
     );
-    config.body.pose(|problem| {
-        let outcome = AnitescuPotra::default().resolve(problem)?;
-        let names = ["vx", "vy", "vz", "wx", "wy", "wz"];
-        for (k, (name, v)) in names.iter().zip(outcome.velocity_plus.0.iter()).enumerate() {
-            let (suffix, unit) = if k < 3 {
-                ("m_per_s", "m/s")
-            } else {
-                ("rad_per_s", "rad/s")
-            };
-            record
-                .quantities
-                .push(Quantity::new(format!("{name}_plus_{suffix}"), *v, unit));
+    let problem = &config.body.problem()?;
+    let outcome = AnitescuPotra::default().resolve(problem)?;
+    let names = ["vx", "vy", "vz", "wx", "wy", "wz"];
+    for (k, (name, v)) in names.iter().zip(outcome.velocity_plus.0.iter()).enumerate() {
+        let (suffix, unit) = if k < 3 {
+            ("m_per_s", "m/s")
+        } else {
+            ("rad_per_s", "rad/s")
+        };
+        record
+            .quantities
+            .push(Quantity::new(format!("{name}_plus_{suffix}"), *v, unit));
+    }
+    if let Diagnostics::Cone(cone) = &outcome.diagnostics {
+        record
+            .quantities
+            .push(Quantity::new("family", cone.family as f64, ""));
+    }
+    for k in &config.directions {
+        let law = AnitescuPotra {
+            friction_cone: FrictionCone::Polygon(*k),
+            ..AnitescuPotra::default()
+        };
+        let outcome = law.resolve(problem)?;
+        if let Diagnostics::Complementarity {
+            polygon: Some(polygon),
+            ..
+        } = outcome.diagnostics
+            && let Some(error) = polygon.cone_error
+        {
+            table
+                .rows
+                .push(vec![*k as f64, error, polygon.cone_residual]);
         }
-        if let Diagnostics::Cone(cone) = &outcome.diagnostics {
-            record
-                .quantities
-                .push(Quantity::new("family", cone.family as f64, ""));
-        }
-        for k in &config.directions {
-            let law = AnitescuPotra {
-                friction_cone: FrictionCone::Polygon(*k),
-                ..AnitescuPotra::default()
-            };
-            let outcome = law.resolve(problem)?;
-            if let Diagnostics::Complementarity {
-                polygon: Some(polygon),
-                ..
-            } = outcome.diagnostics
-                && let Some(error) = polygon.cone_error
-            {
-                table
-                    .rows
-                    .push(vec![*k as f64, error, polygon.cone_residual]);
-            }
-        }
-        Ok(())
-    })?;
+    }
     let figure = Figure::new(
         "polygon_error",
         "Sliding box: error of friction polygons",

@@ -17,7 +17,7 @@ pub(super) fn slot_column(space: &ContactSpace, slot: usize) -> Numbers {
 
 /// Returns the length of the caller's row over that of the normalized row, for each normalized row; 0 for a missing tangent.
 /// An impulse on the normalized row is this number times the impulse on the caller's row.
-pub(super) fn slot_norms(space: &ContactSpace, contacts: &ContactSet<'_>) -> Vec<f64> {
+pub(super) fn slot_norms(space: &ContactSpace, contacts: &ContactSet) -> Vec<f64> {
     let norm = |slot: usize| {
         let factor = space
             .on_rows(unit(space, slot).as_slice(), 1.0, contacts)

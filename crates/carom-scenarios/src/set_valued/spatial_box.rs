@@ -24,11 +24,8 @@ impl BoxConfig {
         [self.velocity, self.angular_velocity].concat()
     }
 
-    /// Builds the impact problem of the box and returns the result of the closure `f` for this problem.
-    pub(super) fn pose<T>(
-        &self,
-        f: impl FnOnce(&ImpactProblem<'_>) -> Result<T, ScenarioError>,
-    ) -> Result<T, ScenarioError> {
+    /// Builds the impact problem of the box.
+    pub(super) fn problem(&self) -> Result<ImpactProblem, ScenarioError> {
         let [x, y, z] = self.size.each_ref().map(|s| **s);
         let m = *self.mass;
         let inertia = [y * y + z * z, x * x + z * z, x * x + y * y].map(|s| m * s / 12.0);
@@ -47,10 +44,7 @@ impl BoxConfig {
             }
         };
         let corners = [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)].map(corner);
-        let contacts = ContactSet::new(&metric, corners.to_vec())?;
-        f(&ImpactProblem::new(
-            &contacts,
-            Tangent::from_slice(&self.before()),
-        )?)
+        let contacts = ContactSet::new(metric, corners.to_vec())?;
+        Ok(contacts.problem(Tangent::from_slice(&self.before()))?)
     }
 }

@@ -23,11 +23,8 @@ pub(super) struct FrictionalSystem {
 }
 
 impl FrictionalSystem {
-    /// Builds the impact problem of this system and returns the result of the closure `f` for this problem.
-    pub(super) fn pose<T>(
-        &self,
-        f: impl FnOnce(&ImpactProblem<'_>) -> Result<T, ScenarioError>,
-    ) -> Result<T, ScenarioError> {
+    /// Builds the impact problem of this system.
+    pub(super) fn problem(&self) -> Result<ImpactProblem, ScenarioError> {
         let metric = KineticMetric::new(self.mass.clone())?;
         let contact = |named: &NamedContact| Contact {
             normal: Covector::from_slice(&named.normal),
@@ -35,11 +32,8 @@ impl FrictionalSystem {
             friction: self.friction,
             restitution: 0.0,
         };
-        let contacts = ContactSet::new(&metric, self.contacts.iter().map(contact).collect())?;
-        f(&ImpactProblem::new(
-            &contacts,
-            Tangent::from_slice(&self.velocity),
-        )?)
+        let contacts = ContactSet::new(metric, self.contacts.iter().map(contact).collect())?;
+        Ok(contacts.problem(Tangent::from_slice(&self.velocity))?)
     }
 
     /// Returns the names of the contact rows, `vn_A`, `vt_A`, ...: normal and tangential velocity of each contact.

@@ -126,7 +126,7 @@ impl Run<'_, '_> {
             }
         };
         let list = members.iter().map(|c| contact(&posed[*c])).collect();
-        let set = ContactSet::new(&metric, list).map_err(at)?;
+        let set = ContactSet::new(metric, list).map_err(at)?;
         let problem = ImpactProblem::new(&set, Tangent(velocity)).map_err(at)?;
         let several;
         let law: &dyn ImpactLaw = match (members.len(), self.laws.single) {

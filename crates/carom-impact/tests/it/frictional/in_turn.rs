@@ -17,19 +17,19 @@ fn posed(seed: u64, k: u64) -> Posed {
     problem(&mut Random(seed << 32 | k))
 }
 
-fn singles<'p>(problem: &'p ImpactProblem<'p>) -> Result<SingleImpacts<'p>, ImpactError> {
+fn singles<'p>(problem: &'p ImpactProblem) -> Result<SingleImpacts<'p>, ImpactError> {
     SingleImpacts::new(problem, FrictionCone::Round)
 }
 
 /// Velocities of the unit rows of all contacts.
-fn rates(problem: &ImpactProblem<'_>) -> Result<DVector<f64>, ImpactError> {
+fn rates(problem: &ImpactProblem) -> Result<DVector<f64>, ImpactError> {
     let problem = problem.event();
     let space = singles(problem)?.space;
     Ok(space.velocity(problem.momentum()) / problem.scale())
 }
 
 /// Velocities of the unit rows where single impacts lead that are made in turn until no contact approaches.
-fn followed(problem: &ImpactProblem<'_>, n_impacts: usize) -> Result<DVector<f64>, ImpactError> {
+fn followed(problem: &ImpactProblem, n_impacts: usize) -> Result<DVector<f64>, ImpactError> {
     let problem = problem.event();
     let singles = singles(problem)?;
     let mut workspace = StepWorkspace::new();

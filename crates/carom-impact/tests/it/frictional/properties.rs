@@ -254,7 +254,7 @@ proptest! {
     #[test]
     fn impulses_are_within_the_bound((system, _) in system(1), seed in any::<u64>()) {
         let law = SetValued { seed, ..SetValued::default() };
-        system.pose(|problem: &ImpactProblem<'_>| {
+        system.pose(|problem: &ImpactProblem| {
             let Ok(bounds) = TerminationBounds::new(problem, 1.0, None) else {
                 return Ok(());
             };

@@ -36,7 +36,7 @@ struct Answer {
 }
 
 fn resolve(posed: &Posed, law: &dyn ImpactLaw) -> Result<Answer, ImpactError> {
-    posed.pose(|problem: &ImpactProblem<'_>| {
+    posed.pose(|problem: &ImpactProblem| {
         let outcome = law.resolve(problem)?;
         let still = DVector::zeros(posed.dim());
         let contacts = problem.contacts().indexed().map(|(i, contact)| {

@@ -5,7 +5,6 @@ use super::joints::Jointed;
 use super::setup::Setup;
 use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use carom_impact::{EnergeticRestitution, Propagative};
-use carom_metric::{KineticMetric, Tangent};
 use carom_world::jointed::JointImpact;
 use carom_world::{Impact, ImpactContact, Surface};
 use nalgebra::DVector;
@@ -28,18 +27,10 @@ pub(super) struct Comparison {
     warning: Option<String>,
 }
 
-/// Impact problem without friction.
-#[derive(Debug)]
-struct Posed {
-    metric: KineticMetric,
-    contacts: Vec<Contact>,
-    velocity: DVector<f64>,
-}
-
 /// Impact problem that the law for several contacts was asked last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Asked {
-    posed: Arc<Mutex<Option<Posed>>>,
+    posed: Arc<Mutex<Option<ImpactProblem>>>,
     /// True if no further problem is needed.
     is_closed: Arc<AtomicBool>,
 }
@@ -56,7 +47,7 @@ impl Asked {
         Box::new(Kept { law, asked })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Posed>> {
+    fn lock(&self) -> MutexGuard<'_, Option<ImpactProblem>> {
         self.posed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -73,20 +64,11 @@ impl ImpactLaw for Kept {
         self.law.name()
     }
 
-    fn resolve(&self, problem: &ImpactProblem<'_>) -> Result<ImpactOutcome, ImpactError> {
+    fn resolve(&self, problem: &ImpactProblem) -> Result<ImpactOutcome, ImpactError> {
         if self.asked.is_closed.load(Ordering::Relaxed) {
             return self.law.resolve(problem);
         }
-        let set = problem.contacts();
-        let plain = |c: &Contact| Contact {
-            restitution: c.restitution,
-            ..Contact::frictionless(c.normal.clone())
-        };
-        *self.asked.lock() = Some(Posed {
-            metric: set.metric().clone(),
-            contacts: set.contacts().iter().map(plain).collect(),
-            velocity: problem.velocity_minus().0.clone(),
-        });
+        *self.asked.lock() = Some(problem.clone());
         self.law.resolve(problem)
     }
 }
@@ -101,7 +83,7 @@ impl Comparison {
         asked: &Asked,
         n_limits: usize,
         touches: impl Iterator<Item = Touch>,
-    ) -> Option<(Posed, Vec<Touch>, usize)> {
+    ) -> Option<(ImpactProblem, Vec<Touch>, usize)> {
         if setup.several_is_given || self.warning.is_some() || self.compared >= COMPARED {
             asked.is_closed.store(true, Ordering::Relaxed);
             return None;
@@ -109,7 +91,7 @@ impl Comparison {
         let posed = asked.lock().take()?;
         let touches: Vec<Touch> = touches.collect();
         let closing = closing(&touches)?;
-        (posed.contacts.len() == n_limits + touches.len()).then_some((posed, touches, closing))
+        (posed.contacts().len() == n_limits + touches.len()).then_some((posed, touches, closing))
     }
 
     /// Compares the laws at an impact, if it is one in which the law can decide. The warning tells velocities along the normal of
@@ -124,7 +106,7 @@ impl Comparison {
         let along = |v: &DVector<f64>, k: usize| v.fixed_rows::<3>(6 * k).dot(&closing.normal);
         let speed = |thing: usize| {
             let place = impact.states.iter().position(|(body, _)| *body == thing);
-            place.map_or(0.0, |k| along(&posed.velocity, k))
+            place.map_or(0.0, |k| along(&posed.velocity_minus().0, k))
         };
         let (first, second) = (speed(closing.first), speed(closing.second));
         let fastest = if first.abs() >= second.abs() {
@@ -145,7 +127,7 @@ impl Comparison {
             return;
         };
         let part = |v: &DVector<f64>| -> Vec<f64> {
-            let points = posed.contacts.iter().skip(n_limits);
+            let points = posed.contacts().contacts().iter().skip(n_limits);
             points.map(|c| c.normal.0.dot(v)).collect()
         };
         let what = "as speeds between the bodies ";
@@ -158,17 +140,17 @@ impl Comparison {
         setup: &Setup,
         time: f64,
         touches: &[Touch],
-        posed: &Posed,
+        posed: &ImpactProblem,
         what: &str,
         told: &dyn Fn(&DVector<f64>) -> Vec<f64>,
     ) {
         self.compared += 1;
         let restitution = touches.iter().map(|t| t.restitution).fold(0.0, f64::max);
         let law = setup.several(0);
-        let Some([own, other]) = posed.differing(law.as_ref(), restitution) else {
+        let Some([own, other]) = differing(posed, law.as_ref(), restitution) else {
             return;
         };
-        let before = told(&posed.velocity);
+        let before = told(&posed.velocity_minus().0);
         let [own, other] = [own, other].map(|v| text(&before, &told(&v)));
         let name = setup.several_name();
         let asked = if touches.iter().any(|t| t.rubs) {
@@ -280,21 +262,25 @@ fn trimmed(number: String) -> String {
     }
 }
 
-impl Posed {
-    /// Resolves the impact with a law and with `propagative`, which has the given restitution. Returns the velocities after it by
-    /// both laws if they differ; `None` if they agree, or if a law has no answer.
-    fn differing(&self, law: &dyn ImpactLaw, restitution: f64) -> Option<[DVector<f64>; 2]> {
-        let contacts = ContactSet::new(&self.metric, self.contacts.clone()).ok()?;
-        let velocity = Tangent(self.velocity.clone());
-        let problem = ImpactProblem::new(&contacts, velocity).ok()?;
-        let other = Propagative {
-            restitution: EnergeticRestitution::new(restitution).ok()?,
-            ..Propagative::default()
-        };
-        let own = law.resolve(&problem).ok()?.velocity_plus.0;
-        let other = other.resolve(&problem).ok()?.velocity_plus.0;
-        let length = |v: DVector<f64>| v.dot(&(self.metric.mass_matrix() * &v)).max(0.0).sqrt();
-        let change = length(&own - &self.velocity).max(length(&other - &self.velocity));
-        (length(&own - &other) > EQUAL * change).then_some([own, other])
-    }
+/// Resolves an impact without friction by a law and by `propagative`, which has the given restitution. Returns the velocities after
+/// it by both laws if they differ; `None` if they agree, or if a law has no answer.
+fn differing(
+    posed: &ImpactProblem,
+    law: &dyn ImpactLaw,
+    restitution: f64,
+) -> Option<[DVector<f64>; 2]> {
+    let (set, before) = (posed.contacts(), posed.velocity_minus());
+    let plain = |c: &Contact| Contact::new(c.normal.clone()).with_restitution(c.restitution);
+    let contacts = set.contacts().iter().map(plain).collect();
+    let contacts = ContactSet::new(set.metric().clone(), contacts).ok()?;
+    let problem = contacts.problem(before.clone()).ok()?;
+    let other = Propagative {
+        restitution: EnergeticRestitution::new(restitution).ok()?,
+        ..Propagative::default()
+    };
+    let own = law.resolve(&problem).ok()?.velocity_plus.0;
+    let other = other.resolve(&problem).ok()?.velocity_plus.0;
+    let length = |v: DVector<f64>| v.dot(&(set.metric().mass_matrix() * &v)).max(0.0).sqrt();
+    let change = length(&own - &before.0).max(length(&other - &before.0));
+    (length(&own - &other) > EQUAL * change).then_some([own, other])
 }
