@@ -111,6 +111,7 @@ pub(crate) fn digits(
     // The answer of a step is a part of an impact, and of no known form.
     let form = form(diagnostics).filter(|_| !rules.may_approach)?;
     let mut system = System::new(problems, ledger, form);
+    system.add_constraints();
     let modes = diagnostics.modes();
     for (i, contact) in problems[0].contacts().indexed() {
         system.add_contact(i, contact, rules, modes.get(i.index()).copied());
@@ -118,7 +119,8 @@ pub(crate) fn digits(
     system.add_momentum(change);
     let mut estimate = Estimate::default();
     for round in 1..=ROUNDS {
-        let mut inverse = Inverse::of_rows(&system);
+        let mut inverse = Inverse::new(&system);
+        inverse.factor_rows();
         estimate.nearest = { inverse.nearest() }
             .map(|(row, distance)| (system.held[row].contact, distance))
             .filter(|(contact, near)| *contact != usize::MAX && *near < NEAR);
@@ -194,7 +196,8 @@ pub(crate) fn closing(
 
 /// Rounding of the velocity of a unit normal in a problem of the motion that contacts see: at most that of the whole momentum.
 fn reduction(posed: &ImpactProblem, i: ContactIndex) -> f64 {
-    posed
-        .rounding(i)
-        .min(ROUNDING_TOLERANCE * posed.given_norm())
+    match posed.rounding(i) {
+        0.0 => 0.0,
+        rounding => rounding.min(ROUNDING_TOLERANCE * posed.given_norm()),
+    }
 }

@@ -31,9 +31,8 @@ pub(super) struct Inverse<'s, 'p> {
 }
 
 impl<'s, 'p> Inverse<'s, 'p> {
-    /// Factors the rows of the system, as if each impulse acted along its row.
-    pub(super) fn of_rows(system: &'s System<'p>) -> Self {
-        let mut inverse = Self {
+    pub(super) fn new(system: &'s System<'p>) -> Self {
+        Self {
             system,
             n: system.left.len(),
             chosen: SmallVec::new(),
@@ -41,9 +40,7 @@ impl<'s, 'p> Inverse<'s, 'p> {
             triangle: Flat::new(),
             turned: Flat::new(),
             errors: Numbers::new(),
-        };
-        inverse.find_directions();
-        inverse
+        }
     }
 
     /// True if rows hold every velocity: they do so with any impulses, and with any error of the momentum.
@@ -51,68 +48,88 @@ impl<'s, 'p> Inverse<'s, 'p> {
         self.chosen.len() == self.n && self.system.stretch == 1.0
     }
 
-    /// Finds the directions of unit rows, by Gram-Schmidt with pivoting, and a second pass for short rests. Rows that depend on
-    /// others are left out.
-    fn find_directions(&mut self) {
+    /// Factors the rows of the system, as if each impulse acted along its row: finds the directions of unit rows, by Gram-Schmidt
+    /// with pivoting, and a second pass for short rests. Rows that depend on others are left out.
+    pub(super) fn factor_rows(&mut self) {
         let (n, system) = (self.n, self.system);
-        let m = system.held.len();
+        let held = system.held.as_slice();
+        let m = held.len();
         let most = n.min(m);
-        let mut rest: Flat = system.rows.as_slice().into();
         // Parts of each row along the directions, and squared length of the rest.
-        let mut parts: Flat = smallvec![0.0; m * most];
-        let mut sizes: Numbers = smallvec![1.0; m];
-        while self.chosen.len() < most {
-            let (mut own, mut size, mut best) = (0, 0.0, 0.0);
-            for (j, (other, row)) in sizes.iter().zip(&system.held).enumerate() {
-                // Constraints first, however near: contacts act on the motion that they leave.
-                let first = f64::from(row.contact == usize::MAX);
-                if *other > 0.0 && other + first > best {
-                    (own, size, best) = (j, *other, other + first);
+        let mut parts = Flat::from_elem(0.0, m * most);
+        let mut sizes = Numbers::from_elem(1.0, m);
+        let (parts, sizes) = (&mut parts[..], &mut sizes[..]);
+        self.directions = Flat::from_elem(0.0, n * most);
+        self.triangle = Flat::from_elem(0.0, most * (most + 1) / 2);
+        let mut k = 0;
+        while k < most {
+            // Constraints first, however near: contacts act on the motion that they leave.
+            let (constraints, contacts) = sizes.split_at(system.n_constraints);
+            let (own, size) = match longest(constraints) {
+                (_, 0.0) => {
+                    let (own, size) = longest(contacts);
+                    (own + constraints.len(), size)
                 }
-            }
+                found => found,
+            };
             if size == 0.0 {
                 break;
             }
             sizes[own] = 0.0;
-            let mut direction: Numbers = rest[n * own..n * (own + 1)].into();
-            if size <= NEAR * NEAR && !self.separates(own, &mut direction) {
-                continue;
+            let (earlier, direction) = self.directions.split_at_mut(n * k);
+            let direction = &mut direction[..n];
+            remainder(
+                &held[own].unit,
+                &parts[most * own..][..k],
+                earlier,
+                direction,
+            );
+            if size <= NEAR * NEAR {
+                let mut near = Numbers::from_slice(direction);
+                if !self.separates(own, &mut near) {
+                    continue;
+                }
+                self.directions[n * k..][..n].copy_from_slice(&near);
             }
-            let k = self.chosen.len();
-            let start = self.triangle.len();
-            let along = &parts[most * own..most * own + k];
-            self.triangle.extend_from_slice(along);
+            let column = &mut self.triangle[k * (k + 1) / 2..][..=k];
+            column[..k].copy_from_slice(&parts[most * own..][..k]);
+            let (earlier, direction) = self.directions.split_at_mut(n * k);
+            let direction = &mut direction[..n];
             // A long rest is orthogonal but for rounding.
             let again = if size > SHARP { 0 } else { k };
-            for (j, earlier) in self.directions.chunks_exact(n).take(again).enumerate() {
-                let along = kernel::dot(earlier, &direction);
-                kernel::add_scaled(&mut direction, -along, earlier);
-                self.triangle[start + j] += along;
+            for (j, earlier) in earlier.chunks_exact(n).take(again).enumerate() {
+                let along = kernel::dot(earlier, direction);
+                kernel::add_scaled(direction, -along, earlier);
+                column[j] += along;
             }
-            let length = kernel::norm(&direction);
+            let length = kernel::norm(direction);
             direction.iter_mut().for_each(|x| *x /= length);
-            self.triangle.push(length);
-            self.directions.extend_from_slice(&direction);
+            column[k] = length;
             self.chosen.push(own);
-            if k + 1 == most {
+            k += 1;
+            if k == most {
                 break;
             }
-            for (j, row) in rest.chunks_exact_mut(n).enumerate() {
-                if sizes[j] > 0.0 {
-                    let along = kernel::dot(&direction, row);
-                    parts[most * j + k] = along;
-                    kernel::add_scaled(row, -along, &direction);
-                    let left = sizes[j] - along * along;
-                    // A small difference of squares is rounding.
-                    sizes[j] = if left > SHARP * sizes[j] {
-                        left
-                    } else {
-                        kernel::dot(row, row)
-                    };
-                }
+            let directions = &self.directions[..n * k];
+            let direction = &directions[n * (k - 1)..];
+            let mut short = Numbers::new();
+            let rows = held.iter().zip(parts.chunks_exact_mut(most));
+            for ((row, parts), size) in rows.zip(&mut *sizes).filter(|(_, size)| **size > 0.0) {
+                let along = kernel::dot(direction, &row.unit);
+                parts[k - 1] = along;
+                let left = *size - along * along;
+                // A small difference of squares is rounding.
+                *size = if left > SHARP * *size {
+                    left
+                } else {
+                    short.resize(n, 0.0);
+                    remainder(&row.unit, &parts[..k], directions, &mut short);
+                    kernel::dot(&short, &short)
+                };
             }
         }
-        self.add_errors(&parts, most);
+        self.directions.truncate(n * k);
+        self.add_errors(parts, most);
     }
 
     /// Adds the errors of the chosen rows. A row that depends on them, but misses their combination by more than rounding, is in
@@ -120,7 +137,7 @@ impl<'s, 'p> Inverse<'s, 'p> {
     /// those of each row along the directions, in rows of length `most`.
     fn add_errors(&mut self, parts: &[f64], most: usize) {
         let (k, held) = (self.chosen.len(), &self.system.held);
-        self.errors = self.chosen.iter().map(|own| held[*own].error).collect();
+        self.errors = { self.chosen.iter() }.map(|own| held[*own].error).collect();
         if k == held.len() {
             return;
         }
@@ -157,7 +174,7 @@ impl<'s, 'p> Inverse<'s, 'p> {
     /// of the chosen rows there. Otherwise it is a condition of its own, however near: two walls that face each other leave no motion between them.
     /// Constraints may be told with rounding.
     #[cold]
-    fn separates(&self, row: usize, rest: &mut Numbers) -> bool {
+    fn separates(&self, row: usize, rest: &mut [f64]) -> bool {
         let (system, held) = (self.system, &self.system.held);
         if held[row].given.0.is_empty() {
             return kernel::norm(rest) > RANK;
@@ -166,7 +183,7 @@ impl<'s, 'p> Inverse<'s, 'p> {
         let given = |row: usize| -> Vec<f64> {
             let (entries, factor) = held[row].given;
             if entries.is_empty() {
-                let mut entries = system.rows[n * row..n * (row + 1)].to_vec();
+                let mut entries = held[row].unit.to_vec();
                 metric.unwhiten_in_place(&mut entries);
                 return entries;
             }
@@ -183,9 +200,10 @@ impl<'s, 'p> Inverse<'s, 'p> {
                     sum.size += a.abs();
                 }
             }
-            *rest = sums.iter().map(|sum| sum.value).collect();
+            let values = rest.iter_mut().zip(&sums);
+            values.for_each(|(rest, sum)| *rest = sum.value);
             metric.whiten_in_place(rest);
-            let along = self.directions.chunks_exact(n);
+            let along = self.directions.chunks_exact(n).take(parts.len());
             let mut more: Numbers = along.map(|q| kernel::dot(q, rest)).collect();
             self.solve(&mut more);
             for (part, more) in parts.iter_mut().zip(&more) {
@@ -204,11 +222,9 @@ impl<'s, 'p> Inverse<'s, 'p> {
         }
         let mut columns = Flat::new();
         for own in &self.chosen {
-            let (from, first) = match system.held[*own].column {
-                Some(first) => (&system.columns, first),
-                None => (&system.rows, n * own),
-            };
-            columns.extend_from_slice(&from[first..first + n]);
+            let row = &system.held[*own];
+            let column = { row.column }.map(|first| &system.columns[first..first + n]);
+            columns.extend_from_slice(column.unwrap_or(&row.unit));
         }
         columns.extend_from_slice(&across.rows);
         let rows = across.rows.chunks_exact(n).zip(&across.errors);
@@ -255,37 +271,46 @@ impl<'s, 'p> Inverse<'s, 'p> {
     /// the magnitude of its entry in $W$.
     pub(super) fn errors(&self) -> Numbers {
         let (n, stretch) = (self.n, self.system.stretch);
-        let turned = if self.turned.is_empty() {
-            &self.directions
-        } else {
-            &self.turned
+        let directions = self.directions.as_slice();
+        let turned = match self.turned.as_slice() {
+            [] => directions,
+            turned => turned,
         };
-        let sum = |entries: &[f64], errors: &[f64]| -> f64 {
-            let entries = entries.iter().zip(errors);
-            entries.map(|(w, f)| w.abs() * f).sum()
-        };
-        let mut errors: Numbers = smallvec![0.0; n];
-        let mut momentum = errors.clone();
-        let mut rows: Numbers = smallvec![0.0; self.errors.len()];
-        for (k, error) in errors.iter_mut().enumerate() {
-            for (row, turned) in rows.iter_mut().zip(turned.chunks_exact(n)) {
-                *row = turned[k] * stretch;
-            }
-            if !self.holds_all() {
+        let mut turned = Flat::from_slice(turned);
+        if stretch != 1.0 {
+            turned.iter_mut().for_each(|x| *x *= stretch);
+        }
+        let mut errors = Numbers::from_elem(0.0, n);
+        if !self.holds_all() {
+            let metric = self.system.contacts.metric();
+            let mut momentum = Numbers::from_elem(0.0, n);
+            for (k, error) in errors.iter_mut().enumerate() {
                 momentum.fill(0.0);
                 momentum[k] = 1.0;
-                for (along, direction) in rows.iter().zip(self.directions.chunks_exact(n)) {
-                    kernel::add_scaled(&mut momentum, -along, direction);
+                let along = turned.chunks_exact(n).zip(directions.chunks_exact(n));
+                for (row, direction) in along {
+                    kernel::add_scaled(&mut momentum, -row[k], direction);
                 }
-                self.system
-                    .contacts
-                    .metric()
-                    .unwhiten_velocity_in_place(&mut momentum);
-                *error = sum(&momentum, &self.system.left);
+                metric.unwhiten_velocity_in_place(&mut momentum);
+                let entries = momentum.iter().zip(&self.system.left);
+                *error = entries.map(|(w, f)| w.abs() * f).sum();
             }
-            self.solve(&mut rows[..self.chosen.len()]);
-            *error += sum(&rows, &self.errors);
         }
+        // Each row of the transposed $TR^{-T}$.
+        for j in (0..self.chosen.len()).rev() {
+            let column = &self.triangle[j * (j + 1) / 2..][..=j];
+            let (before, own) = turned[..n * (j + 1)].split_at_mut(n * j);
+            own.iter_mut().for_each(|x| *x /= column[j]);
+            for (row, entry) in before.chunks_exact_mut(n).zip(column) {
+                kernel::add_scaled(row, -entry, own);
+            }
+        }
+        let mut of_rows = Numbers::from_elem(0.0, n);
+        for (row, f) in turned.chunks_exact(n).zip(&self.errors) {
+            let entries = of_rows.iter_mut().zip(row);
+            entries.for_each(|(sum, w)| *sum += w.abs() * f);
+        }
+        kernel::add_scaled(&mut errors, 1.0, &of_rows);
         errors
     }
 
@@ -298,11 +323,31 @@ impl<'s, 'p> Inverse<'s, 'p> {
 
     /// Solves $Rx = b$ in place.
     fn solve(&self, x: &mut [f64]) {
+        let triangle = self.triangle.as_slice();
         for j in (0..x.len()).rev() {
-            let column = &self.triangle[j * (j + 1) / 2..];
-            x[j] /= column[j];
-            let own = x[j];
-            kernel::add_scaled(&mut x[..j], -own, &column[..j]);
+            let column = &triangle[j * (j + 1) / 2..][..=j];
+            let (before, own) = x[..=j].split_at_mut(j);
+            own[0] /= column[j];
+            kernel::add_scaled(before, -own[0], column);
         }
+    }
+}
+
+/// Returns the place of the largest number, the first of equals, and the number; 0 where none is positive.
+fn longest(sizes: &[f64]) -> (usize, f64) {
+    let mut longest = (0, 0.0);
+    for (j, size) in sizes.iter().enumerate() {
+        if *size > longest.1 {
+            longest = (j, *size);
+        }
+    }
+    longest
+}
+
+/// Computes what directions, of which a row has the given parts, leave of it.
+fn remainder(row: &[f64], parts: &[f64], directions: &[f64], rest: &mut [f64]) {
+    rest.copy_from_slice(row);
+    for (part, direction) in parts.iter().zip(directions.chunks_exact(rest.len().max(1))) {
+        kernel::add_scaled(rest, -part, direction);
     }
 }

@@ -11,6 +11,7 @@ use crate::{Contact, ContactSet, ImpactProblem};
 use carom_lcp::cone::ConeMode;
 use carom_metric::{Covector, kernel};
 use smallvec::{SmallVec, smallvec};
+use std::borrow::Cow;
 
 /// Part of the friction limit above which a friction impulse is at the limit: at a vertex of a friction polygon.
 const AT_LIMIT: f64 = 1.0 - 1e-9;
@@ -22,13 +23,15 @@ const NO_DIRECTION: f64 = 64.0;
 pub(super) struct Held<'p> {
     /// Contact of the row, `usize::MAX` for constraints.
     pub(super) contact: usize,
+    /// Whitened row of unit length (n entries).
+    pub(super) unit: Cow<'p, [f64]>,
     /// Row in the caller's coordinates, and the factor that brings it to unit length; empty for a combination of rows.
     pub(super) given: (&'p [f64], f64),
     /// Velocity by which the row misses its value, the rounding of that, and its error.
     pub(super) miss: f64,
     pub(super) rounding: f64,
     pub(super) error: f64,
-    /// First entry of the whitened impulse, of unit length, among the columns of the system; `None` if it is the row.
+    /// First entry of the whitened impulse, of unit length (n entries), among the columns of the system; `None` if it is the row.
     pub(super) column: Option<usize>,
 }
 
@@ -73,8 +76,9 @@ pub(super) struct System<'p> {
     /// Error of each momentum (n entries).
     pub(super) left: Numbers,
     pub(super) held: SmallVec<[Held<'p>; 8]>,
-    /// Whitened held rows and columns of impulses, of unit length, n entries each.
-    pub(super) rows: Flat,
+    /// Number of constraints: the first of the held rows.
+    pub(super) n_constraints: usize,
+    /// Whitened columns of impulses, of unit length, n entries each.
     pub(super) columns: Flat,
     pub(super) across: Across,
     /// Largest factor by which an expansion repeats the impulses of a compression and adds them to it; 1 without one.
@@ -86,7 +90,7 @@ pub(super) struct System<'p> {
 }
 
 impl<'p> System<'p> {
-    /// Starts the system of an answer to the first problem with its constraints; the second problem is that which the law solved.
+    /// Starts the system of an answer to the first problem, without rows; the second problem is that which the law solved.
     pub(super) fn new(
         [problem, posed]: [&'p ImpactProblem; 2],
         ledger: &'p Ledger,
@@ -94,33 +98,38 @@ impl<'p> System<'p> {
     ) -> Self {
         let contacts = problem.contacts();
         let n = ledger.left.len();
-        let mut system = Self {
+        Self {
             contacts,
             problem,
             posed,
             ledger,
             form,
-            left: ledger.left.clone(),
+            left: Numbers::from_slice(&ledger.left),
             held: SmallVec::new(),
-            rows: Flat::new(),
+            n_constraints: 0,
             columns: Flat::new(),
             across: Across::default(),
             stretch: 1.0,
             open: SmallVec::new(),
             acts: smallvec![false; n],
+        }
+    }
+
+    /// Adds the constraints.
+    pub(super) fn add_constraints(&mut self) {
+        let n = self.left.len();
+        let Some(basis) = self.contacts.constraint_basis() else {
+            return;
         };
-        let basis = contacts.constraint_basis();
-        let basis = basis
-            .into_iter()
-            .flat_map(|basis| basis.as_slice().chunks_exact(n));
-        for direction in basis {
-            let (after, size) = dot_and_size(direction, &ledger.momentum);
-            let (_, given) = dot_and_size(direction, problem.momentum());
+        for direction in basis.as_slice().chunks_exact(n) {
+            let (after, size) = dot_and_size(direction, &self.ledger.momentum);
+            let (_, given) = dot_and_size(direction, self.problem.momentum());
             let rounding = (n as f64 + 2.0) * UNIT * (size + given);
             let errors = [after, rounding, after.abs() + rounding];
-            system.hold(usize::MAX, direction, (&[], 1.0), None, errors);
+            let direction = Cow::Borrowed(direction);
+            self.hold(usize::MAX, direction, (&[], 1.0), None, errors);
         }
-        system
+        self.n_constraints = self.held.len();
     }
 
     /// Row of a contact, with the rounding `reduced` of a unit normal by the reduction to the motion that contacts see.
@@ -148,12 +157,7 @@ impl<'p> System<'p> {
         let contacts = self.contacts;
         let to_posed = self.problem.scale() / self.posed.scale();
         let reduced = reduction(self.posed, i) * to_posed;
-        let rates = contacts.rows_at(i).zip(contact.rows());
-        let mut rates = rates.map(|(row, given)| self.rate(row, given, reduced));
-        let Some(normal) = rates.next() else {
-            return;
-        };
-        let tangents: SmallVec<[Rate<'p>; 2]> = rates.collect();
+        let normal = self.rate(contacts.row(i), &contact.normal, reduced);
         let rebound = match rules.work {
             Work::Rebound(rebounds) => rebounds.get(i.index()).copied(),
             _ => None,
@@ -186,23 +190,38 @@ impl<'p> System<'p> {
         let most = friction * normal.sums.impulse.max(0.0) * normal.sums.scale;
         let is_rough =
             pushes && self.form != Form::Frictionless && !(rules.friction && most == 0.0);
-        let slip = Slip::new(&tangents, most);
-        if !is_rough || mode == Some(ConeMode::Stick) || !slip.has_direction() {
+        if !is_rough {
             self.hold_rate(&normal, None, miss, i);
-            for rate in tangents.iter().filter(|_| is_rough) {
-                self.hold_rate(rate, None, rate.sums.after, i);
-            }
             return;
         }
+        let tangents = contacts.rows_at(i).zip(contact.rows()).skip(1);
+        let (rates, slip) = if mode == Some(ConeMode::Stick) {
+            (SmallVec::new(), None)
+        } else {
+            let rates = tangents.clone();
+            let rates: SmallVec<[Rate<'p>; 2]> = rates
+                .map(|(row, given)| self.rate(row, given, reduced))
+                .collect();
+            let slip = Slip::new(&rates, most);
+            (rates, slip.has_direction().then_some(slip))
+        };
+        let Some(slip) = slip else {
+            self.hold_rate(&normal, None, miss, i);
+            for (row, given) in tangents {
+                let rate = self.rate(row, given, reduced);
+                self.hold_rate(&rate, None, rate.sums.after, i);
+            }
+            return;
+        };
         let mut column: Numbers = normal.unit.iter().map(|a| a * normal.length).collect();
-        for rate in &tangents {
+        for rate in &rates {
             // On the caller's rows the friction impulse is this multiple of the normal impulse.
             let part = rate.sums.impulse / normal.sums.impulse * rate.length;
             kernel::add_scaled(&mut column, part, rate.unit);
         }
         self.hold_rate(&normal, Some(&column), miss, i);
-        if tangents.len() == 2 && self.form != Form::Total {
-            self.add_across(i, &tangents, &slip);
+        if rates.len() == 2 && self.form != Form::Total {
+            self.add_across(i, &rates, &slip);
         }
     }
 
@@ -239,7 +258,8 @@ impl<'p> System<'p> {
             let stiffness = slip.most / slip.speed * length * length;
             self.across.stiffness.push(stiffness);
         } else {
-            self.hold(i.index(), &row, (&[], 1.0), None, [0.0, rounding, rounding]);
+            let row = Cow::Owned(row.into_vec());
+            self.hold(i.index(), row, (&[], 1.0), None, [0.0, rounding, rounding]);
         }
     }
 
@@ -255,14 +275,14 @@ impl<'p> System<'p> {
             Some(_) => (&[][..], 1.0),
         };
         let errors = [miss, rate.rounding, miss.abs() + rate.uncertainty()].map(|x| x * to_unit);
-        self.hold(i.index(), rate.unit, given, column, errors);
+        self.hold(i.index(), Cow::Borrowed(rate.unit), given, column, errors);
     }
 
     /// Adds a whitened row of unit length. The last numbers are its miss, the rounding of that, and its error.
     fn hold(
         &mut self,
         contact: usize,
-        unit: &[f64],
+        unit: Cow<'p, [f64]>,
         given: (&'p [f64], f64),
         column: Option<&[f64]>,
         [miss, rounding, error]: [f64; 3],
@@ -272,9 +292,9 @@ impl<'p> System<'p> {
             let length = kernel::norm(column);
             self.columns.extend(column.iter().map(|a| a / length));
         }
-        self.rows.extend_from_slice(unit);
         self.held.push(Held {
             contact,
+            unit,
             given,
             miss,
             rounding,
@@ -330,7 +350,7 @@ impl<'p> System<'p> {
                 return smallvec![0; n];
             }
         }
-        let links = touched.chunks_exact(n).chain(self.rows.chunks_exact(n));
+        let links = touched.chunks_exact(n).chain(self.constraints());
         groups(n, links).0.into()
     }
 
@@ -340,11 +360,12 @@ impl<'p> System<'p> {
         let n = errors.len();
         let (given, plus) = (self.problem.momentum(), &self.ledger.momentum);
         let of = self.parts();
+        let (of, acts) = (&of[..], &self.acts[..]);
         let mut seen = None;
         let mut largest = 0.0;
         for group in (0..n).filter(|group| of[*group] == *group) {
             let own = || (0..n).filter(|k| of[*k] == group);
-            if !own().any(|k| self.acts[k]) {
+            if !own().any(|k| acts[k]) {
                 continue;
             }
             let inside = |v: &[f64]| own().map(|k| v[k] * v[k]).sum::<f64>();
@@ -364,11 +385,16 @@ impl<'p> System<'p> {
         largest
     }
 
+    /// Whitened rows of the constraints.
+    fn constraints(&self) -> impl Iterator<Item = &[f64]> + Clone {
+        self.held[..self.n_constraints].iter().map(|row| &*row.unit)
+    }
+
     /// Part of a whitened momentum in the span of the rows of contacts and constraints.
     fn seen(&self, momentum: &[f64]) -> Numbers {
         let contacts = self.contacts;
         let rows = contacts.all_rows().map(|row| contacts.unit_row(row));
-        part_in_span(rows.chain(self.rows.chunks_exact(momentum.len())), momentum)
+        part_in_span(rows.chain(self.constraints()), momentum)
     }
 }
 
