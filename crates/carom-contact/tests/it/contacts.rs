@@ -31,7 +31,7 @@ struct Stored {
 #[test]
 fn a_problem_is_stored_and_sent_to_a_thread() {
     let stored = {
-        let metric = KineticMetric::new(dmatrix![2.0, 0.0; 0.0, 2.0]).unwrap();
+        let metric = KineticMetric::new(dmatrix![4.0, 0.0; 0.0, 4.0]).unwrap();
         let floor = Contact::new(Covector::from_slice(&[0.0, 1.0]));
         let contacts = ContactSet::new(metric, vec![floor]).unwrap();
         let problem = contacts.problem(Tangent::from_slice(&[1.0, -3.0]));
@@ -40,7 +40,7 @@ fn a_problem_is_stored_and_sent_to_a_thread() {
         }
     };
     let sent = stored.problem.clone();
-    let stop = |problem: &ImpactProblem| problem.outcome(&[6.0], &Rules::FRICTIONLESS).unwrap();
+    let stop = |problem: &ImpactProblem| problem.outcome(&[12.0], &Rules::FRICTIONLESS).unwrap();
     let there = std::thread::spawn(move || stop(&sent)).join().unwrap();
     assert_eq!(there, stop(&stored.problem));
     assert_eq!(there.velocity_plus, Tangent::from_slice(&[1.0, 0.0]));
