@@ -61,58 +61,41 @@ impl<'s, 'p> Inverse<'s, 'p> {
         let (parts, sizes) = (&mut parts[..], &mut sizes[..]);
         self.directions = Flat::from_elem(0.0, n * most);
         self.triangle = Flat::from_elem(0.0, most * (most + 1) / 2);
-        let mut k = 0;
+        let (mut k, mut rest) = (0, Numbers::from_elem(0.0, n));
         while k < most {
-            // Constraints first, however near: contacts act on the motion that they leave.
-            let (constraints, contacts) = sizes.split_at(system.n_constraints);
-            let (own, size) = match longest(constraints) {
-                (_, 0.0) => {
-                    let (own, size) = longest(contacts);
-                    (own + constraints.len(), size)
-                }
-                found => found,
+            // Constraints are orthonormal and come first: contacts act on the motion that they leave.
+            let (own, size) = if held[k].is_constraint() {
+                (k, 1.0)
+            } else {
+                longest(sizes)
             };
             if size == 0.0 {
                 break;
             }
             sizes[own] = 0.0;
-            let (earlier, direction) = self.directions.split_at_mut(n * k);
-            let direction = &mut direction[..n];
-            remainder(
-                &held[own].unit,
-                &parts[most * own..][..k],
-                earlier,
-                direction,
-            );
-            if size <= NEAR * NEAR {
-                let mut near = Numbers::from_slice(direction);
-                if !self.separates(own, &mut near) {
-                    continue;
-                }
-                self.directions[n * k..][..n].copy_from_slice(&near);
+            let along = &parts[most * own..][..k];
+            remainder(&held[own].unit, along, &self.directions, &mut rest);
+            if size <= NEAR * NEAR && !self.separates(own, &mut rest) {
+                continue;
             }
             let column = &mut self.triangle[k * (k + 1) / 2..][..=k];
-            column[..k].copy_from_slice(&parts[most * own..][..k]);
-            let (earlier, direction) = self.directions.split_at_mut(n * k);
-            let direction = &mut direction[..n];
+            column[..k].copy_from_slice(along);
             // A long rest is orthogonal but for rounding.
             let again = if size > SHARP { 0 } else { k };
-            for (j, earlier) in earlier.chunks_exact(n).take(again).enumerate() {
-                let along = kernel::dot(earlier, direction);
-                kernel::add_scaled(direction, -along, earlier);
-                column[j] += along;
+            for (earlier, entry) in self.directions.chunks_exact(n).zip(&mut column[..again]) {
+                let along = kernel::dot(earlier, &rest);
+                kernel::add_scaled(&mut rest, -along, earlier);
+                *entry += along;
             }
-            let length = kernel::norm(direction);
-            direction.iter_mut().for_each(|x| *x /= length);
-            column[k] = length;
+            column[k] = kernel::norm(&rest);
+            let direction = &mut self.directions[n * k..][..n];
+            kernel::add_scaled(direction, 1.0 / column[k], &rest);
             self.chosen.push(own);
             k += 1;
             if k == most {
                 break;
             }
-            let directions = &self.directions[..n * k];
-            let direction = &directions[n * (k - 1)..];
-            let mut short = Numbers::new();
+            let direction = &self.directions[n * (k - 1)..][..n];
             let rows = held.iter().zip(parts.chunks_exact_mut(most));
             for ((row, parts), size) in rows.zip(&mut *sizes).filter(|(_, size)| **size > 0.0) {
                 let along = kernel::dot(direction, &row.unit);
@@ -122,9 +105,8 @@ impl<'s, 'p> Inverse<'s, 'p> {
                 *size = if left > SHARP * *size {
                     left
                 } else {
-                    short.resize(n, 0.0);
-                    remainder(&row.unit, &parts[..k], directions, &mut short);
-                    kernel::dot(&short, &short)
+                    remainder(&row.unit, &parts[..k], &self.directions, &mut rest);
+                    kernel::dot(&rest, &rest)
                 };
             }
         }
@@ -160,7 +142,7 @@ impl<'s, 'p> Inverse<'s, 'p> {
             let rounding = row.rounding + rounding.sum::<f64>();
             let others = parts.iter().map(|part| part.abs()).enumerate();
             let leaves = { others.zip(&self.chosen) }
-                .filter(|((_, part), own)| *part > RANK && held[**own].contact != usize::MAX)
+                .filter(|((_, part), own)| *part > RANK && !held[**own].is_constraint())
                 .min_by(|a, b| a.0.1.total_cmp(&b.0.1));
             if let Some(((other, part), _)) = leaves.filter(|_| gap > rounding) {
                 self.errors[other] = self.errors[other].max(gap / part);

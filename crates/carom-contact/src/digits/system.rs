@@ -35,6 +35,12 @@ pub(super) struct Held<'p> {
     pub(super) column: Option<usize>,
 }
 
+impl Held<'_> {
+    pub(super) fn is_constraint(&self) -> bool {
+        self.contact == usize::MAX
+    }
+}
+
 /// Row of a contact after an impact, in units of the row times its power of two.
 #[derive(Clone, Copy)]
 struct Rate<'p> {
@@ -75,9 +81,8 @@ pub(super) struct System<'p> {
     form: Form,
     /// Error of each momentum (n entries).
     pub(super) left: Numbers,
+    /// Rows that are held: constraints, then those of contacts.
     pub(super) held: SmallVec<[Held<'p>; 8]>,
-    /// Number of constraints: the first of the held rows.
-    pub(super) n_constraints: usize,
     /// Whitened columns of impulses, of unit length, n entries each.
     pub(super) columns: Flat,
     pub(super) across: Across,
@@ -106,7 +111,6 @@ impl<'p> System<'p> {
             form,
             left: Numbers::from_slice(&ledger.left),
             held: SmallVec::new(),
-            n_constraints: 0,
             columns: Flat::new(),
             across: Across::default(),
             stretch: 1.0,
@@ -129,7 +133,6 @@ impl<'p> System<'p> {
             let direction = Cow::Borrowed(direction);
             self.hold(usize::MAX, direction, (&[], 1.0), None, errors);
         }
-        self.n_constraints = self.held.len();
     }
 
     /// Row of a contact, with the rounding `reduced` of a unit normal by the reduction to the motion that contacts see.
@@ -194,22 +197,14 @@ impl<'p> System<'p> {
             self.hold_rate(&normal, None, miss, i);
             return;
         }
-        let tangents = contacts.rows_at(i).zip(contact.rows()).skip(1);
-        let (rates, slip) = if mode == Some(ConeMode::Stick) {
-            (SmallVec::new(), None)
-        } else {
-            let rates = tangents.clone();
-            let rates: SmallVec<[Rate<'p>; 2]> = rates
-                .map(|(row, given)| self.rate(row, given, reduced))
-                .collect();
-            let slip = Slip::new(&rates, most);
-            (rates, slip.has_direction().then_some(slip))
-        };
-        let Some(slip) = slip else {
+        let rates = contacts.rows_at(i).zip(contact.rows()).skip(1);
+        let rates = rates.map(|(row, given)| self.rate(row, given, reduced));
+        let rates: SmallVec<[Rate<'p>; 2]> = rates.collect();
+        let slip = (mode != Some(ConeMode::Stick)).then(|| Slip::new(&rates, most));
+        let Some(slip) = slip.filter(Slip::has_direction) else {
             self.hold_rate(&normal, None, miss, i);
-            for (row, given) in tangents {
-                let rate = self.rate(row, given, reduced);
-                self.hold_rate(&rate, None, rate.sums.after, i);
+            for rate in &rates {
+                self.hold_rate(rate, None, rate.sums.after, i);
             }
             return;
         };
@@ -387,7 +382,8 @@ impl<'p> System<'p> {
 
     /// Whitened rows of the constraints.
     fn constraints(&self) -> impl Iterator<Item = &[f64]> + Clone {
-        self.held[..self.n_constraints].iter().map(|row| &*row.unit)
+        let constraints = self.held.iter().filter(|row| row.is_constraint());
+        constraints.map(|row| &*row.unit)
     }
 
     /// Part of a whitened momentum in the span of the rows of contacts and constraints.
