@@ -56,7 +56,7 @@ pub(crate) fn playground(root: &Path, args: &Args) -> anyhow::Result<()> {
             }
         },
     };
-    write(&args.out, &module)?;
+    write(&args.out, PAGE, &module)?;
     if args.check {
         check(root, &args.out)?;
     }
@@ -115,17 +115,17 @@ fn check(root: &Path, out: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the page of the playground and its WebAssembly module into the folder `out`.
-fn write(out: &Path, module: &[u8]) -> anyhow::Result<()> {
+/// Writes the playground as the page `name` and its WebAssembly module into the folder `out`.
+fn write(out: &Path, name: &str, module: &[u8]) -> anyhow::Result<()> {
     let (page, packed) = page(module)?;
     std::fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
-    for (name, bytes) in [(PAGE, page.as_bytes()), ("carom_web.wasm", module)] {
-        let path = out.join(name);
+    for (file, bytes) in [(name, page.as_bytes()), ("carom_web.wasm", module)] {
+        let path = out.join(file);
         std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
     }
     println!(
         "{}: {} kB, the module {} kB ({} kB packed)",
-        out.join(PAGE).display(),
+        out.join(name).display(),
         page.len() / 1000,
         module.len() / 1000,
         packed / 1000
@@ -133,10 +133,10 @@ fn write(out: &Path, module: &[u8]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Builds the playground into the folder `out` and returns true. Returns false if the WebAssembly target is not installed.
-pub(crate) fn beside(root: &Path, out: &Path) -> anyhow::Result<bool> {
+/// Builds the playground as the page `name` in the folder `out` and returns true. Returns false if the WebAssembly target is not installed.
+pub(crate) fn beside(root: &Path, out: &Path, name: &str) -> anyhow::Result<bool> {
     match build(root)? {
-        Some(file) => write(out, &std::fs::read(file)?).map(|()| true),
+        Some(file) => write(out, name, &std::fs::read(file)?).map(|()| true),
         None => Ok(false),
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Catalog {
 pub(crate) struct Paper {
     pub(crate) authors: String,
     pub(crate) title: String,
+    /// Web page of the paper, to which the gallery links.
+    pub(crate) address: String,
     pub(crate) items: Vec<Item>,
 }
 

@@ -26,6 +26,25 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn gallery(root: &Path, args: &Args) -> anyhow::Result<()> {
+    let link = if playground::beside(root, &args.out, playground::PAGE)? {
+        format!(
+            "<p><a href=\"{}\"><b>Playground</b>: drag three balls, a box or a penny and see every outcome that mechanics \
+             allows, computed by carom in this page.</a></p>\n",
+            playground::PAGE
+        )
+    } else {
+        println!("playground: {}", playground::SKIPPED);
+        String::new()
+    };
+    write_to(&args.out, &link)?;
+    if args.check {
+        check(root, &args.out)?;
+    }
+    Ok(())
+}
+
+/// Runs all scenarios and writes the gallery into the folder `out`. The first page begins with the HTML text `links`.
+pub(crate) fn write_to(out: &Path, links: &str) -> anyhow::Result<()> {
     let records = run_all()?;
     let catalog = Catalog::load()?;
     let faults = catalog.faults(&records, &members);
@@ -37,25 +56,17 @@ pub(crate) fn gallery(root: &Path, args: &Args) -> anyhow::Result<()> {
         "gallery: faults of the catalog: {}",
         faults.len()
     );
-    let mut files = page::files(&catalog, &records)?;
-    if playground::beside(root, &args.out)? {
-        page::link_playground(&mut files);
-    } else {
-        println!("playground: {}", playground::SKIPPED);
-    }
-    write(&args.out, &files)?;
+    let files = page::files(&catalog, &records, links)?;
+    write(out, &files)?;
     let weight: usize = files.iter().map(|(_, text)| text.len()).sum();
     println!(
         "{}: {} scenarios, {:.1} MB",
-        args.out.join("index.html").display(),
+        out.join("index.html").display(),
         records.len(),
         weight as f64 / 1e6
     );
     for line in catalog.not_yet(&records, &members) {
         println!("not yet: {line}");
-    }
-    if args.check {
-        check(root, &args.out)?;
     }
     Ok(())
 }

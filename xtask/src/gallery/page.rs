@@ -32,16 +32,18 @@ struct Entry<'a> {
 struct Chapter<'a> {
     file: String,
     title: String,
+    /// The title of the paper as a link; empty for what is beyond the papers.
     subtitle: String,
     entries: Vec<Entry<'a>>,
     scenarios: Vec<&'static Scenario>,
 }
 
-/// Writes the files of the gallery: a page for each paper, the figures, and `index.html` as the last one. Returns the names and
-/// contents.
+/// Writes the files of the gallery: a page for each paper, the figures, and `index.html` as the last one, with the HTML text
+/// `links` below its heading. Returns the names and contents.
 pub(super) fn files(
     catalog: &Catalog,
     records: &[Record],
+    links: &str,
 ) -> anyhow::Result<Vec<(String, String)>> {
     let mut files = Vec::new();
     let chapters = chapters(catalog, records)?;
@@ -49,23 +51,9 @@ pub(super) fn files(
         let page = chapter_page(chapter, records, &mut files)?;
         files.push((chapter.file.clone(), page));
     }
-    let index = index::index(&chapters, records)?;
+    let index = index::index(&chapters, records, links)?;
     files.push(("index.html".to_owned(), index));
     Ok(files)
-}
-
-/// Adds a link to the playground at the top of the file `index.html`.
-pub(super) fn link_playground(files: &mut [(String, String)]) {
-    let link = format!(
-        "</h1>\n<p><a href=\"{}\"><b>Playground</b>: drag three balls, a box or a penny and see every outcome that \
-         mechanics allows, computed by carom in this page.</a></p>\n",
-        crate::playground::PAGE
-    );
-    for (name, page) in files {
-        if name == "index.html" {
-            *page = page.replacen("</h1>\n", &link, 1);
-        }
-    }
 }
 
 fn chapters<'a>(catalog: &'a Catalog, records: &[Record]) -> anyhow::Result<Vec<Chapter<'a>>> {
@@ -83,7 +71,11 @@ fn chapters<'a>(catalog: &'a Catalog, records: &[Record]) -> anyhow::Result<Vec<
         chapters.push(Chapter {
             file: export::file_name(&name, "html")?,
             title: paper.authors.clone(),
-            subtitle: paper.title.clone(),
+            subtitle: format!(
+                "<a href=\"{}\"><i>{}</i></a>",
+                escape(&paper.address),
+                escape(&paper.title)
+            ),
             entries: entries(paper, index, records),
             scenarios: scenarios(&|s| s.paper == paper.authors),
         });
@@ -103,7 +95,7 @@ fn chapters<'a>(catalog: &'a Catalog, records: &[Record]) -> anyhow::Result<Vec<
 
 /// The field that narrows a page; hidden where scripts do not run.
 const FIELD: &str = "<p id=\"filter\" hidden><label>Search \
-    <input type=\"search\"></label> <span></span></p>\n";
+    <input type=\"search\"></label> <span role=\"status\"></span></p>\n";
 
 fn chapter_page(
     chapter: &Chapter<'_>,
@@ -111,9 +103,9 @@ fn chapter_page(
     files: &mut Vec<(String, String)>,
 ) -> anyhow::Result<String> {
     let mut body = format!(
-        "<p><a href=\"index.html\">carom gallery</a></p>\n<h1>{}</h1>\n<p><i>{}</i></p>\n{FIELD}",
+        "<p><a href=\"index.html\">carom gallery</a></p>\n<h1>{}</h1>\n<p>{}</p>\n{FIELD}",
         escape(&chapter.title),
-        escape(&chapter.subtitle)
+        chapter.subtitle
     );
     if !chapter.entries.is_empty() {
         body.push_str("<p><a href=\"#paper\">What the paper states, and what is here</a></p>\n");

@@ -15,7 +15,7 @@ fn record(scenario: &str, figures: &[&str], value: f64) -> Record {
 
 fn catalog(item: &str) -> Catalog {
     let text = format!(
-        "[[papers]]\nauthors = \"A & B\"\ntitle = \"T\"\n[[papers.items]]\nlabel = \"Fig. 1\"\n\
+        "[[papers]]\nauthors = \"A & B\"\ntitle = \"T\"\naddress = \"https://example.org\"\n[[papers.items]]\nlabel = \"Fig. 1\"\n\
          states = \"S\"\n{item}\n"
     );
     toml::from_str(&text).unwrap()

@@ -1,4 +1,6 @@
-//! The page that leads to the others: a moving picture, then scenarios by question.
+//! The page that leads to the others: a moving picture, then scenarios by question, in groups that open.
+
+mod still;
 
 use std::fmt::Write as _;
 
@@ -13,8 +15,12 @@ use super::{Chapter, FIELD, FIGURES, count, page};
 /// Distance between the two outcomes of the moving picture, in radii of a ball.
 const APART: f64 = 7.5;
 
-pub(super) fn index(chapters: &[Chapter<'_>], records: &[Record]) -> anyhow::Result<String> {
-    let mut body = "<h1>carom: what happens when rigid bodies hit</h1>\n".to_owned();
+pub(super) fn index(
+    chapters: &[Chapter<'_>],
+    records: &[Record],
+    links: &str,
+) -> anyhow::Result<String> {
+    let mut body = format!("<h1>carom: what happens when rigid bodies hit</h1>\n{links}");
     let hero = hero(records);
     if let Some(hero) = &hero {
         let player = html::animation(hero)?;
@@ -38,9 +44,11 @@ pub(super) fn index(chapters: &[Chapter<'_>], records: &[Record]) -> anyhow::Res
             .collect();
         if !found.is_empty() {
             let question = escape(&group.question);
+            let n = found.matches("<a class=\"card").count();
             let _ = writeln!(
                 body,
-                "<section>\n<h2>{question}</h2>\n<div class=\"cards\">\n{found}</div>\n</section>"
+                "<section>\n<details class=\"group\">\n<summary><h2>{question}</h2> <span class=\"status\">{n}</span></summary>\n\
+                 <div class=\"cards\">\n{found}</div>\n</details>\n</section>"
             );
         }
     }
@@ -56,12 +64,17 @@ fn card_of(card: &Card, chapters: &[Chapter<'_>], records: &[Record]) -> Option<
     let chapter = chapters.iter().find(of)?;
     let scenario = chapter.scenarios.iter().find(|s| s.name == card.name)?;
     let target = format!("{}#{}", chapter.file, escape(&card.name));
-    let picture = record.figures.first().and_then(|figure| {
+    let figure = record.figures.first().and_then(|figure| {
         let file = file_name(&format!("{}--{}--narrow", card.name, figure.name), "svg").ok()?;
         Some(format!(
             "<img src=\"{FIGURES}/{file}\" alt=\"\" loading=\"lazy\" decoding=\"async\">"
         ))
     });
+    let figure = figure.unwrap_or_default();
+    let picture = match record.animations.iter().find_map(still::still) {
+        Some(still) => format!("{still}<noscript>{figure}</noscript>"),
+        None => figure,
+    };
     let moves = (!record.animations.is_empty()).then_some("moves");
     let chips = moves
         .into_iter()
@@ -72,7 +85,7 @@ fn card_of(card: &Card, chapters: &[Chapter<'_>], records: &[Record]) -> Option<
     Some(format!(
         "<a class=\"card item\" href=\"{target}\">{}<b>{}</b><span>{}.</span>\
          <span class=\"chips\">{chips}</span><small>{}</small><span hidden>{}</span></a>\n",
-        picture.unwrap_or_default(),
+        picture,
         escape(&card.title),
         escape(&html::sentence(scenario.summary)),
         escape(&card.name),
@@ -111,7 +124,7 @@ fn papers(body: &mut String, chapters: &[Chapter<'_>]) {
         let file = &chapter.file;
         let subtitle = match chapter.subtitle.as_str() {
             "" => String::new(),
-            subtitle => format!(", <i>{}</i>", escape(subtitle)),
+            subtitle => format!(", {subtitle}"),
         };
         let standing = if chapter.entries.is_empty() {
             String::new()

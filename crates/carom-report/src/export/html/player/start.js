@@ -47,6 +47,29 @@ const observer = new IntersectionObserver((entries) => {
 }, { rootMargin: "300px" });
 for (const root of document.querySelectorAll(".player")) observer.observe(root);
 
+/** Draws the last moment of a motion in space into a place without controls. */
+function drawStill(root) {
+  const data = JSON.parse(root.nextElementSibling.textContent);
+  const canvas = root.querySelector("canvas") ?? element("canvas");
+  root.append(canvas);
+  const [width, height] = [root.clientWidth, root.clientHeight];
+  const ratio = Math.min(devicePixelRatio || 1, 2);
+  [canvas.width, canvas.height] = [width * ratio, height * ratio];
+  const c = canvas.getContext("2d");
+  c.scale(ratio, ratio);
+  const t = data.times[data.times.length - 1];
+  new Space(data).draw(c, { width, height, t, window: 0, colors: palette(canvas), sharpness: 2 * ratio });
+}
+const stills = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (!isIntersecting || target.clientWidth === 0) continue;
+    stills.unobserve(target);
+    drawStill(target);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawStill(target));
+  }
+}, { rootMargin: "300px" });
+for (const root of document.querySelectorAll(".still")) stills.observe(root);
+
 // A page that is made into a film by a program draws all frames at once.
 for (const root of document.querySelectorAll(".player[data-frames]")) {
   document.getElementById("frames").textContent = frames(playerOf(root), Number(root.dataset.frames)).join("\n");
