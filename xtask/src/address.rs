@@ -8,18 +8,14 @@ use anyhow::Context;
 /// Checks the addresses of the repository in the READMEs and manifests. Returns one line for every address that differs from
 /// the key `repository` of the workspace's `Cargo.toml`.
 pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
-    let text = fs::read_to_string(root.join("Cargo.toml")).context("reading Cargo.toml")?;
-    let manifest: toml::Table = text.parse()?;
-    let package = manifest.get("workspace").and_then(|all| all.get("package"));
-    let address = package.and_then(|package| package.get("repository"));
-    let address = address.and_then(toml::Value::as_str).unwrap_or_default();
+    let address = repository(root)?;
     let mut lines = Vec::new();
     for document in documents(root)? {
         let Ok(text) = fs::read_to_string(root.join(&document)) else {
             continue;
         };
         for (number, line) in (1..).zip(text.lines()) {
-            if others(line, address) {
+            if others(line, &address) {
                 let document = document.display();
                 lines.push(format!(
                     "{document}:{number}: not the `repository` of Cargo.toml, {address}"
@@ -28,6 +24,18 @@ pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
         }
     }
     Ok(lines)
+}
+
+/// Returns the address of the repository: the key `repository` of the workspace's `Cargo.toml`.
+pub(crate) fn repository(root: &Path) -> anyhow::Result<String> {
+    let text = fs::read_to_string(root.join("Cargo.toml")).context("reading Cargo.toml")?;
+    let manifest: toml::Table = text.parse()?;
+    let package = manifest.get("workspace").and_then(|all| all.get("package"));
+    let address = package.and_then(|package| package.get("repository"));
+    Ok(address
+        .and_then(toml::Value::as_str)
+        .unwrap_or_default()
+        .to_owned())
 }
 
 /// Returns the paths of the READMEs of all packages and of the Python package's manifests, relative to `root`.

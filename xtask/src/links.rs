@@ -90,7 +90,7 @@ pub(crate) fn violations(root: &Path) -> anyhow::Result<Vec<String>> {
 }
 
 /// Simplifies a path by resolving the components `.` and `..`, without access to the file system.
-fn normalized(path: &Path) -> PathBuf {
+pub(crate) fn normalized(path: &Path) -> PathBuf {
     let mut parts = PathBuf::new();
     for part in path.components() {
         match part {
@@ -134,7 +134,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// Returns the anchors of all headings of a Markdown text, as mdBook and code forges generate them.
+/// Returns the anchors of all headings of a Markdown text, as code forges generate them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut fenced = false;
     let mut anchors = BTreeSet::new();
@@ -144,13 +144,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
         if fenced || !line.starts_with('#') || !title.starts_with(' ') {
             continue;
         }
-        let slug = title.trim().to_lowercase();
-        let slug = slug.chars().filter_map(|char| match char {
-            ' ' => Some('-'),
-            '-' | '_' => Some(char),
-            _ => char.is_alphanumeric().then_some(char),
-        });
-        anchors.insert(slug.collect());
+        anchors.insert(crate::site::slug(title));
     }
     anchors
 }

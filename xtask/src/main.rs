@@ -27,6 +27,7 @@ mod portable;
 mod recipe;
 mod runners;
 mod siconos;
+mod site;
 mod sizes;
 mod sources;
 mod surface;
@@ -78,6 +79,8 @@ enum Command {
     Runners(runners::Args),
     /// Solve the friction problems of a folder in Siconos' text format.
     Siconos(siconos::Args),
+    /// Write the book, the gallery, the playground and the API into one folder, and check its links.
+    Site(site::Args),
     /// Count code lines, long files and the bytes of golden records; each has a ceiling.
     Sizes(sizes::Args),
     /// Count public items and closed public types; each number has a ceiling.
@@ -115,6 +118,7 @@ fn main() -> anyhow::Result<()> {
         Command::Recipe => finish("recipe", &recipe::recipe(&root)?),
         Command::Runners(args) => runners::runners(&root, &args),
         Command::Siconos(args) => siconos::siconos(&args),
+        Command::Site(args) => site::site(&root, &args),
         Command::Sizes(args) => finish("sizes", &sizes::sizes(&root, &args)?),
         Command::Surface(args) => finish("surface", &surface::surface(&root, &args)?),
         Command::Verify(args) => verify::verify(&root, &args),

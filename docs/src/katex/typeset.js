@@ -2,7 +2,7 @@
 
 /** Typesets the formulas in some elements of a page that has KaTeX; `output` is KaTeX's option. */
 const renderFormulas = (elements, output) => {
-  // Rustdoc and mdBook turn quotes, dashes and dots of the source into typographic characters.
+  // Rustdoc turns quotes, dashes and dots of the source into typographic characters.
   const ascii = (tex) => tex
     .replace(/[\u2018\u2019]/g, "'")
     .replace(/[\u201c\u201d]/g, '"')
