@@ -28,7 +28,7 @@ struct File {
 pub(super) struct Faults {
     /// Links to a file or a place that is not there.
     pub(super) dead: Vec<String>,
-    /// What a browser would fetch from elsewhere.
+    /// Targets outside of the site that a browser would fetch.
     pub(super) network: Vec<String>,
     /// Pages that no chain of links from the first page reaches.
     pub(super) lost: Vec<String>,

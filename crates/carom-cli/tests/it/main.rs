@@ -16,6 +16,8 @@ mod layouts;
 mod protocol;
 mod simultaneous;
 mod sweep;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod urdf;
 mod usage;
 mod verdicts;
