@@ -124,7 +124,7 @@ fn lead(files: &BTreeMap<String, File>, from: &str, target: &str) -> Result<(), 
 }
 
 /// Returns the path within the site, and the place in it, of the link `target` on the page `from`; `None` if it leads elsewhere.
-fn resolve(from: &str, target: &str) -> Result<Option<(String, String)>, &'static str> {
+pub(super) fn resolve(from: &str, target: &str) -> Result<Option<(String, String)>, &'static str> {
     let is_other = |start: &&str| target.starts_with(*start);
     let others = ["data:", "blob:", "javascript:", "mailto:"];
     if target.is_empty() || is_elsewhere(target) || others.iter().any(|s| is_other(&s)) {
