@@ -78,14 +78,16 @@ fn cradle(readme: &str, out: &Path) -> anyhow::Result<String> {
         .and_then(|(_, rest)| rest.split_once(SCENE.1));
     let (scene, _) = scene.context("README.md has no scene `cradle.toml`")?;
     let folder = out.join(CRADLE);
-    let file = tempfile::Builder::new().suffix(".toml").tempfile()?;
-    fs::write(file.path(), scene)?;
+    // The name of the file is the heading of the runs.
+    let scenes = tempfile::tempdir()?;
+    let file = scenes.path().join("cradle.toml");
+    fs::write(&file, scene)?;
     let laws = LAWS.join(",");
     let arguments = [
         "carom".as_ref(),
         "--quiet".as_ref(),
         "run".as_ref(),
-        file.path().as_os_str(),
+        file.as_os_str(),
         "--law".as_ref(),
         laws.as_ref(),
         "--out".as_ref(),

@@ -51,7 +51,13 @@ pub(crate) fn compared(
     let columns = |out: &mut String, show: &dyn Fn(&Record) -> Result<String, ExportError>| {
         out.push_str("<div class=\"columns compared\">\n");
         for run in runs {
-            let _ = writeln!(out, "<div>\n{}</div>", show(&run.record)?);
+            // On a phone the columns stand below each other, far from their headings.
+            let label = escape(&run.label);
+            let _ = writeln!(
+                out,
+                "<div>\n<p class=\"status\">{label}</p>\n{}</div>",
+                show(&run.record)?
+            );
         }
         out.push_str("</div>\n");
         Ok::<(), ExportError>(())
