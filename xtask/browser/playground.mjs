@@ -60,6 +60,11 @@ for (const tab of ["balls", "box", "penny", "json"]) {
   await page.click(`.tabs [data-tab=${tab}]`);
   await page.waitForTimeout(100);
   shown.push(await read(page));
+  const hidden = await page.evaluate(() => {
+    const table = document.querySelector("#table");
+    return table.scrollWidth - table.clientWidth;
+  });
+  expect(hidden <= 0, `${tab}: ${hidden} pixels of the table of outcomes are cut off`);
   await screenshot(page, tab);
 }
 await page.selectOption("#command", "lcp");
