@@ -77,6 +77,7 @@ mod certificate;
 mod class;
 pub mod cone;
 mod contact;
+pub mod contact_problem;
 mod enclosure;
 mod enumerate;
 mod error;

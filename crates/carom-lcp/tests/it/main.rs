@@ -5,6 +5,7 @@ mod classic;
 mod common;
 mod companions;
 mod cones;
+mod contact_problem;
 mod decisions;
 mod families;
 mod robustness;

@@ -1,10 +1,10 @@
 //! Contacts with round friction cones.
 
-mod heaps;
+pub mod heaps;
 mod near;
-mod scene;
+pub mod scene;
 mod settling;
-mod siconos;
+pub mod siconos;
 mod sparse;
 
 use crate::common::Stream;

@@ -1,0 +1,227 @@
+//! Newton's method on the equations of the projections: full steps, no line search.
+//!
+//! A solution is a root of $F = \lambda - P(\lambda - rw)$, $P$ the projection of a [`Law`]. With its derivative $D$,
+//! $A = I - D$ and $B = rD$ a step solves $(A + B(G + R + \epsilon))\Delta\lambda = -F$. The regularization $\epsilon$ stands
+//! in the matrix only and vanishes with the residual: steps stay defined where contacts depend on each other, and
+//! convergence is faster than linear.
+
+use super::law::{Law, Square, Triple};
+use super::linear::Linear;
+use super::problem::WIDTH;
+use super::system::{Springs, System};
+use carom_numeric::kernel::{larger, norm};
+
+/// Exponent of the regularization $\epsilon = c\rho^{3/4}$, $\rho$ the residual: it vanishes more slowly than the residual,
+/// and convergence is still faster than linear.
+const REGULARIZATION_POWER: f64 = 0.75;
+
+/// Growth of the factor $c$ after a step that makes the residual [`WORSE`] times larger.
+const REGULARIZATION_GROWTH: f64 = 1.5;
+
+/// Change of the factor $c$ after a step that reduces the residual by less than half.
+const REGULARIZATION_DECAY: f64 = 0.5;
+
+/// A step that makes the residual this many times larger was too long. Smaller rises are usual when the friction of a
+/// contact at the edge of its cone changes direction.
+const WORSE: f64 = 3.0;
+
+/// A run ends after this many steps without a new least residual.
+const STALLED: usize = 15;
+
+/// Number of extra steps after the tolerance is met, where convergence is quadratic.
+const POLISHING: usize = 2;
+
+/// The extra steps end at this residual: further digits are rounding errors.
+const POLISHED: f64 = 1e-15;
+
+/// Impulses with what follows from them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Point {
+    pub(super) impulse: Vec<Triple>,
+    /// Velocities $u = b + G\lambda$.
+    pub(super) velocity: Vec<Triple>,
+    /// Errors $F$ of the projections.
+    error: Vec<Triple>,
+    /// Derivatives $D$ of the projections.
+    derivative: Vec<Square>,
+    /// Natural map, relative to the largest velocity before or impulse of the island.
+    pub(super) residual: f64,
+}
+
+impl Point {
+    /// Sets the impulses to zero.
+    pub(super) fn clear(&mut self, n: usize) {
+        self.impulse.clear();
+        self.impulse.resize(n, [0.0; WIDTH]);
+    }
+
+    /// Copies the impulses.
+    pub(super) fn set(&mut self, impulse: &[Triple]) {
+        self.impulse.clear();
+        self.impulse.extend_from_slice(impulse);
+    }
+
+    /// Computes velocities, errors, derivatives and the residual from the impulses.
+    pub(super) fn evaluate(&mut self, system: &mut System, law: Law, springs: &Springs) {
+        system.velocity_after(&self.impulse, &mut self.velocity);
+        self.error.clear();
+        self.derivative.clear();
+        let (mut worst, mut size) = (0.0, system.speed);
+        for (i, contact) in system.contacts.iter().enumerate() {
+            let (l, p) = (&self.impulse[i], &springs.preload[i]);
+            let compliance = springs.compliance[i];
+            let step = step_length(compliance);
+            let mut w = self.velocity[i];
+            w[0] -= contact.target;
+            for (w, (l, p)) in w.iter_mut().zip(l.iter().zip(p)) {
+                *w += compliance * (l - p);
+            }
+            let y = std::array::from_fn(|k| l[k] - step * w[k]);
+            let (projected, derivative) = contact.project(law, &y);
+            self.error
+                .push(std::array::from_fn(|k| l[k] - projected[k]));
+            self.derivative.push(derivative);
+            worst = larger(worst, norm(&contact.natural(law, l, &w)));
+            size = size.max(norm(l));
+        }
+        self.residual = match worst {
+            0.0 => 0.0,
+            _ => worst / size,
+        };
+    }
+}
+
+/// Returns the step length $r$ of the projections: one in the scale of the contacts, less for springs that are soft there.
+fn step_length(compliance: f64) -> f64 {
+    if compliance > 1.0 {
+        1.0 / compliance
+    } else {
+        1.0
+    }
+}
+
+/// Limits of a run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) tolerance: f64,
+    pub(super) steps: usize,
+    /// True if up to [`POLISHING`] more steps follow, where convergence is quadratic.
+    pub(super) polishes: bool,
+}
+
+/// Newton's method with its work space.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Newton {
+    a: Vec<Square>,
+    b: Vec<Square>,
+    soft: Vec<f64>,
+    step: Vec<Triple>,
+    /// Impulses with the least residual of the last run.
+    best: Vec<Triple>,
+    best_residual: f64,
+    /// Number of steps since the start of the solve.
+    pub(super) n_steps: u64,
+}
+
+impl Newton {
+    /// Runs Newton's method from the impulses of `point`, which ends at the impulses with the least residual. Returns true
+    /// if that is at most the tolerance. `is_ended` looks at every point and can end the run.
+    pub(super) fn run(
+        &mut self,
+        (system, linear): (&mut System, &mut Linear),
+        (law, springs): (Law, &Springs),
+        point: &mut Point,
+        limits: Limits,
+        mut is_ended: impl FnMut(&mut Self, &mut System, &mut Linear, &mut Point) -> bool,
+    ) -> bool {
+        point.evaluate(system, law, springs);
+        self.keep(point);
+        let (mut c, mut polishing, mut stalled) = (1.0, 0, 0);
+        for n_steps in 0..limits.steps + POLISHING {
+            if point.residual <= limits.tolerance {
+                if !limits.polishes || polishing == POLISHING || point.residual <= POLISHED {
+                    break;
+                }
+                polishing += 1;
+            }
+            let is_late = n_steps >= limits.steps && polishing == 0;
+            if is_late || stalled == STALLED || is_ended(self, system, linear, point) {
+                break;
+            }
+            let before = point.residual;
+            let soft = c * libm::pow(before.min(1.0), REGULARIZATION_POWER);
+            if !self.step((system, linear), springs, point, soft) {
+                break;
+            }
+            point.evaluate(system, law, springs);
+            if !point.residual.is_finite() || (polishing > 0 && point.residual > limits.tolerance) {
+                break;
+            }
+            stalled = if point.residual < self.best_residual {
+                0
+            } else {
+                stalled + 1
+            };
+            if stalled == 0 {
+                self.keep(point);
+            }
+            if point.residual > WORSE * before {
+                c *= REGULARIZATION_GROWTH;
+            } else if point.residual > 0.5 * before {
+                c *= REGULARIZATION_DECAY;
+            }
+        }
+        if point.residual != self.best_residual {
+            point.set(&self.best);
+            point.evaluate(system, law, springs);
+        }
+        point.residual <= limits.tolerance
+    }
+
+    fn keep(&mut self, point: &Point) {
+        self.best_residual = point.residual;
+        self.best.clear();
+        self.best.extend_from_slice(&point.impulse);
+    }
+
+    /// Adds one step to the impulses. Returns false if the step cannot be computed.
+    fn step(
+        &mut self,
+        (system, linear): (&System, &mut Linear),
+        springs: &Springs,
+        point: &mut Point,
+        soft: f64,
+    ) -> bool {
+        self.n_steps += 1;
+        let soft = soft.max(linear.least_softness());
+        self.a.clear();
+        self.b.clear();
+        self.soft.clear();
+        self.step.clear();
+        for ((d, error), compliance) in point
+            .derivative
+            .iter()
+            .zip(&point.error)
+            .zip(&springs.compliance)
+        {
+            let r = step_length(*compliance);
+            self.a.push(std::array::from_fn(|i| {
+                std::array::from_fn(|j| f64::from(u8::from(i == j)) - d[i][j])
+            }));
+            self.b.push(d.map(|row| row.map(|x| r * x)));
+            self.soft.push(compliance + soft);
+            self.step.push(error.map(|x| -x));
+        }
+        if !linear.factor(system, &self.a, &self.b, &self.soft) {
+            return false;
+        }
+        linear.solve(system, &mut self.step);
+        let is_finite = self.step.as_flattened().iter().all(|x| x.is_finite());
+        if is_finite {
+            for (l, d) in point.impulse.iter_mut().zip(&self.step) {
+                *l = super::system::add(*l, d);
+            }
+        }
+        is_finite
+    }
+}

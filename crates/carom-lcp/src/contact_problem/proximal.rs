@@ -1,0 +1,145 @@
+//! Proximal points: a sequence of problems whose contacts yield a little around the last impulses.
+
+use super::law::{Law, Triple};
+use super::linear::Linear;
+use super::newton::{Limits, Newton, Point};
+use super::system::{Springs, System};
+
+/// First compliance of an attempt from the best impulses.
+const COMPLIANCE: f64 = 0.01;
+
+/// First compliance of an attempt from zero.
+const COMPLIANCE_FROM_ZERO: f64 = 0.1;
+
+/// Largest number of problems of the two attempts.
+const LEVELS: usize = 40;
+const LEVELS_FROM_ZERO: usize = 60;
+
+/// Largest number of Newton steps of one problem.
+const STEPS: usize = 12;
+
+/// A problem is solved to this fraction of the residual before it.
+const GAIN: f64 = 0.1;
+
+/// Change of the compliance after a problem that took at most [`FEW`] or [`SOME`] steps, and after one that failed.
+const QUICK: f64 = 0.1;
+const SLOW: f64 = 0.3;
+const GROWTH: f64 = 5.0;
+const FEW: u64 = 4;
+const SOME: u64 = 7;
+
+/// An attempt ends after this many failures one after the other.
+const FAILURES: usize = 6;
+
+/// Proximal-point method with its work space.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Proximal {
+    springs: Springs,
+    center: Vec<Triple>,
+    best: Vec<Triple>,
+}
+
+impl Proximal {
+    /// Solves the problem of the law of friction with the springs `given` from the impulses of `point`, then from zero.
+    /// `point` ends at the impulses with the least residual. Returns true if that is at most `tolerance`.
+    pub(super) fn run(
+        &mut self,
+        (system, linear): (&mut System, &mut Linear),
+        newton: &mut Newton,
+        (given, point): (&Springs, &mut Point),
+        tolerance: f64,
+    ) -> bool {
+        let law = Law::Coulomb;
+        for (levels, compliance, is_from_zero) in [
+            (LEVELS, COMPLIANCE, false),
+            (LEVELS_FROM_ZERO, COMPLIANCE_FROM_ZERO, true),
+        ] {
+            point.evaluate(system, law, given);
+            if point.residual <= tolerance {
+                return true;
+            }
+            self.best.clone_from(&point.impulse);
+            let best = point.residual;
+            if is_from_zero {
+                point.clear(system.len());
+            }
+            let limits = (levels, compliance, tolerance);
+            self.attempt(
+                (system, linear),
+                newton,
+                (law, given),
+                point,
+                limits,
+                |_, _, _| false,
+            );
+            if point.residual > best {
+                point.set(&self.best);
+                point.evaluate(system, law, given);
+            }
+        }
+        point.residual <= tolerance
+    }
+
+    /// Follows proximal points from the impulses of `point`: at most so many, beginning with the given compliance, until the
+    /// residual is at most the tolerance or `is_ended` says so.
+    pub(super) fn attempt(
+        &mut self,
+        (system, linear): (&mut System, &mut Linear),
+        newton: &mut Newton,
+        (law, given): (Law, &Springs),
+        point: &mut Point,
+        (levels, mut compliance, tolerance): (usize, f64, f64),
+        mut is_ended: impl FnMut(&mut System, &mut Linear, &mut Point) -> bool,
+    ) {
+        let mut failures = 0;
+        point.evaluate(system, law, given);
+        for _ in 0..levels {
+            let is_over = point.residual <= tolerance || failures == FAILURES;
+            if is_over || is_ended(system, linear, point) {
+                return;
+            }
+            self.soften(given, &point.impulse, compliance);
+            self.center.clone_from(&point.impulse);
+            let goal = GAIN * point.residual.max(tolerance);
+            let limits = Limits {
+                tolerance: goal,
+                steps: STEPS,
+                polishes: false,
+            };
+            let before = newton.n_steps;
+            let is_solved = newton.run(
+                (system, linear),
+                (law, &self.springs),
+                point,
+                limits,
+                |_, _, _, _| false,
+            );
+            let steps = newton.n_steps - before;
+            if !is_solved {
+                failures += 1;
+                compliance *= GROWTH;
+                point.set(&self.center);
+            } else {
+                failures = 0;
+                if steps <= FEW {
+                    compliance *= QUICK;
+                } else if steps <= SOME {
+                    compliance *= SLOW;
+                }
+            }
+            point.evaluate(system, law, given);
+        }
+    }
+
+    /// Sets the springs of the next problem: $R + \epsilon$ and $p' = (Rp + \epsilon\lambda)/(R + \epsilon)$.
+    fn soften(&mut self, given: &Springs, impulse: &[Triple], compliance: f64) {
+        self.springs.compliance.clear();
+        self.springs.preload.clear();
+        for ((stiff, p), l) in given.compliance.iter().zip(&given.preload).zip(impulse) {
+            let total = stiff + compliance;
+            self.springs.compliance.push(total);
+            let mean = |k: usize| (stiff * p[k] + compliance * l[k]) / total;
+            self.springs.preload.push([mean(0), mean(1), mean(2)]);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Answers and refusals.
+
+use super::problem::ContactProblem;
+
+/// Choice among several answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Member {
+    /// Rest, if impulses in the cones balance the momentum; then the limit of equally compliant contacts.
+    #[default]
+    Even,
+    /// The first answer that is found, without a search for rest.
+    Any,
+}
+
+/// State in which a contact leaves the impulses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// No impulse acts.
+    #[default]
+    Open,
+    /// The contact is closed and does not slip.
+    Stick,
+    /// The contact is closed and slips.
+    Slide,
+}
+
+/// Uniqueness of an answer, as far as its modes tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Rank {
+    /// Impulses and velocities are locally unique.
+    #[default]
+    Unique,
+    /// The velocities are unique, the impulses are not.
+    SharedImpulses,
+    /// The velocities form a family of this dimension.
+    Family(usize),
+}
+
+/// Answer of a contact problem.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Solution {
+    /// Impulses on the rows (N·s).
+    pub impulse: Vec<f64>,
+    /// Velocities of the rows after the impulses (m/s).
+    pub velocity: Vec<f64>,
+    /// Modes, one per contact.
+    pub modes: Vec<Mode>,
+    /// Largest error of the contact conditions, relative to the largest velocity or impulse of its island. With the row
+    /// scale $g_i$, the largest diagonal entry of $G_{ii}$, it is
+    ///
+    /// $$ \frac{\max_i \sqrt{g_i} \lVert\lambda_i - P_K(\lambda_i - \hat w_i/g_i)\rVert}
+    /// {\max_i \max(\lVert b_i\rVert/\sqrt{g_i}, \sqrt{g_i}\lVert\lambda_i\rVert)}, \qquad
+    /// \hat w = (w_n + \mu\lVert w_t\rVert, w_t). $$
+    pub residual: f64,
+    /// Choice that was kept: [`Member::Any`] if the path of compliant contacts ends before its limit.
+    pub member: Member,
+    /// Uniqueness, if the even member was asked for.
+    pub rank: Rank,
+    /// True if impulses in the cones balance the momentum: all rows with friction and all normals are at rest.
+    pub rests: bool,
+    /// Number of Newton steps.
+    pub steps: u64,
+    /// Counted work: rows of all matrices that were factored.
+    pub work: u64,
+}
+
+impl Solution {
+    /// Makes room for the answer of a problem.
+    pub(super) fn reset(&mut self, problem: &ContactProblem<'_>, member: Member) {
+        let n = problem.velocity().len();
+        for values in [&mut self.impulse, &mut self.velocity] {
+            values.clear();
+            values.resize(n, 0.0);
+        }
+        self.modes.clear();
+        self.modes.resize(problem.blocks().len(), Mode::Open);
+        self.residual = 0.0;
+        self.rank = Rank::Unique;
+        self.rests = true;
+        self.member = member;
+        self.steps = 0;
+        self.work = 0;
+    }
+}
+
+/// Reason why a contact problem has no told answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Refusal {
+    /// The search ended with too large an error.
+    #[error(
+        "contact impulses miss the contact conditions by {residual:e}: at most 1e-9 is accepted; round the data less"
+    )]
+    NotConverged {
+        /// Residual of the best impulses.
+        residual: f64,
+        /// Best impulses.
+        best: Solution,
+    },
+}

@@ -1,0 +1,296 @@
+//! The stages of a solve, island by island.
+
+use super::even::Path;
+use super::law::{Law, Triple};
+use super::linear::Linear;
+use super::newton::{Limits, Newton, Point};
+use super::problem::{ContactProblem, Kind, Operator};
+use super::proximal::Proximal;
+use super::rank::Uniqueness;
+use super::rest::Rest;
+use super::solution::{Member, Mode, Rank, Refusal, Solution};
+use super::system::System;
+
+/// Residual that a solve aims at: a thousandth of what is accepted, and a thousand times the rounding error of a heap of some
+/// hundred contacts.
+const GOAL: f64 = 1e-12;
+
+/// Largest residual of an answer.
+const ACCEPTED: f64 = 1e-9;
+
+/// Limits of Newton's method in the second stage.
+const LIMITS: Limits = Limits {
+    tolerance: GOAL,
+    steps: 25,
+    polishes: true,
+};
+
+/// A contact that carries slides if its tangential velocity exceeds this fraction of the largest velocity.
+const SLIDES: f64 = 1e-9;
+
+/// Work space of [`solve`]. Once it has solved a problem, it solves others of that size without allocations, and keeps the
+/// symbolic factors of the last pattern.
+#[derive(Clone, Debug, Default)]
+pub struct Workspace {
+    pub(super) system: System,
+    pub(super) linear: Linear,
+    pub(super) newton: Newton,
+    pub(super) proximal: Proximal,
+    pub(super) rest: Rest,
+    pub(super) point: Point,
+    path: Path,
+    kept: Vec<Triple>,
+    uniqueness: Uniqueness,
+    starts: Vec<usize>,
+    /// Island of every contact, as the index of one of its contacts.
+    parents: Vec<u32>,
+    members: Vec<u32>,
+    solution: Solution,
+}
+
+/// Solves a contact problem. `member` says which of several answers is wanted.
+///
+/// # Errors
+///
+/// A [`Refusal`], with a proof or with the best impulses.
+pub fn solve<'w>(
+    problem: &ContactProblem<'_>,
+    member: Member,
+    workspace: &'w mut Workspace,
+) -> Result<&'w Solution, Refusal> {
+    workspace.solve(problem, member)?;
+    Ok(&workspace.solution)
+}
+
+impl Workspace {
+    fn solve(&mut self, problem: &ContactProblem<'_>, member: Member) -> Result<(), Refusal> {
+        self.find_islands(problem);
+        self.solution.reset(problem, member);
+        self.newton.n_steps = 0;
+        for first in 0..problem.blocks().len() {
+            if self.parents[first] as usize != first {
+                continue;
+            }
+            self.members.clear();
+            let of_island = (first..problem.blocks().len())
+                .filter(|i| self.parents[*i] as usize == first)
+                .map(|i| i as u32);
+            self.members.extend(of_island);
+            self.system.prepare(problem, &self.starts, &self.members);
+            self.linear.begin(&mut self.system);
+            let rests = self.solve_island(member);
+            if member == Member::Even {
+                self.select(rests);
+            }
+            self.write(rests);
+        }
+        self.solution.steps = self.newton.n_steps;
+        if self.solution.residual <= ACCEPTED {
+            return Ok(());
+        }
+        Err(Refusal::NotConverged {
+            residual: self.solution.residual,
+            best: self.solution.clone(),
+        })
+    }
+
+    /// Finds the islands: contacts that are coupled by bodies. The least contact of an island stands for it.
+    fn find_islands(&mut self, problem: &ContactProblem<'_>) {
+        self.starts.clear();
+        self.parents.clear();
+        let mut n = 0;
+        for (i, block) in problem.blocks().iter().enumerate() {
+            self.starts.push(n);
+            self.parents.push(i as u32);
+            n += block.kind.width();
+        }
+        match problem.operator() {
+            Operator::Dense(matrix) => {
+                let mut j = 0;
+                for (column, entries) in matrix.chunks_exact(n.max(1)).enumerate() {
+                    if self.starts.get(j + 1).is_some_and(|next| column >= *next) {
+                        j += 1;
+                    }
+                    for i in 0..j {
+                        let rows = self.starts[i]..self.starts[i + 1];
+                        if entries[rows].iter().any(|x| *x != 0.0) {
+                            self.join(i, j);
+                        }
+                    }
+                }
+            }
+            Operator::Bodies(bodies) => {
+                self.members.clear();
+                self.members.resize(bodies.n_bodies(), u32::MAX);
+                for (i, sides) in bodies.sides().iter().enumerate() {
+                    for body in sides.bodies {
+                        let Some(first) = self.members.get_mut(body as usize) else {
+                            continue;
+                        };
+                        if *first == u32::MAX {
+                            *first = i as u32;
+                        }
+                        let first = *first as usize;
+                        self.join(first, i);
+                    }
+                }
+            }
+        }
+        for i in 0..self.parents.len() {
+            self.parents[i] = self.root(i) as u32;
+        }
+    }
+
+    fn root(&self, mut i: usize) -> usize {
+        while self.parents[i] as usize != i {
+            i = self.parents[i] as usize;
+        }
+        i
+    }
+
+    fn join(&mut self, i: usize, j: usize) {
+        let (a, b) = (self.root(i), self.root(j));
+        self.parents[a.max(b)] = a.min(b) as u32;
+        self.parents[i] = a.min(b) as u32;
+        self.parents[j] = a.min(b) as u32;
+    }
+
+    /// Solves the island in `system`. Returns true if it comes to rest.
+    fn solve_island(&mut self, member: Member) -> bool {
+        let Self {
+            system,
+            linear,
+            newton,
+            proximal,
+            rest,
+            point,
+            ..
+        } = self;
+        let springs = std::mem::take(&mut system.springs);
+        point.set(&springs.preload);
+        let can_rest = member == Member::Even
+            && springs.compliance.iter().all(|r| *r == 0.0)
+            && system.contacts.iter().all(|c| {
+                c.target == 0.0
+                    && c.floor == 0.0
+                    && c.cap == f64::INFINITY
+                    && !matches!(c.kind, Kind::Against(_))
+            });
+        if can_rest && rest.find((system, linear), (newton, proximal), point) {
+            point.evaluate(system, Law::Coulomb, &springs);
+            if point.residual > GOAL {
+                newton.run(
+                    (system, linear),
+                    (Law::Coulomb, &springs),
+                    point,
+                    LIMITS,
+                    |_, _, _, _| false,
+                );
+            }
+            system.springs = springs;
+            return true;
+        }
+        let is_solved = newton.run(
+            (system, linear),
+            (Law::Coulomb, &springs),
+            point,
+            LIMITS,
+            |_, _, _, _| false,
+        );
+        if !is_solved {
+            proximal.run((system, linear), newton, (&springs, point), GOAL);
+        }
+        system.springs = springs;
+        false
+    }
+
+    /// Examines the answer of the island. If it is one of many, replaces it by the even member.
+    fn select(&mut self, rests: bool) {
+        let Self {
+            system,
+            linear,
+            newton,
+            proximal,
+            rest,
+            point,
+            path,
+            uniqueness,
+            kept,
+            solution,
+            ..
+        } = self;
+        let is_rigid = system.springs.compliance.iter().all(|r| *r == 0.0);
+        if !is_rigid || point.residual > ACCEPTED {
+            return;
+        }
+        let rank = uniqueness.rank(system, point, rests);
+        solution.rank = solution.rank.max(rank);
+        if rank == Rank::Unique || (rests && rest.is_least) {
+            return;
+        }
+        kept.clone_from(&point.impulse);
+        let residual = point.residual;
+        let law = if rests { Law::Cone } else { Law::Coulomb };
+        let mut is_even = path.follow((system, linear), newton, law, point);
+        let springs = std::mem::take(&mut system.springs);
+        if is_even {
+            is_even = if rests {
+                rest.end((system, linear), newton, point)
+            } else {
+                newton.run(
+                    (system, linear),
+                    (law, &springs),
+                    point,
+                    LIMITS,
+                    |_, _, _, _| false,
+                ) || proximal.run((system, linear), newton, (&springs, point), GOAL)
+            };
+        }
+        if !is_even {
+            point.set(kept);
+        }
+        point.evaluate(system, Law::Coulomb, &springs);
+        if point.residual > residual.max(GOAL) {
+            is_even = false;
+            point.set(kept);
+            point.evaluate(system, Law::Coulomb, &springs);
+        }
+        system.springs = springs;
+        if !is_even {
+            solution.member = Member::Any;
+        }
+    }
+
+    /// Writes impulses, velocities and modes of the island into the solution.
+    fn write(&mut self, rests: bool) {
+        let solution = &mut self.solution;
+        let (system, point) = (&self.system, &self.point);
+        let limit = SLIDES * system.speed;
+        for (at, i) in system.members.iter().enumerate() {
+            let i = *i as usize;
+            let (contact, factor) = (&system.contacts[at], system.factor(at));
+            let (l, u) = (&point.impulse[at], &point.velocity[at]);
+            let width = contact.kind.width();
+            let first = self.starts[i];
+            for k in 0..width {
+                let is_held = rests && (k == 0 || contact.friction > 0.0);
+                solution.impulse[first + k] = l[k] * factor * system.unit;
+                solution.velocity[first + k] = match is_held {
+                    true => 0.0,
+                    false => u[k] / factor * system.unit,
+                };
+            }
+            let tangential = carom_numeric::kernel::norm(&u[1..]);
+            solution.modes[i] = if l[0] == 0.0 {
+                Mode::Open
+            } else if tangential > limit && !rests {
+                Mode::Slide
+            } else {
+                Mode::Stick
+            };
+        }
+        solution.residual = solution.residual.max(point.residual);
+        solution.rests &= rests;
+        solution.work += self.linear.work;
+    }
+}

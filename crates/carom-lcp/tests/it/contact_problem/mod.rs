@@ -1,0 +1,4 @@
+//! The contact problem: rest, answers, refusals.
+
+mod answers;
+mod statics;
