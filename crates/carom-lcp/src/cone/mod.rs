@@ -55,7 +55,7 @@ mod polygon;
 mod problem;
 mod residual;
 mod scale;
-mod single;
+pub(crate) mod single;
 mod solution_branch;
 mod sparse;
 mod weak;

@@ -75,7 +75,7 @@ pub fn single_contact(problem: &ConeProblem<'_>) -> Result<SingleContact, LcpErr
 /// Block of one contact in the Delassus matrix, in the eigenvectors of $S = G_{tt} - gg^T/G_{nn}$,
 /// $g = G_{tn}$.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Block {
+pub(crate) struct Block {
     /// Normal entry $G_{nn}$.
     normal: f64,
     friction: f64,
@@ -97,7 +97,7 @@ impl Block {
     /// Prepares the solution of a problem with one contact from its 3 × 3 block of the Delassus matrix.
     /// `entry(i, j)` returns an entry of this symmetric block, with index 0 for the normal, 1 and 2 for the
     /// tangents. `friction` is the friction coefficient.
-    pub(super) fn new(entry: impl Fn(usize, usize) -> f64, friction: f64) -> Self {
+    pub(crate) fn new(entry: impl Fn(usize, usize) -> f64, friction: f64) -> Self {
         let normal = entry(0, 0);
         let g = [entry(1, 0), entry(2, 0)];
         let tangent = [entry(1, 1), entry(2, 1), entry(2, 2)];
@@ -123,13 +123,13 @@ impl Block {
 
     /// Returns the contact with a prescribed slip direction: a unit vector in the tangent plane. Friction then acts
     /// opposite to this vector. With `None` no direction is prescribed.
-    pub(super) fn with_slip(self, slip: Option<[f64; 2]>) -> Self {
+    pub(crate) fn with_slip(self, slip: Option<[f64; 2]>) -> Self {
         Self { slip, ..self }
     }
 
     /// Solves the frictional impact of one contact. `velocity` holds the normal velocity before the impact times
     /// one plus the restitution, and the two tangential velocities. The normal impulse is at most `cap`.
-    pub(super) fn solve(&self, velocity: [f64; 3], cap: f64) -> SingleContact {
+    pub(crate) fn solve(&self, velocity: [f64; 3], cap: f64) -> SingleContact {
         let solution = self.uncapped(velocity);
         if solution.impulse[0] <= cap {
             return solution;
@@ -139,7 +139,7 @@ impl Block {
 
     /// Solves the frictional impact of one contact with a normal impulse of at least `floor`. `velocity` holds the
     /// velocities without that impulse: normal and two tangents.
-    pub(super) fn solve_above(&self, velocity: [f64; 3], floor: f64) -> SingleContact {
+    pub(crate) fn solve_above(&self, velocity: [f64; 3], floor: f64) -> SingleContact {
         let solution = self.uncapped(velocity);
         if solution.impulse[0] >= floor {
             return solution;

@@ -15,7 +15,7 @@ const STEPS: usize = 25;
 
 /// Residual of a compliant problem, as a fraction of the compliance, and the least that is asked for. The last two
 /// are solved beyond it: a residual divided by the compliance is an error of the selected member.
-const CLOSE: f64 = 1e-3;
+const CLOSE: f64 = 0.1;
 const FOUND: f64 = 1e-13;
 
 /// Path of compliant problems with its work space.

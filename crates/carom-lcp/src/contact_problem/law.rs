@@ -126,8 +126,8 @@ impl Contact {
 
     /// Clears the entries of rows that the contact does not have.
     fn trim(&self, d: &mut Square) {
-        for k in self.kind.width()..WIDTH {
-            d[k][k] = 0.0;
+        for (k, row) in d.iter_mut().enumerate().skip(self.kind.width()) {
+            row[k] = 0.0;
         }
     }
 

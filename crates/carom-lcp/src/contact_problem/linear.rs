@@ -62,6 +62,8 @@ pub(super) struct Linear {
     triples: Vec<Triple>,
     velocities: BlockLu<BODY>,
     of_bodies: Vec<[f64; BODY]>,
+    /// Least pivot of the last dense matrix; zero for the other matrices.
+    pub(super) least_pivot: f64,
     /// Sum of the rows of all matrices that were factored.
     pub(super) work: u64,
 }
@@ -112,6 +114,7 @@ impl Linear {
         b: &[Square],
         soft: &[f64],
     ) -> bool {
+        self.least_pivot = 0.0;
         self.own.clear();
         self.b.clear();
         self.b.extend_from_slice(b);
@@ -224,7 +227,10 @@ impl Linear {
         }
         self.pivots.clear();
         self.pivots.resize(n, 0);
-        dense::lu(&mut self.matrix, n, &mut self.pivots)
+        let is_regular = dense::lu(&mut self.matrix, n, &mut self.pivots);
+        let pivots = (0..n).map(|k| self.matrix[k * n + k].abs());
+        self.least_pivot = pivots.fold(f64::INFINITY, f64::min);
+        is_regular
     }
 
     fn solve_rows(&mut self, system: &System, x: &mut [Triple]) {

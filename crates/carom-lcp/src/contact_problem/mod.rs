@@ -1,10 +1,12 @@
 //! Contacts with friction: rest first, then Newton's method, then proximal points.
 
 mod bodies;
+mod enumerate;
 mod even;
 mod law;
 mod linear;
 mod newton;
+mod no_answer;
 mod problem;
 mod proximal;
 mod rank;

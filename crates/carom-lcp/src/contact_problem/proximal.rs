@@ -16,7 +16,7 @@ const LEVELS: usize = 40;
 const LEVELS_FROM_ZERO: usize = 60;
 
 /// Largest number of Newton steps of one problem.
-const STEPS: usize = 12;
+const STEPS: usize = 25;
 
 /// A problem is solved to this fraction of the residual before it.
 const GAIN: f64 = 0.1;

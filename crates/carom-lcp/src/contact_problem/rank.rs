@@ -199,10 +199,10 @@ impl Uniqueness {
             for (j, block) in own.chain(beside) {
                 let (column, width) = self.places[j];
                 for c in 0..width as usize {
-                    for r in 0..*height as usize {
-                        let mut x: f64 = (0..WIDTH).map(|k| d[r][k] * block[k][c]).sum();
+                    for (r, d) in d.iter().enumerate().take(*height as usize) {
+                        let mut x: f64 = d.iter().zip(block).map(|(d, g)| d * g[c]).sum();
                         if i == j {
-                            x += f64::from(u8::from(r == c)) - d[r][c];
+                            x += f64::from(u8::from(r == c)) - d[c];
                         }
                         let at = (column as usize + c) * n + *row as usize + r;
                         self.jacobian.columns[at] = x;

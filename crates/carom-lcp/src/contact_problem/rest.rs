@@ -40,8 +40,11 @@ const BALANCED: f64 = 1e-11;
 /// 1e-12; the second serves ill-conditioned matrices, on which corrections with the first gain too little.
 const LEAST_NORM: [f64; 2] = [1e-4, 1e-8];
 
+/// Least pivot of a matrix that is regular in spite of its regularization: the only impulses of a balance are known then.
+const REGULAR: f64 = 0.01;
+
 /// An approximate proof that rest is impossible holds for all impulses up to this many times the present ones.
-const LARGEST: f64 = 1e4;
+const LARGEST: f64 = 100.0;
 
 /// Kinetic energy below which nothing is proven, relative to that before: the square of the velocity from which on a problem
 /// counts as close to its threshold.
@@ -91,6 +94,9 @@ impl Rest {
         }
         self.is_least = false;
         point.clear(n);
+        if linear.least_pivot > REGULAR {
+            return false;
+        }
         let rigid = std::mem::take(&mut self.rigid);
         let found = self.search((system, linear), (newton, proximal), point, &rigid);
         self.rigid = rigid;
@@ -224,9 +230,10 @@ impl Rest {
         self.trial.set(&point.impulse);
         self.pose(system, 0.0);
         self.trial.velocity.clone_from(&point.velocity);
-        let mut error = match point.residual <= FOUND {
-            true => self.imbalance(system),
-            false => f64::INFINITY,
+        let mut error = if point.residual <= FOUND {
+            self.imbalance(system)
+        } else {
+            f64::INFINITY
         };
         for least in LEAST_NORM {
             if error <= BALANCED * system.speed {

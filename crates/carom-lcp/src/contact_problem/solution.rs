@@ -86,14 +86,27 @@ impl Solution {
 /// Reason why a contact problem has no told answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Refusal {
+    /// No velocity separates all contacts as fast as their targets ask.
+    #[error("no velocity separates all contacts as fast as their targets ask: lower a restitution")]
+    NoAnswer {
+        /// Proof: normal impulses $\lambda_n \ge 0$, one per contact (N·s), with $J_n^T\lambda_n = 0$ and
+        /// $\lambda_n\cdot t > 0$.
+        normal_impulses: Vec<f64>,
+    },
+    /// Several answers with different velocities, none of which is the limit of equally compliant contacts.
+    #[error("{} answers with different velocities, none of which is the limit of compliant contacts: ask for any", .0.len())]
+    Ambiguous(
+        /// All answers, that of the least kinetic energy first.
+        Vec<Solution>,
+    ),
     /// The search ended with too large an error.
     #[error(
-        "contact impulses miss the contact conditions by {residual:e}: at most 1e-9 is accepted; round the data less"
+        "contact impulses miss the contact conditions by {residual:e}: at most 1e-9 is accepted"
     )]
     NotConverged {
         /// Residual of the best impulses.
         residual: f64,
         /// Best impulses.
-        best: Solution,
+        best: Box<Solution>,
     },
 }

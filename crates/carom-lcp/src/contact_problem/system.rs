@@ -3,6 +3,7 @@
 use super::bodies::{BODY, Bodies, FIXED, Sides, dot};
 use super::law::{Contact, Square, Triple};
 use super::problem::{ContactProblem, Kind, Operator, WIDTH};
+use crate::cone::single;
 use carom_numeric::block_lu::block::apply;
 use carom_numeric::kernel::norm;
 
@@ -293,6 +294,26 @@ impl System {
                 *limit /= unit;
             }
         }
+    }
+
+    /// Solves the law of friction of the only contact in closed form.
+    pub(super) fn single(&self) -> Triple {
+        let (contact, b, g) = (&self.contacts[0], self.velocity[0], &self.diagonal[0]);
+        let slip = match contact.kind {
+            Kind::Against(slip) => Some(slip),
+            Kind::Box(limit) => {
+                let push = -b[0] / g[0][0];
+                return [push.clamp(-limit, limit), 0.0, 0.0];
+            }
+            _ => None,
+        };
+        let block = single::Block::new(|i, j| g[i][j], contact.friction).with_slip(slip);
+        let velocity = [b[0] - contact.target, b[1], b[2]];
+        let solution = block.solve_above(velocity, contact.floor);
+        if solution.impulse[0] <= contact.cap {
+            return solution.impulse;
+        }
+        block.solve(velocity, contact.cap).impulse
     }
 
     /// Computes the velocities $b + G\lambda$ after the impulses.

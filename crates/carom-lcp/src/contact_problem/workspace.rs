@@ -1,15 +1,18 @@
 //! The stages of a solve, island by island.
 
+use super::enumerate;
 use super::even::Path;
 use super::law::{Law, Triple};
 use super::linear::Linear;
 use super::newton::{Limits, Newton, Point};
+use super::no_answer;
 use super::problem::{ContactProblem, Kind, Operator};
 use super::proximal::Proximal;
 use super::rank::Uniqueness;
 use super::rest::Rest;
 use super::solution::{Member, Mode, Rank, Refusal, Solution};
 use super::system::System;
+use carom_numeric::kernel::norm;
 
 /// Residual that a solve aims at: a thousandth of what is accepted, and a thousand times the rounding error of a heap of some
 /// hundred contacts.
@@ -24,6 +27,13 @@ const LIMITS: Limits = Limits {
     steps: 25,
     polishes: true,
 };
+
+/// Velocity up to which the closed form brings a contact to rest, relative to the one before.
+const BALANCED: f64 = 1e-11;
+
+/// Impulses above this, in units of the largest velocity, raise the suspicion that they have no limit: residuals are relative
+/// to them.
+const HUGE: f64 = 1e6;
 
 /// A contact that carries slides if its tangential velocity exceeds this fraction of the largest velocity.
 const SLIDES: f64 = 1e-9;
@@ -79,8 +89,9 @@ impl Workspace {
             self.system.prepare(problem, &self.starts, &self.members);
             self.linear.begin(&mut self.system);
             let rests = self.solve_island(member);
-            if member == Member::Even {
-                self.select(rests);
+            self.refuse_targets(problem)?;
+            if member == Member::Even && !self.select(rests) {
+                self.refuse_several(problem)?;
             }
             self.write(rests);
         }
@@ -90,7 +101,7 @@ impl Workspace {
         }
         Err(Refusal::NotConverged {
             residual: self.solution.residual,
-            best: self.solution.clone(),
+            best: Box::new(self.solution.clone()),
         })
     }
 
@@ -168,6 +179,16 @@ impl Workspace {
         } = self;
         let springs = std::mem::take(&mut system.springs);
         point.set(&springs.preload);
+        if system.len() == 1 && springs.compliance[0] == 0.0 {
+            point.impulse[0] = system.single();
+            point.evaluate(system, Law::Coulomb, &springs);
+            if point.residual <= GOAL {
+                let rests =
+                    member == Member::Even && norm(&point.velocity[0]) <= BALANCED * system.speed;
+                system.springs = springs;
+                return rests;
+            }
+        }
         let can_rest = member == Member::Even
             && springs.compliance.iter().all(|r| *r == 0.0)
             && system.contacts.iter().all(|c| {
@@ -178,14 +199,16 @@ impl Workspace {
             });
         if can_rest && rest.find((system, linear), (newton, proximal), point) {
             point.evaluate(system, Law::Coulomb, &springs);
-            if point.residual > GOAL {
-                newton.run(
+            let is_good = point.residual <= GOAL
+                || newton.run(
                     (system, linear),
                     (Law::Coulomb, &springs),
                     point,
                     LIMITS,
                     |_, _, _, _| false,
                 );
+            if !is_good {
+                proximal.run((system, linear), newton, (&springs, point), GOAL);
             }
             system.springs = springs;
             return true;
@@ -204,8 +227,57 @@ impl Workspace {
         false
     }
 
-    /// Examines the answer of the island. If it is one of many, replaces it by the even member.
-    fn select(&mut self, rests: bool) {
+    /// Refuses a problem whose targets contradict each other.
+    fn refuse_targets(&mut self, problem: &ContactProblem<'_>) -> Result<(), Refusal> {
+        let is_rigid = self.system.springs.compliance.iter().all(|r| *r == 0.0);
+        let largest = self.point.impulse.iter().map(|l| norm(l));
+        let is_solved = self.point.residual <= ACCEPTED && largest.fold(0.0, f64::max) <= HUGE;
+        if is_solved || !is_rigid {
+            return Ok(());
+        }
+        let Some(proof) = no_answer::proof(&mut self.system) else {
+            return Ok(());
+        };
+        let mut normal_impulses = vec![0.0; problem.blocks().len()];
+        for (at, (i, l)) in self.system.members.iter().zip(proof).enumerate() {
+            normal_impulses[*i as usize] = l * self.system.factor(at);
+        }
+        Err(Refusal::NoAnswer { normal_impulses })
+    }
+
+    /// Refuses planar contacts with several answers, if they are the whole problem: the path of compliant contacts has chosen
+    /// none of them.
+    fn refuse_several(&mut self, problem: &ContactProblem<'_>) -> Result<(), Refusal> {
+        let is_whole = self.members.len() == problem.blocks().len();
+        let springs = std::mem::take(&mut self.system.springs);
+        let found = if is_whole {
+            enumerate::answers((&mut self.system, &mut self.linear), &springs, ACCEPTED)
+        } else {
+            Vec::new()
+        };
+        let mut answers = Vec::new();
+        if found.len() > 1 {
+            for impulse in &found {
+                self.solution.reset(problem, Member::Any);
+                self.point.set(impulse);
+                self.point
+                    .evaluate(&mut self.system, Law::Coulomb, &springs);
+                let rank = self.uniqueness.rank(&mut self.system, &self.point, false);
+                self.solution.rank = rank;
+                self.write(false);
+                answers.push(self.solution.clone());
+            }
+        }
+        self.system.springs = springs;
+        if answers.is_empty() {
+            return Ok(());
+        }
+        Err(Refusal::Ambiguous(answers))
+    }
+
+    /// Examines the answer of the island. If it is one of many, replaces it by the even member. Returns false if the path to
+    /// that member breaks.
+    fn select(&mut self, rests: bool) -> bool {
         let Self {
             system,
             linear,
@@ -221,12 +293,12 @@ impl Workspace {
         } = self;
         let is_rigid = system.springs.compliance.iter().all(|r| *r == 0.0);
         if !is_rigid || point.residual > ACCEPTED {
-            return;
+            return true;
         }
         let rank = uniqueness.rank(system, point, rests);
         solution.rank = solution.rank.max(rank);
         if rank == Rank::Unique || (rests && rest.is_least) {
-            return;
+            return true;
         }
         kept.clone_from(&point.impulse);
         let residual = point.residual;
@@ -259,6 +331,7 @@ impl Workspace {
         if !is_even {
             solution.member = Member::Any;
         }
+        is_even || rests
     }
 
     /// Writes impulses, velocities and modes of the island into the solution.
@@ -280,7 +353,7 @@ impl Workspace {
                     false => u[k] / factor * system.unit,
                 };
             }
-            let tangential = carom_numeric::kernel::norm(&u[1..]);
+            let tangential = norm(&u[1..]);
             solution.modes[i] = if l[0] == 0.0 {
                 Mode::Open
             } else if tangential > limit && !rests {

@@ -2,6 +2,7 @@
 
 use crate::common::Stream;
 use carom_lcp::cone::{BodyRows, ConeProblem, SparseConeProblem, SparseContact};
+use carom_lcp::contact_problem::{self, Bodies};
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 
 /// Rigid bodies with contacts, as contact rows and masses. Velocities are (v, ω), body after body.
@@ -104,6 +105,29 @@ impl Scene {
             problem.push_contact(&contact).unwrap();
         }
         problem
+    }
+
+    /// Returns the bodies and rows of the scene.
+    pub fn bodies(&self) -> Bodies {
+        let mut bodies = Bodies::default();
+        for (mass, inertia) in self.masses.iter().zip(&self.inertias) {
+            let diagonal = |k: usize| if k < 3 { *mass } else { inertia[k - 3] };
+            let entry = |i, j| if i == j { diagonal(i) } else { 0.0 };
+            let matrix = std::array::from_fn(|i| std::array::from_fn(|j| entry(i, j)));
+            bodies.push_body(&matrix).unwrap();
+        }
+        for rows in self.rows.chunks_exact(3) {
+            let of = |body: usize| contact_problem::BodyRows {
+                body,
+                rows: std::array::from_fn(|k| {
+                    std::array::from_fn(|at| rows[k].get(6 * body + at).copied().unwrap_or(0.0))
+                }),
+            };
+            let is_on = |body: &usize| of(*body).rows.as_flattened().iter().any(|x| *x != 0.0);
+            let on: Vec<_> = (0..self.n_bodies()).filter(is_on).map(of).collect();
+            bodies.push_contact(&on[0], on.get(1)).unwrap();
+        }
+        bodies
     }
 
     /// Returns the contact problem of the scene in contact space, with a dense Delassus matrix.

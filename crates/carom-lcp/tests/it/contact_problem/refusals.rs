@@ -1,0 +1,167 @@
+//! Problems without an answer, or with several, and bad data.
+
+use super::statics::{Rows, balanced};
+use crate::common::Stream;
+use carom_lcp::LcpError;
+use carom_lcp::contact_problem::{
+    Block, ContactProblem, Kind, Member, Operator, Rank, Refusal, Workspace, solve,
+};
+use nalgebra::{DMatrix, DVector};
+
+/// A ball between two walls that both throw it back: the proof is recomputed.
+#[test]
+fn targets_that_contradict_each_other_are_refused_with_a_proof() {
+    for kind in [Kind::Normal, Kind::Round] {
+        let width = kind.width();
+        let mut rows = DMatrix::zeros(2 * width, 3);
+        rows[(0, 0)] = 1.0;
+        rows[(width, 0)] = -1.0;
+        for k in 1..width {
+            rows[(k, k)] = 1.0;
+            rows[(width + k, k)] = 1.0;
+        }
+        let mut problem = Rows {
+            rows,
+            mass: DMatrix::identity(3, 3) * 2.0,
+            blocks: vec![Block::new(kind, 0.3); 2],
+            velocity: DVector::from_vec(vec![-1.0, 0.2, 0.0]),
+        };
+        problem.blocks[0].target = 0.5;
+        let mut workspace = Workspace::default();
+        let Err(Refusal::NoAnswer { normal_impulses }) = problem.solve(&mut workspace) else {
+            panic!("a refusal with a proof");
+        };
+        let momentum = normal_impulses[0] - normal_impulses[1];
+        assert!(normal_impulses[0] > 0.0 && momentum.abs() <= 1e-12 * normal_impulses[0]);
+        // Without the target the ball rests at the wall.
+        problem.blocks[0].target = 0.0;
+        assert!(problem.solve(&mut workspace).is_ok());
+    }
+}
+
+/// Answers of ambiguous planar problems differ, and each of them is one.
+#[test]
+fn several_answers_of_planar_contacts_are_told() {
+    let mut workspace = Workspace::default();
+    let (mut ambiguous, mut any) = (0, 0);
+    for seed in 0..4000 {
+        let mut rows = balanced("constraints", seed, 0.9);
+        if rows.blocks[0].kind != Kind::Planar {
+            continue;
+        }
+        let mut s = Stream(seed);
+        for block in &mut rows.blocks {
+            block.friction = s.uniform(0.5, 5.0);
+        }
+        rows.velocity = s.vector(rows.velocity.len());
+        let (delassus, before) = rows.pose();
+        match rows.solve(&mut workspace) {
+            Ok(solution) => any += u32::from(solution.member == Member::Any),
+            Err(Refusal::Ambiguous(answers)) => {
+                ambiguous += 1;
+                assert!(answers.len() > 1);
+                let energy = |k: usize| {
+                    let l = DVector::from_column_slice(&answers[k].impulse);
+                    l.dot(&(&before + 0.5 * &delassus * &l))
+                };
+                for k in 0..answers.len() {
+                    assert!(answers[k].residual <= 1e-9);
+                    assert!(k == 0 || energy(k) >= energy(k - 1) - 1e-12);
+                }
+                let first = solve_any(&rows, &mut workspace);
+                assert!(first <= 1e-9);
+            }
+            Err(refusal) => panic!("{seed}: {refusal}"),
+        }
+    }
+    println!("{ambiguous} ambiguous, {any} without a limit");
+}
+
+fn solve_any(rows: &Rows, workspace: &mut Workspace) -> f64 {
+    let (delassus, before) = rows.pose();
+    let operator = Operator::Dense(delassus.as_slice());
+    let problem = ContactProblem::new(operator, &rows.blocks, before.as_slice()).unwrap();
+    solve(&problem, Member::Any, workspace).unwrap().residual
+}
+
+#[test]
+fn ranks_of_one_contact_and_of_a_box_flat_on_four_corners() {
+    let mut workspace = Workspace::default();
+    let one = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    let blocks = [Block::new(Kind::Round, 0.5)];
+    let problem = ContactProblem::new(Operator::Dense(&one), &blocks, &[-1.0, 0.6, 0.8]).unwrap();
+    let solution = solve(&problem, Member::Even, &mut workspace).unwrap();
+    assert_eq!((solution.rank, solution.rests), (Rank::Unique, false));
+    assert!((solution.impulse[0] - 1.0).abs() < 1e-15 && (solution.impulse[1] + 0.3).abs() < 1e-15);
+    let mut rows = balanced("box on corners", 1, 0.9);
+    rows.velocity = DVector::from_column_slice(&[0.0, 0.0, -1.0, 0.0, 0.0, 0.0]);
+    let solution = rows.solve(&mut workspace).unwrap();
+    assert_eq!(
+        (solution.rank, solution.rests),
+        (Rank::SharedImpulses, true)
+    );
+    // Corners of equal distance share evenly.
+    for l in solution.impulse.chunks_exact(3) {
+        assert!((l[0] - solution.impulse[0]).abs() <= 1e-10 * solution.impulse[0]);
+    }
+}
+
+#[test]
+fn bad_data_are_told() {
+    let one = [1.0];
+    let pose = |block: Block, b: f64| {
+        ContactProblem::new(Operator::Dense(&one), &[block], &[b]).map(|_| ())
+    };
+    let normal = Block::new(Kind::Normal, 0.0);
+    assert_eq!(pose(normal, -1.0), Ok(()));
+    assert!(matches!(
+        pose(normal, f64::NAN),
+        Err(LcpError::NonFinite { .. })
+    ));
+    for block in [
+        Block {
+            friction: -0.1,
+            ..normal
+        },
+        Block {
+            floor: -1.0,
+            ..normal
+        },
+        Block {
+            floor: 2.0,
+            cap: 1.0,
+            ..normal
+        },
+        Block {
+            target: f64::INFINITY,
+            ..normal
+        },
+        Block {
+            compliance: f64::NAN,
+            ..normal
+        },
+        Block {
+            kind: Kind::Box(-1.0),
+            ..normal
+        },
+    ] {
+        assert!(
+            matches!(pose(block, -1.0), Err(LcpError::OutOfRange { .. })),
+            "{block:?}"
+        );
+    }
+    let planar = Block::new(Kind::Planar, 0.5);
+    assert!(matches!(
+        pose(planar, -1.0),
+        Err(LcpError::DimensionMismatch { .. })
+    ));
+    let flat = ContactProblem::new(Operator::Dense(&[0.0]), &[normal], &[-1.0]).map(|_| ());
+    assert!(matches!(flat, Err(LcpError::NonPositiveDiagonal { .. })));
+    let astray = [Block::new(Kind::Against([0.6, 0.7]), 0.5)];
+    let nine = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    let found = ContactProblem::new(Operator::Dense(&nine), &astray, &[-1.0, 0.0, 0.0]);
+    assert!(matches!(
+        found.map(|_| ()),
+        Err(LcpError::OutOfRange { .. })
+    ));
+}
