@@ -65,6 +65,7 @@
 //! | [`Enumerate`] | all basic solutions of a small problem |
 //! | [`Auto`] | tries the methods in turn and reports the reason for the choice |
 //! | [`ContactLcp`] | problems of frictional contact with polygonal cones |
+//! | [`contact_problem`] | contacts with friction, rigid or on springs: rest first, one answer of many, refusals with proofs |
 //! | [`cone`] | contacts with circular friction cones: a few, or heaps of thousands |
 //! | [`MatrixClass`] | classes of matrices and the theorems on them |
 

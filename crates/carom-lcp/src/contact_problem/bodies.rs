@@ -1,6 +1,6 @@
 //! Rigid bodies and the rows of their contacts.
 
-use super::problem::{WIDTH, check_finite};
+use super::checks::{WIDTH, check_finite};
 use crate::LcpError;
 
 /// Number of coordinates of a body's velocity.

@@ -1,9 +1,10 @@
 //! All answers of a few planar contacts: every combination of modes is tried.
 
+use super::checks::WIDTH;
 use super::law::{Law, Square, Triple};
 use super::linear::Linear;
 use super::newton::Point;
-use super::problem::{Kind, WIDTH};
+use super::problem::Kind;
 use super::system::{Springs, System};
 use carom_numeric::kernel::norm;
 
@@ -13,9 +14,8 @@ const MAX_CONTACTS: usize = 5;
 /// Answers differ if their velocities do by more than this fraction of the largest velocity.
 const DISTINCT: f64 = 1e-6;
 
-/// Regularization of the linear systems, and the number of their solves that take it back.
+/// Regularization of the linear systems; a few solves take it back.
 const SOFT: f64 = 1e-10;
-const SOLVES: usize = 4;
 
 /// Number of modes of a contact: open, stick, and slide in two directions.
 const MODES: usize = 4;
@@ -72,7 +72,7 @@ fn solve_modes(
     if !linear.factor(system, &a, &b, &soft) {
         return false;
     }
-    for _ in 0..SOLVES {
+    for _ in 0..4 {
         system.velocity_after(&point.impulse, &mut point.velocity);
         let mut step: Vec<Triple> = Vec::new();
         for (i, contact) in system.contacts.iter().enumerate() {

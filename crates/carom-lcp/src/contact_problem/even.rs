@@ -1,9 +1,9 @@
 //! The even member: the limit of equally compliant contacts.
 
+use super::checks::WIDTH;
 use super::law::{Law, Triple};
 use super::linear::Linear;
 use super::newton::{Limits, Newton, Point};
-use super::problem::WIDTH;
 use super::system::{Springs, System};
 
 /// Compliances of the path, in units of each contact's mean mobility. The impulses at the last two are extrapolated to zero:
@@ -15,8 +15,7 @@ const STEPS: usize = 25;
 
 /// Residual of a compliant problem, as a fraction of the compliance, and the least that is asked for. The last two
 /// are solved beyond it: a residual divided by the compliance is an error of the selected member.
-const CLOSE: f64 = 0.1;
-const FOUND: f64 = 1e-13;
+const CLOSE: [f64; 2] = [0.1, 1e-13];
 
 /// Path of compliant problems with its work space.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +42,11 @@ impl Path {
             self.springs.compliance.extend(soft);
             let is_late = at + 2 >= COMPLIANCES.len();
             let limits = Limits {
-                tolerance: if is_late { FOUND } else { CLOSE * compliance },
+                tolerance: if is_late {
+                    CLOSE[1]
+                } else {
+                    CLOSE[0] * compliance
+                },
                 steps: STEPS,
                 polishes: is_late,
             };

@@ -1,6 +1,7 @@
 //! Laws of a contact as projections of a trial impulse, with their derivatives.
 
-use super::problem::{Kind, WIDTH};
+use super::checks::WIDTH;
+use super::problem::Kind;
 use carom_numeric::kernel::norm;
 
 /// Impulses, velocities or errors of one contact: normal, then two tangents.

@@ -2,8 +2,8 @@
 //! the velocities of the bodies.
 
 use super::bodies::{BODY, FIXED};
+use super::checks::WIDTH;
 use super::law::{Square, Triple};
-use super::problem::WIDTH;
 use super::system::{System, add_transposed, moved};
 use carom_numeric::block_lu::BlockLu;
 use carom_numeric::block_lu::block::{

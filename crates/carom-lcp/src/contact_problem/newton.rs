@@ -5,9 +5,9 @@
 //! in the matrix only and vanishes with the residual: steps stay defined where contacts depend on each other, and
 //! convergence is faster than linear.
 
+use super::checks::WIDTH;
 use super::law::{Law, Square, Triple};
 use super::linear::Linear;
-use super::problem::WIDTH;
 use super::system::{Springs, System};
 use carom_numeric::kernel::{larger, norm};
 

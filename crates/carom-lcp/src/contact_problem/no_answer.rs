@@ -11,7 +11,7 @@ use nalgebra::{DMatrix, DVector};
 const BALANCED: f64 = 1e-11;
 
 /// Returns normal impulses $\lambda_n \ge 0$ with $J_n^T\lambda_n = 0$ and $\lambda_n\cdot t > 0$, one per contact of the
-/// island, in its scaled units. `None` if there are none: they minimize $\lambda^TG_{nn}\lambda + (1 - t\cdot\lambda)^2$, a
+/// island, in its scaled units. `None` if no such impulses exist: they minimize $\lambda^TG_{nn}\lambda + (1 - t\cdot\lambda)^2$, a
 /// linear complementarity problem.
 pub(super) fn proof(system: &mut System) -> Option<Vec<f64>> {
     system.couple();

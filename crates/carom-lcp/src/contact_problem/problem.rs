@@ -1,11 +1,9 @@
 //! Contact problem in the caller's units.
 
 use super::bodies::Bodies;
+use super::checks::{WIDTH, check_finite, check_len, check_range};
 use crate::LcpError;
 use carom_numeric::kernel::norm;
-
-/// Largest number of rows of a contact: its normal and two tangents.
-pub(super) const WIDTH: usize = 3;
 
 /// Largest deviation of the length of a slip direction from one: rounding of a normalization, with room for
 /// directions that are carried along.
@@ -13,6 +11,7 @@ const UNIT: f64 = 1e-12;
 
 /// Rows of a block and the set of its impulses.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Kind {
     /// One row: a contact without friction.
     Normal,
@@ -116,6 +115,7 @@ impl Block {
 
 /// Delassus matrix $G = JM^{-1}J^T$, which maps impulses to changes of the rows' velocities.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Operator<'a> {
     /// Symmetric matrix (n × n, 1/kg), n the number of all rows. Contacts that share no body have zero blocks.
     Dense(&'a [f64]),
@@ -193,42 +193,4 @@ impl<'a> ContactProblem<'a> {
     pub fn velocity(&self) -> &'a [f64] {
         self.velocity
     }
-}
-
-pub(super) fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), LcpError> {
-    if expected == found {
-        return Ok(());
-    }
-    Err(LcpError::DimensionMismatch {
-        what,
-        expected,
-        found,
-    })
-}
-
-pub(super) fn check_finite(what: &'static str, values: &[f64]) -> Result<(), LcpError> {
-    match values.iter().position(|x| !x.is_finite()) {
-        None => Ok(()),
-        Some(index) => Err(LcpError::NonFinite {
-            what,
-            index,
-            value: values[index],
-        }),
-    }
-}
-
-fn check_range(
-    what: &'static str,
-    value: f64,
-    largest: f64,
-    allowed: &'static str,
-) -> Result<(), LcpError> {
-    if (0.0..=largest).contains(&value) {
-        return Ok(());
-    }
-    Err(LcpError::OutOfRange {
-        what,
-        value,
-        allowed,
-    })
 }

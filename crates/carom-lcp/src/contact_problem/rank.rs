@@ -1,8 +1,9 @@
 //! Uniqueness of an answer: the directions in which its impulses can change while all modes stay.
 
+use super::checks::WIDTH;
 use super::law::{Law, Square, Triple};
 use super::newton::Point;
-use super::problem::{Kind, WIDTH};
+use super::problem::Kind;
 use super::solution::Rank;
 use super::system::System;
 use carom_numeric::kernel::{add_scaled, dot, norm};

@@ -1,14 +1,15 @@
 //! Rest: do impulses inside the friction cones balance the momentum?
 //!
 //! The impulses that minimize the kinetic energy afterwards, $\lambda = P_K(\lambda - u)$ with the Euclidean projection onto
-//! the cones, leave the projection of the velocity on the cone $\{v : J_iv \in K_i^*\}$. It vanishes if and only if some
+//! the cones, leave the projection of the velocity on the cone of all $v$ with $J_iv \in K_i^\ast$. It vanishes if and only if some
 //! impulses in the cones balance the momentum, and these impulses satisfy the law of friction, too. Rest is declared by a
 //! balance of impulses, never by a small velocity.
 
+use super::checks::WIDTH;
 use super::law::{Law, Triple};
 use super::linear::Linear;
 use super::newton::{Limits, Newton, Point};
-use super::problem::{Kind, WIDTH};
+use super::problem::Kind;
 use super::proximal::Proximal;
 use super::system::{Springs, System};
 use carom_numeric::kernel::{larger, norm};
@@ -19,19 +20,14 @@ const STEPS: usize = 25;
 /// Residual at which an attempt ends: the least energy is found, whether it is zero or not.
 const FOUND: f64 = 1e-13;
 
-/// First compliance of the proximal points, and their largest number.
-const COMPLIANCE: f64 = 0.01;
-const LEVELS: usize = 25;
+/// Largest number of proximal points, and the first compliance.
+const PROXIMAL: (usize, f64) = (25, 0.01);
 
-/// Residual at which a balance is tried first, and again after each gain of [`CLOSER`].
-const NEAR: f64 = 1e-5;
-const CLOSER: f64 = 0.01;
+/// Residual at which a balance is tried first, and its fall from one trial to the next.
+const NEAR: [f64; 2] = [1e-5, 0.01];
 
 /// Distance from the cones up to which impulses of a balance count as inside, relative to the momentum of the lighter body.
 const INSIDE: f64 = 1e-9;
-
-/// The same while the search can still come closer.
-const EXACT: f64 = 1e-13;
 
 /// Error of a balance, relative to the momentum.
 const BALANCED: f64 = 1e-11;
@@ -80,7 +76,7 @@ impl Rest {
     ) -> bool {
         let n = system.len();
         self.rests = false;
-        self.next = NEAR;
+        self.next = NEAR[0];
         self.mobility = system.largest_mobility();
         self.rigid.compliance.clear();
         self.rigid.compliance.resize(n, 0.0);
@@ -122,7 +118,7 @@ impl Rest {
             limits,
             |_, _, _, _| false,
         );
-        self.balance((system, linear), point, EXACT)
+        self.balance((system, linear), point, FOUND)
             || self.balance((system, linear), point, INSIDE)
     }
 
@@ -150,7 +146,7 @@ impl Rest {
             },
         );
         if !is_over && !is_found {
-            let limits = (LEVELS, COMPLIANCE, FOUND);
+            let limits = (PROXIMAL.0, PROXIMAL.1, FOUND);
             proximal.attempt(
                 (system, linear),
                 newton,
@@ -178,17 +174,17 @@ impl Rest {
         if point.residual > self.next {
             return false;
         }
-        self.next = CLOSER * point.residual;
-        self.rests = self.balance((system, linear), point, EXACT);
+        self.next = NEAR[1] * point.residual;
+        self.rests = self.balance((system, linear), point, FOUND);
         self.rests
     }
 
     /// True if the velocities $u$ after the impulses prove that no impulses balance the momentum.
     ///
-    /// Velocities $z$ with $J_iz \in K_i^*$ give $0 \le \lambda\cdot Jz = -z\cdot Mv^-$ for all impulses of a balance, so that
+    /// Velocities $z$ with $J_iz \in K_i^\ast$ give $0 \le \lambda\cdot Jz = -z\cdot Mv^-$ for all impulses of a balance, so that
     /// $z\cdot Mv^- > 0$ is a proof. The velocities $z = v^- + M^{-1}J^T\lambda$ have
     /// $z\cdot Mv^- = |z|_M^2 - u\cdot\lambda \ge |u|^2/\gamma - u\cdot\lambda$ with the largest eigenvalue $\gamma$ of $G$.
-    /// Where $u$ lies outside $K^*$ by $\nu_i$ the proof holds for all impulses up to the excess divided by $\sum\nu_i$.
+    /// If $u$ lies outside $K^\ast$ by $\nu_i$, the proof holds for all impulses up to the excess divided by $\sum\nu_i$.
     fn is_impossible(&self, system: &System, point: &Point) -> bool {
         let (mut square, mut power, mut terms) = (0.0, 0.0, 0.0);
         let (mut outside, mut largest) = (0.0, system.speed);

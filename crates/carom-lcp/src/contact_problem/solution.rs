@@ -4,6 +4,7 @@ use super::problem::ContactProblem;
 
 /// Choice among several answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Member {
     /// Rest, if impulses in the cones balance the momentum; then the limit of equally compliant contacts.
     #[default]
@@ -14,6 +15,7 @@ pub enum Member {
 
 /// State in which a contact leaves the impulses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Mode {
     /// No impulse acts.
     #[default]
@@ -26,6 +28,7 @@ pub enum Mode {
 
 /// Uniqueness of an answer, as far as its modes tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[non_exhaustive]
 pub enum Rank {
     /// Impulses and velocities are locally unique.
     #[default]
@@ -85,6 +88,7 @@ impl Solution {
 
 /// Reason why a contact problem has no told answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Refusal {
     /// No velocity separates all contacts as fast as their targets ask.
     #[error("no velocity separates all contacts as fast as their targets ask: lower a restitution")]

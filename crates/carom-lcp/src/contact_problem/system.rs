@@ -1,8 +1,9 @@
 //! One island of contacts in scaled units: its laws, velocities, and Delassus matrix.
 
 use super::bodies::{BODY, Bodies, FIXED, Sides, dot};
+use super::checks::WIDTH;
 use super::law::{Contact, Square, Triple};
-use super::problem::{ContactProblem, Kind, Operator, WIDTH};
+use super::problem::{ContactProblem, Kind, Operator};
 use crate::cone::single;
 use carom_numeric::block_lu::block::apply;
 use carom_numeric::kernel::norm;

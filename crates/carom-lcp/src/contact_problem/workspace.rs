@@ -348,10 +348,9 @@ impl Workspace {
             for k in 0..width {
                 let is_held = rests && (k == 0 || contact.friction > 0.0);
                 solution.impulse[first + k] = l[k] * factor * system.unit;
-                solution.velocity[first + k] = match is_held {
-                    true => 0.0,
-                    false => u[k] / factor * system.unit,
-                };
+                if !is_held {
+                    solution.velocity[first + k] = u[k] / factor * system.unit;
+                }
             }
             let tangential = norm(&u[1..]);
             solution.modes[i] = if l[0] == 0.0 {

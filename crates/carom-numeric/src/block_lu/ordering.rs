@@ -53,7 +53,8 @@ impl Ordering {
     fn reset(&mut self, n: usize) {
         for lists in [&mut self.adjacent, &mut self.elements, &mut self.fill] {
             lists.iter_mut().for_each(Vec::clear);
-            lists.resize_with(n, Vec::new);
+            // Lists of a larger matrix before keep their memory.
+            lists.resize_with(lists.len().max(n), Vec::new);
         }
         self.is_absorbed.clear();
         self.is_absorbed.resize(n, false);

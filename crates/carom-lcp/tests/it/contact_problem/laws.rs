@@ -3,6 +3,7 @@
 use super::answers::random;
 use super::statics::{FAMILIES, Rows};
 use crate::common::Stream;
+use crate::cones::heaps::heap;
 use carom_lcp::contact_problem::{
     Block, ContactProblem, Kind, Member, Mode, Operator, Solution, Workspace, solve,
 };
@@ -167,6 +168,50 @@ fn the_order_of_contacts_does_not_change_the_even_member() {
     );
 }
 
+/// A problem that was solved before is solved again without allocations.
+#[test]
+fn used_workspaces_do_not_allocate() {
+    for family in FAMILIES {
+        for seed in 0..8 {
+            let rows = random(family, seed);
+            let (delassus, before) = rows.pose();
+            let operator = Operator::Dense(delassus.as_slice());
+            check_allocations(operator, &rows.blocks, before.as_slice());
+        }
+    }
+    for (kind, n) in [("balls", 30), ("stack", 24), ("wall of boxes", 24)] {
+        let scene = heap(kind, n, 2);
+        let blocks: Vec<Block> = scene
+            .friction
+            .iter()
+            .map(|f| Block::new(Kind::Round, *f))
+            .collect();
+        let (posed, bodies) = (scene.pose(), scene.bodies());
+        let before = posed.before.as_slice();
+        check_allocations(Operator::Bodies(&bodies), &blocks, before);
+        check_allocations(Operator::Dense(posed.delassus.as_slice()), &blocks, before);
+    }
+}
+
+fn check_allocations(operator: Operator<'_>, blocks: &[Block], velocity: &[f64]) {
+    let problem = ContactProblem::new(operator, blocks, velocity).unwrap();
+    for member in [Member::Any, Member::Even] {
+        let mut workspace = Workspace::default();
+        let mut is_solved = true;
+        for _ in 0..2 {
+            is_solved &= solve(&problem, member, &mut workspace).is_ok();
+        }
+        let used = allocation_counter::measure(|| {
+            is_solved &= solve(&problem, member, &mut workspace).is_ok();
+        });
+        let (m, total) = (blocks.len(), used.count_total);
+        assert!(
+            !is_solved || total == 0,
+            "{m} contacts, {member:?}: {total}"
+        );
+    }
+}
+
 /// A used workspace leads to the bits of a fresh one.
 #[test]
 fn answers_do_not_depend_on_what_was_solved_before() {
@@ -174,10 +219,8 @@ fn answers_do_not_depend_on_what_was_solved_before() {
     for family in FAMILIES {
         for seed in 0..6 {
             let rows = random(family, seed);
-            let found = rows.solve(&mut used).map(|solution| solution.clone());
-            let fresh = rows
-                .solve(&mut Workspace::default())
-                .map(|solution| solution.clone());
+            let found = rows.solve(&mut used).cloned();
+            let fresh = rows.solve(&mut Workspace::default()).cloned();
             assert_eq!(found, fresh, "{family} {seed}");
         }
     }

@@ -64,10 +64,8 @@ fn several_answers_of_planar_contacts_are_told() {
                     let l = DVector::from_column_slice(&answers[k].impulse);
                     l.dot(&(&before + 0.5 * &delassus * &l))
                 };
-                for k in 0..answers.len() {
-                    assert!(answers[k].residual <= 1e-9);
-                    assert!(k == 0 || energy(k) >= energy(k - 1) - 1e-12);
-                }
+                assert!(answers.iter().all(|answer| answer.residual <= 1e-9));
+                assert!((1..answers.len()).all(|k| energy(k) >= energy(k - 1) - 1e-12));
                 let first = solve_any(&rows, &mut workspace);
                 assert!(first <= 1e-9);
             }
