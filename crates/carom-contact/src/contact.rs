@@ -155,7 +155,7 @@ pub struct ContactSet(Arc<Configuration>);
 struct Configuration {
     metric: Arc<KineticMetric>,
     contacts: Vec<Contact>,
-    constraints: Option<Constraints>,
+    constraints: Option<Box<Constraints>>,
     /// All rows of the Jacobian, normalized to unit kinetic length.
     rows: UnitNormals,
     places: SmallVec<[Place; 4]>,
@@ -210,10 +210,9 @@ impl ContactSet {
         let constraints = if forms.is_empty() {
             None
         } else {
-            Some(Constraints::new(&metric, forms)?)
+            Some(Box::new(Constraints::new(&metric, forms)?))
         };
-        let configuration = Configuration::new(metric, contacts, constraints)?;
-        Ok(Self(Arc::new(configuration)))
+        Configuration::new(metric, contacts, constraints).map(Self)
     }
 
     /// Poses an impact at these contacts with a velocity before it (n entries).
@@ -569,8 +568,8 @@ impl Configuration {
     fn new(
         metric: Arc<KineticMetric>,
         contacts: Vec<Contact>,
-        constraints: Option<Constraints>,
-    ) -> Result<Self, ImpactError> {
+        constraints: Option<Box<Constraints>>,
+    ) -> Result<Arc<Self>, ImpactError> {
         let mut places = SmallVec::<[Place; 4]>::with_capacity(contacts.len());
         let mut row = 0;
         for (i, contact) in contacts.iter().enumerate() {
@@ -612,36 +611,39 @@ impl Configuration {
                     other => other.into(),
                 })?;
         }
-        let mut set = Self {
+        // Made in its place: it is large to move.
+        Ok(Arc::new(Self {
+            distinct: merge_duplicates(&rows, &mut places),
             metric,
             constraints,
             rows,
-            distinct: SmallVec::with_capacity(contacts.len()),
             margin: OnceLock::new(),
             contacts,
             places,
-        };
-        set.merge_duplicates();
-        Ok(set)
+        }))
     }
+}
 
-    fn merge_duplicates(&mut self) {
-        for (contact, place) in self.places.iter_mut().enumerate() {
-            let row = place.row;
-            let same = |other: &Distinct| same_normal(&self.rows, row, other.row);
-            let found = self.distinct.iter().position(same);
-            let first = found.unwrap_or(self.distinct.len());
-            if found.is_none() {
-                self.distinct.push(Distinct {
-                    contact: ContactIndex::new(contact),
-                    row,
-                    multiplicity: 0,
-                });
-            }
-            self.distinct[first].multiplicity += 1;
-            place.distinct = UnitRow::new(first);
+/// Returns the distinct normals, and tells each contact its own.
+fn merge_duplicates(rows: &UnitNormals, places: &mut [Place]) -> SmallVec<[Distinct; 4]> {
+    let mut all = SmallVec::<[Distinct; 4]>::with_capacity(places.len());
+    for (contact, place) in places.iter_mut().enumerate() {
+        let row = place.row;
+        let found = all
+            .iter()
+            .position(|other| same_normal(rows, row, other.row));
+        let first = found.unwrap_or(all.len());
+        if found.is_none() {
+            all.push(Distinct {
+                contact: ContactIndex::new(contact),
+                row,
+                multiplicity: 0,
+            });
         }
+        all[first].multiplicity += 1;
+        place.distinct = UnitRow::new(first);
     }
+    all
 }
 
 /// True if the unit normals with the indices `i` and `j` are equal up to rounding. Most pairs differ in an early entry,
