@@ -113,17 +113,20 @@ impl Barrier {
         target: f64,
         budget: &mut Budget,
     ) -> DVector<f64> {
-        let (mut x, mut weight) = (start, 1.0);
+        let (mut x, mut inside, mut weight) = (start.clone(), start, 1.0);
         let mut model = Model::new(self);
         let mut step = DVector::zeros(x.len());
         let enough = self.order() / self.gap;
         for _ in 0..PATH.max_steps {
-            let is_below = self.cost.dot(&x) < target - self.gap;
-            if is_below || budget.times(self.work(), 1).is_none() {
+            if budget.times(self.work(), 1).is_none() {
                 break;
             }
             budget.spend(self.work());
             if model.take(&x, weight).is_none() {
+                break;
+            }
+            inside.copy_from(&x);
+            if self.cost.dot(&x) < target - self.gap {
                 break;
             }
             let Some(factor) = Cholesky::new(std::mem::take(&mut model.hessian)) else {
@@ -153,7 +156,7 @@ impl Barrier {
             }
             x.axpy(part, &step, 1.0);
         }
-        x
+        inside
     }
 }
 
@@ -388,7 +391,8 @@ impl<'a> Model<'a> {
         }
         let linear = weight * self.program.cost.dot(step);
         let ends = self.rooms.iter().map(|[a, b]| {
-            let end = 2.0 / ((a * a - 4.0 * b).sqrt() - a);
+            // A line that begins in a cone leaves it in both directions or touches its boundary: roots are real.
+            let end = 2.0 / ((a * a - 4.0 * b).max(0.0).sqrt() - a);
             if end > 0.0 { end } else { f64::INFINITY }
         });
         let (mut low, mut high) = (0.0, ends.fold(f64::INFINITY, f64::min));
