@@ -85,15 +85,6 @@ impl BoundCertificate {
         Ok(self.bound(&given, direction, set))
     }
 
-    /// Returns this certificate for another contact that pushes in the last step. It may be invalid.
-    pub(super) fn with_last(mut self, last: usize) -> Self {
-        match &mut self {
-            Self::Cone(cone) => cone.last = last,
-            Self::Moment(moment) => moment.last = last,
-        }
-        self
-    }
-
     pub(super) fn bound(&self, given: &Given, direction: &[f64], set: BoundedSet) -> Option<f64> {
         match self {
             Self::Cone(cone) => cone.bound(given, direction),

@@ -28,9 +28,7 @@
 //!
 //! The best multipliers solve a convex program for each $j$, by interior points. They are rounded so that the
 //! inequalities hold exactly, and the bound is evaluated upwards: a [`BoundCertificate`] is valid in
-//! exact arithmetic on the numbers as printed, whatever the solver did. Only the largest bound over $j$ is reported. The
-//! program of a contact therefore ends where its bound is below that of a contact before it, and multipliers that prove
-//! the bound for several contacts serve all of them.
+//! exact arithmetic on the numbers as printed, whatever the solver did.
 //!
 //! A bound is a proof, not an estimate: often it is five or ten times as wide as the set of outcomes. In the plane
 //! [`Relaxation::Moment`] is tighter.
@@ -186,18 +184,6 @@ impl Side {
     fn push(&mut self, (bound, proof): Proven) {
         self.bound = self.bound.max(bound);
         self.proofs.push(proof);
-    }
-
-    /// Returns the latest proof for another contact that closes last, if it holds for that contact, too, and proves no
-    /// more than the bound so far.
-    fn again(
-        &self,
-        last: usize,
-        prove: impl Fn(&BoundCertificate) -> Option<f64>,
-    ) -> Option<Proven> {
-        let proof = self.proofs.last()?.clone().with_last(last);
-        let bound = prove(&proof).filter(|bound| *bound <= self.bound)?;
-        Some((bound, proof))
     }
 }
 
@@ -411,11 +397,7 @@ impl OuterBounds {
             let energy = BoundCertificate::Cone(ConeCertificate::energy(last, &self.given));
             let (bound, proof) = match energy.bound(&self.given, direction, BoundedSet::Steps) {
                 Some(bound) if bound < limit => (bound, energy),
-                _ => {
-                    let targets = [f64::NEG_INFINITY; 2];
-                    self.best(direction, last, (Relaxation::Cone, targets), &mut budget)
-                        .0
-                }
+                _ => self.best(direction, last, Relaxation::Cone, &mut budget).0,
             };
             let is_below = bound < limit;
             if !is_below {
@@ -436,17 +418,9 @@ impl OuterBounds {
         let (mut steps, mut paths) = (Side::new(unmoved), Side::new(unmoved));
         let count = self.given.contacts.len();
         for last in 0..count {
-            let again = |side: &Side, set| {
-                side.again(last, |proof| proof.bound(&self.given, direction, set))
-            };
-            let known = again(&steps, BoundedSet::Steps).zip(again(&paths, BoundedSet::Paths));
-            let (of_steps, of_paths) = match known {
-                Some((of_steps, of_paths)) => (of_steps, Some(of_paths)),
-                None => budget.share(count - 1 - last, |part| {
-                    let targets = [steps.bound, paths.bound];
-                    self.best(direction, last, (relaxation, targets), part)
-                }),
-            };
+            let (of_steps, of_paths) = budget.share(count - 1 - last, |part| {
+                self.best(direction, last, relaxation, part)
+            });
             paths.push(of_paths.unwrap_or_else(|| of_steps.clone()));
             steps.push(of_steps);
         }
@@ -469,13 +443,12 @@ impl OuterBounds {
     /// Computes the best proven upper bound of the velocity after the impact along `direction` (n entries), over the
     /// outcomes in which contact `last` pushes in the last step. The first result is the bound for finite impulse
     /// steps. The second is the bound for paths of infinitesimal steps, and `None` if it is not smaller. `relaxation`
-    /// is the method of the search. `targets` are bounds for steps and paths below which smaller ones are not searched
-    /// for, because those of other contacts are no smaller. `budget` limits the work.
+    /// is the method of the search, `budget` limits its work.
     fn best(
         &self,
         direction: &[f64],
         last: usize,
-        (relaxation, targets): (Relaxation, [f64; 2]),
+        relaxation: Relaxation,
         budget: &mut Budget,
     ) -> (Proven, Option<Proven>) {
         let energy = BoundCertificate::Cone(ConeCertificate::energy(last, &self.given));
@@ -484,43 +457,39 @@ impl OuterBounds {
             // The numbers overflow, so that no bound can be computed.
             None => (f64::INFINITY, energy),
         };
+        let mut offer = |found: Option<Proven>| {
+            if let Some(found) = found
+                && found.0 < best.0
+            {
+                best = found;
+            }
+        };
         let Some(prepared) = self.whitened.as_ref().zip(self.interior.as_ref()) else {
             return (best, None);
         };
-        let least = f64::min(targets[0], targets[1]);
-        if let Some(cone) = self.cone(prepared, direction, (last, least), budget)
-            && cone.0 < best.0
-        {
-            best = cone;
-        }
-        if relaxation == Relaxation::Cone || best.0 < least {
+        offer(self.cone(prepared, direction, last, budget));
+        if relaxation == Relaxation::Cone {
             return (best, None);
         }
-        let [steps, paths] = self.moment(prepared, direction, (last, targets), budget);
-        if let Some(steps) = steps
-            && steps.0 < best.0
-        {
-            best = steps;
-        }
+        let [steps, paths] = self.moment(prepared, direction, last, budget);
+        offer(steps);
         let paths = paths.filter(|paths| paths.0 < best.0);
         (best, paths)
     }
 
     /// Finds the best upper bound of the velocity after the impact along `direction` (n entries) by Theorem 1, with its
     /// proof. Contact `last` pushes in the last step. The first argument is the problem in whitened coordinates, with a
-    /// velocity along which every admissible impulse does positive work. The search ends below `target`; `budget` limits
-    /// its work.
+    /// velocity along which every admissible impulse does positive work; `budget` limits the work of the search.
     fn cone(
         &self,
         (whitened, interior): (&Whitened, &DVector<f64>),
         direction: &[f64],
-        (last, target): (usize, f64),
+        last: usize,
         budget: &mut Budget,
     ) -> Option<Proven> {
         let c = self.whiten(direction)?;
         let length = c.norm();
-        let target = target / (length * self.given.speed);
-        let (nu, w) = whitened.best(&(c / length), (last, target), interior, budget)?;
+        let (nu, w) = whitened.best(&(c / length), last, interior, budget)?;
         let nu = self.on_rows(&nu, last, length);
         (0..MAX_SHIFTS).find_map(|k| {
             let shifted = &w + interior * shift(1e-14 * w.norm().max(1.0), k);
@@ -538,12 +507,12 @@ impl OuterBounds {
     /// quadratic function of the velocity that no step increases. Contact `last` pushes in the last step. Returns two
     /// bounds with proofs: for finite impulse steps, then for paths of infinitesimal steps; `None` where no bound was
     /// found. The first argument is the problem in whitened coordinates, with a velocity along which every admissible
-    /// impulse does positive work. The searches end below the `targets`; `budget` limits their work.
+    /// impulse does positive work; `budget` limits the work of the search.
     fn moment(
         &self,
         (whitened, interior): (&Whitened, &DVector<f64>),
         direction: &[f64],
-        (last, targets): (usize, [f64; 2]),
+        last: usize,
         budget: &mut Budget,
     ) -> [Option<Proven>; 2] {
         let Some(c) = self.whiten(direction) else {
@@ -551,8 +520,7 @@ impl OuterBounds {
         };
         let length = c.norm();
         let program = MomentProgram::new(whitened);
-        let targets = targets.map(|target| target / (length * self.given.speed));
-        let found = program.best(&(c / length), (last, targets), interior, budget);
+        let found = program.best(&(c / length), last, interior, budget);
         found.map(|found| {
             let found = found?;
             (0..MAX_SHIFTS).find_map(|k| {

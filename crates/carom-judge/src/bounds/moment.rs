@@ -387,12 +387,11 @@ impl<'a> MomentProgram<'a> {
     /// the last step. Returns two proofs: for finite impulse steps, then for paths of infinitesimal steps; `None` where no
     /// proof was found. `interior` is a whitened velocity along which every admissible impulse does positive work.
     ///
-    /// Each search ends at a bound below its entry of `targets` (steps, paths; in units of the speed before). When the budget
-    /// is used up, the best proof so far is returned. The search for paths may take half of the budget.
+    /// When the budget is used up, the best proof so far is returned. The search for paths may take half of the budget.
     pub(super) fn best(
         &self,
         direction: &DVector<f64>,
-        (last, targets): (usize, [f64; 2]),
+        last: usize,
         interior: &DVector<f64>,
         budget: &mut Budget,
     ) -> [Option<Found>; 2] {
@@ -409,13 +408,13 @@ impl<'a> MomentProgram<'a> {
             x: x.as_slice().to_vec(),
         };
         let start = self.start(interior);
-        let paths = budget.share(1, |half| program.minimize(start.clone(), targets[1], half));
+        let paths = budget.share(1, |half| program.minimize(start.clone(), half));
         let is_convex = symmetric(self.n, paths.as_slice()).cholesky().is_some();
         let steps = if is_convex {
             paths.clone()
         } else {
             program.definite.push(self.curvature());
-            program.minimize(start, targets[0], budget)
+            program.minimize(start, budget)
         };
         [(BoundedSet::Steps, steps), (BoundedSet::Paths, paths)].map(|(set, x)| Some(found(set, x)))
     }

@@ -47,13 +47,12 @@ impl Whitened {
 
     /// Finds the multipliers of Theorem 1 (momentum, friction cones and energy) with the smallest upper bound of the
     /// velocity along `direction` (whitened, unit length), if contact `last` pushes in the last step. Returns $\nu$
-    /// (one per contact) and the whitened velocity $w$ (n entries). The search ends at a bound below `target`, in units of
-    /// the speed before. `None` if the budget ends. `interior` is a whitened velocity along which every admissible impulse
-    /// does positive work.
+    /// (one per contact) and the whitened velocity $w$ (n entries). `None` if the budget ends. `interior` is a whitened
+    /// velocity along which every admissible impulse does positive work.
     pub(super) fn best(
         &self,
         direction: &DVector<f64>,
-        (last, target): (usize, f64),
+        last: usize,
         interior: &DVector<f64>,
         budget: &mut Budget,
     ) -> Option<(Vec<f64>, DVector<f64>)> {
@@ -91,7 +90,7 @@ impl Whitened {
         start.rows_mut(m, n).copy_from(interior);
         // Direction, normals and interior velocity have at most unit length each.
         start[length] = 4.0;
-        let x = program.minimize(start, target, budget);
+        let x = program.minimize(start, budget);
         let w = x.rows(m, n).into_owned();
         Some((x.as_slice()[..m].to_vec(), w))
     }
@@ -121,7 +120,7 @@ impl Whitened {
             floor: vec![-2.0; n + 1],
             largest: 2.0,
         };
-        let x = program.minimize(start, f64::NEG_INFINITY, budget);
+        let x = program.minimize(start, budget);
         (x[n] > LEAST_MARGIN).then(|| x.rows(0, n).into_owned())
     }
 }
