@@ -7,7 +7,7 @@ use nalgebra::{DMatrix, DVector};
 struct Path {
     /// Ratio of successive weights of the cost.
     weight_step: f64,
-    /// Largest number of Newton steps for one weight; a few suffice.
+    /// Largest number of Newton steps; some tens suffice.
     max_steps: usize,
     /// Square of the Newton decrement below which the next weight is tried.
     centered: f64,
@@ -20,7 +20,7 @@ struct Path {
 /// Values of [`Path`].
 const PATH: Path = Path {
     weight_step: 20.0,
-    max_steps: 60,
+    max_steps: 400,
     centered: 0.1,
     shortest: 1e-9,
     fewest_steps: 40,
@@ -146,47 +146,55 @@ impl Barrier {
         let (mut x, mut weight) = (start, 1.0);
         let cones: Vec<_> = self.cones.iter().map(Cone::new).collect();
         let enough = self.order() / self.gap;
-        while weight < PATH.weight_step * enough {
-            for _ in 0..PATH.max_steps {
-                if budget.times(self.work(), 1).is_none() {
-                    return x;
-                }
-                budget.spend(self.work());
-                let Some(Model {
-                    value,
-                    gradient,
-                    hessian,
-                }) = self.model(&x, weight, &cones, true)
-                else {
-                    return x;
-                };
-                let Some(factor) = hessian.cholesky() else {
-                    return x;
-                };
+        for _ in 0..PATH.max_steps {
+            if budget.times(self.work(), 1).is_none() {
+                break;
+            }
+            budget.spend(self.work());
+            let Some(Model {
+                mut value,
+                mut gradient,
+                hessian,
+            }) = self.model(&x, weight, &cones, true)
+            else {
+                break;
+            };
+            let Some(factor) = hessian.cholesky() else {
+                break;
+            };
+            let (step, decrement) = loop {
                 let step = -factor.solve(&gradient);
                 let decrement = -gradient.dot(&step);
-                // This form also catches NaN.
-                if !(decrement > PATH.centered) {
-                    break;
+                if decrement > PATH.centered || weight >= enough {
+                    break (step, decrement);
                 }
-                let mut part = 1.0;
-                let next = loop {
-                    let next = &x + &step * part;
-                    let model = self.model(&next, weight, &cones, false);
-                    if model.is_some_and(|model| model.value <= value - 0.1 * part * decrement) {
-                        break Some(next);
-                    }
-                    part *= 0.5;
-                    if part < PATH.shortest {
-                        break None;
-                    }
-                };
-                match next {
-                    Some(next) => x = next,
-                    None => break,
-                }
+                // The factors do not depend on the weight.
+                let more = (PATH.weight_step - 1.0) * weight;
+                gradient.axpy(more, &self.cost, 1.0);
+                value += more * self.cost.dot(&x);
+                weight *= PATH.weight_step;
+            };
+            // This form also catches NaN.
+            if !(decrement > PATH.centered) {
+                break;
             }
-            weight *= PATH.weight_step;
+            let mut part = 1.0;
+            let next = loop {
+                let next = &x + &step * part;
+                let model = self.model(&next, weight, &cones, false);
+                if model.is_some_and(|model| model.value <= value - 0.1 * part * decrement) {
+                    break Some(next);
+                }
+                part *= 0.5;
+                if part < PATH.shortest {
+                    break None;
+                }
+            };
+            match next {
+                Some(next) => x = next,
+                None if weight < enough => weight *= PATH.weight_step,
+                None => break,
+            }
         }
         x
     }
