@@ -22,11 +22,13 @@ pub enum MotionError {
         /// Allowed range of the quantity.
         allowed: &'static str,
     },
-    /// Two bodies or planes have one name.
-    #[error("name `{name}` must be unique among bodies and planes")]
+    /// Two bodies or planes, or two joints, have one name.
+    #[error("name `{name}` must be unique among {among}")]
     DuplicateName {
         /// Name that is given twice.
         name: String,
+        /// What it names.
+        among: &'static str,
     },
     /// A pair with its own friction and restitution is no pair of bodies and planes, or is listed twice.
     #[error("pair [{}, {}] must be {allowed}", pair[0], pair[1])]

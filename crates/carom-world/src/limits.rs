@@ -60,13 +60,20 @@ pub(crate) fn check_start(name: &str, start: [&Vector3<f64>; 3]) -> Result<(), M
     }
 }
 
-/// Returns an error if two of the bodies and planes have one name.
-pub(crate) fn check_names<'n>(names: impl Iterator<Item = &'n str>) -> Result<(), MotionError> {
+/// What bodies and planes are called together.
+pub(crate) const THINGS: &str = "bodies and planes";
+
+/// Returns an error if two of the bodies and planes, or of the joints, have one name.
+pub(crate) fn check_names<'n>(
+    among: &'static str,
+    names: impl Iterator<Item = &'n str>,
+) -> Result<(), MotionError> {
     let mut seen = BTreeSet::new();
     for name in names {
         if !seen.insert(name) {
             return Err(MotionError::DuplicateName {
                 name: name.to_owned(),
+                among,
             });
         }
     }

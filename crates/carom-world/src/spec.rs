@@ -258,7 +258,8 @@ impl World {
         limits::check_surface(&spec.surface)?;
         limits::check_pairs(&spec.pairs, spec.bodies.len() + spec.planes.len())?;
         let planes = spec.planes.iter().map(|plane| plane.name.as_str());
-        limits::check_names(spec.bodies.iter().map(|b| b.name.as_str()).chain(planes))?;
+        let things = spec.bodies.iter().map(|b| b.name.as_str()).chain(planes);
+        limits::check_names(limits::THINGS, things)?;
         let bodies = spec
             .bodies
             .iter()

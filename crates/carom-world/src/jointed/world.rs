@@ -179,7 +179,10 @@ impl JointedWorld {
         let (bodies, planes) = (&spec.multibody.bodies, &spec.touch.planes);
         limits::check_pairs(&spec.touch.pairs, bodies.len() + planes.len())?;
         let planes = planes.iter().map(|plane| plane.name.as_str());
-        limits::check_names(bodies.iter().map(|(name, _)| name.as_str()).chain(planes))?;
+        let things = bodies.iter().map(|(name, _)| name.as_str()).chain(planes);
+        limits::check_names(limits::THINGS, things)?;
+        let joints = spec.multibody.joints.iter();
+        limits::check_names("joints", joints.map(|joint| joint.name.as_str()))?;
         for ((name, _), placed) in bodies.iter().zip(&spec.placed) {
             let place = placed.configuration.map(|place| place.translation);
             let place = &place.unwrap_or_default();

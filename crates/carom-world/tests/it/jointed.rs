@@ -23,7 +23,14 @@ fn joint(kind: &str, axis: Vector3<f64>, coordinate: CoordinateSpec) -> JointSpe
         .with_coordinates(vec![coordinate])
 }
 
-fn world(bodies: Vec<RigidBody>, joints: Vec<JointSpec>, gravity: Vector3<f64>) -> JointedWorld {
+fn world(
+    bodies: Vec<RigidBody>,
+    mut joints: Vec<JointSpec>,
+    gravity: Vector3<f64>,
+) -> JointedWorld {
+    for (i, joint) in joints.iter_mut().enumerate() {
+        joint.name = format!("{} {i}", joint.name);
+    }
     let placed = Placed {
         configuration: None,
         velocity: Vector3::zeros(),
@@ -478,6 +485,11 @@ fn numbers_of_a_jointed_world_are_checked() {
         ];
         assert!(texts.iter().all(|text| text.ends_with(&end)), "{texts:?}");
     }
+    let text = hinge(&|spec| {
+        let again = spec.multibody.joints[0].clone();
+        spec.multibody.joints.push(again);
+    });
+    assert_eq!(text, "name `j` must be unique among joints");
     for x in [f64::NAN, -1.0, 2.0] {
         let text = refused("spherical", &|spec| {
             spec.multibody.joints[0].ball.restitution = x
