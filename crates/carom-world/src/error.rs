@@ -27,7 +27,7 @@ pub enum MotionError {
     DuplicateName {
         /// Name that is given twice.
         name: String,
-        /// What it names.
+        /// Kind of things with names: bodies and planes, or joints.
         among: &'static str,
     },
     /// A pair with its own friction and restitution is no pair of bodies and planes, or is listed twice.

@@ -60,7 +60,7 @@ pub(crate) fn check_start(name: &str, start: [&Vector3<f64>; 3]) -> Result<(), M
     }
 }
 
-/// What bodies and planes are called together.
+/// Things that contacts join.
 pub(crate) const THINGS: &str = "bodies and planes";
 
 /// Returns an error if two of the bodies and planes, or of the joints, have one name.
