@@ -411,7 +411,7 @@ pub fn judge_with(
 /// Poses a problem with the contacts of `given` at `velocity`, which is that of `given` in other frames and units. In these
 /// frames less rounding seems to be left of a contact at rest than the given velocity has: the normal velocity of each
 /// contact at rest in `given` is set to zero.
-fn at_rest_as_given<'a>(
+fn at_rest_as_given(
     given: &ImpactProblem,
     velocity: Tangent,
 ) -> Result<ImpactProblem, ImpactError> {

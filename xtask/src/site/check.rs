@@ -127,7 +127,7 @@ fn lead(files: &BTreeMap<String, File>, from: &str, target: &str) -> Result<(), 
 pub(super) fn resolve(from: &str, target: &str) -> Result<Option<(String, String)>, &'static str> {
     let is_other = |start: &&str| target.starts_with(*start);
     let others = ["data:", "blob:", "javascript:", "mailto:"];
-    if target.is_empty() || is_elsewhere(target) || others.iter().any(|s| is_other(&s)) {
+    if target.is_empty() || is_elsewhere(target) || others.iter().any(is_other) {
         return Ok(None);
     }
     let (path, place) = target.split_once('#').unwrap_or((target, ""));
