@@ -1,15 +1,10 @@
 //! Dense contact problem with circular friction cones, in the caller's units.
 
 use crate::LcpError;
+use crate::contact_problem::checks::UNIT;
+pub(super) use crate::contact_problem::checks::{WIDTH, check_finite, check_len};
 use crate::problem::MAX_DIM;
 use carom_numeric::kernel::norm;
-
-/// Number of rows of a contact: its normal and two tangents.
-pub(super) const WIDTH: usize = 3;
-
-/// Largest deviation of the length of a slip direction from one: rounding of a normalization, with room for
-/// directions that are carried along.
-const UNIT: f64 = 1e-12;
 
 /// Largest number of contacts: the polygon problem takes ten rows per contact, or eleven with caps.
 const MAX_CONTACTS: usize = MAX_DIM / 12;
@@ -285,28 +280,6 @@ impl<'a> ConeProblem<'a> {
                 }
             }
         }
-    }
-}
-
-pub(super) fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), LcpError> {
-    if expected == found {
-        return Ok(());
-    }
-    Err(LcpError::DimensionMismatch {
-        what,
-        expected,
-        found,
-    })
-}
-
-pub(super) fn check_finite(what: &'static str, values: &[f64]) -> Result<(), LcpError> {
-    match values.iter().position(|x| !x.is_finite()) {
-        None => Ok(()),
-        Some(index) => Err(LcpError::NonFinite {
-            what,
-            index,
-            value: values[index],
-        }),
     }
 }
 

@@ -3,9 +3,13 @@
 use crate::LcpError;
 
 /// Largest number of rows of a contact: its normal and two tangents.
-pub(super) const WIDTH: usize = 3;
+pub(crate) const WIDTH: usize = 3;
 
-pub(super) fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), LcpError> {
+/// Largest deviation of the length of a slip direction from one: rounding of a normalization, with room for
+/// directions that are carried along.
+pub(crate) const UNIT: f64 = 1e-12;
+
+pub(crate) fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), LcpError> {
     if expected == found {
         return Ok(());
     }
@@ -16,7 +20,7 @@ pub(super) fn check_len(what: &'static str, expected: usize, found: usize) -> Re
     })
 }
 
-pub(super) fn check_finite(what: &'static str, values: &[f64]) -> Result<(), LcpError> {
+pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<(), LcpError> {
     match values.iter().position(|x| !x.is_finite()) {
         None => Ok(()),
         Some(index) => Err(LcpError::NonFinite {

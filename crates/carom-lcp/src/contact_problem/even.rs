@@ -51,13 +51,7 @@ impl Path {
                 polishes: is_late,
             };
             self.before.clone_from(&point.impulse);
-            let is_found = newton.run(
-                (system, linear),
-                (law, &self.springs),
-                point,
-                limits,
-                |_, _, _, _| false,
-            );
+            let is_found = newton.run((system, linear), (law, &self.springs), point, limits);
             if !is_found {
                 return false;
             }

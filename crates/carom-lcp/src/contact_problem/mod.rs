@@ -39,7 +39,7 @@
 //! ```
 
 mod bodies;
-mod checks;
+pub(crate) mod checks;
 mod enumerate;
 mod even;
 mod law;

@@ -34,6 +34,10 @@ const POLISHING: usize = 2;
 /// The extra steps end at this residual: further digits are rounding errors.
 const POLISHED: f64 = 1e-15;
 
+/// Largest impulse, in units of the velocities, by which an error at rigid contacts is divided. Impulses that grow without a limit
+/// make any error relative to them small: such a problem has no answer.
+const HUGE: f64 = 1e6;
+
 /// Impulses with what follows from them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Point {
@@ -44,7 +48,8 @@ pub(super) struct Point {
     error: Vec<Triple>,
     /// Derivatives $D$ of the projections.
     derivative: Vec<Square>,
-    /// Natural map, relative to the largest velocity before or impulse of the island.
+    /// Natural map, relative to the largest velocity before or impulse of the island; of rigid contacts no impulse counts above
+    /// [`HUGE`].
     pub(super) residual: f64,
 }
 
@@ -83,6 +88,9 @@ impl Point {
             self.derivative.push(derivative);
             worst = larger(worst, norm(&contact.natural(law, l, &w)));
             size = size.max(norm(l));
+        }
+        if springs.compliance.iter().all(|r| *r == 0.0) {
+            size = size.min(HUGE);
         }
         self.residual = match worst {
             0.0 => 0.0,
@@ -125,14 +133,25 @@ pub(super) struct Newton {
 
 impl Newton {
     /// Runs Newton's method from the impulses of `point`, which ends at the impulses with the least residual. Returns true
-    /// if that is at most the tolerance. `is_ended` looks at every point and can end the run.
+    /// if that is at most the tolerance.
     pub(super) fn run(
+        &mut self,
+        parts: (&mut System, &mut Linear),
+        law: (Law, &Springs),
+        point: &mut Point,
+        limits: Limits,
+    ) -> bool {
+        self.run_until(parts, law, point, limits, |_, _, _| false)
+    }
+
+    /// The same. `is_ended` looks at every point and can end the run.
+    pub(super) fn run_until(
         &mut self,
         (system, linear): (&mut System, &mut Linear),
         (law, springs): (Law, &Springs),
         point: &mut Point,
         limits: Limits,
-        mut is_ended: impl FnMut(&mut Self, &mut System, &mut Linear, &mut Point) -> bool,
+        mut is_ended: impl FnMut(&mut System, &mut Linear, &mut Point) -> bool,
     ) -> bool {
         point.evaluate(system, law, springs);
         self.keep(point);
@@ -145,7 +164,7 @@ impl Newton {
                 polishing += 1;
             }
             let is_late = n_steps >= limits.steps && polishing == 0;
-            if is_late || stalled == STALLED || is_ended(self, system, linear, point) {
+            if is_late || stalled == STALLED || is_ended(system, linear, point) {
                 break;
             }
             let before = point.residual;

@@ -1,13 +1,9 @@
 //! Contact problem in the caller's units.
 
 use super::bodies::Bodies;
-use super::checks::{WIDTH, check_finite, check_len, check_range};
+use super::checks::{UNIT, WIDTH, check_finite, check_len, check_range};
 use crate::LcpError;
 use carom_numeric::kernel::norm;
-
-/// Largest deviation of the length of a slip direction from one: rounding of a normalization, with room for
-/// directions that are carried along.
-const UNIT: f64 = 1e-12;
 
 /// Rows of a block and the set of its impulses.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -97,13 +97,7 @@ impl Proximal {
                 polishes: false,
             };
             let before = newton.n_steps;
-            let is_solved = newton.run(
-                (system, linear),
-                (law, &self.springs),
-                point,
-                limits,
-                |_, _, _, _| false,
-            );
+            let is_solved = newton.run((system, linear), (law, &self.springs), point, limits);
             let steps = newton.n_steps - before;
             if !is_solved {
                 failures += 1;

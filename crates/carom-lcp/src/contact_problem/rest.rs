@@ -111,13 +111,7 @@ impl Rest {
             steps: STEPS,
             polishes: false,
         };
-        newton.run(
-            (system, linear),
-            (Law::Cone, &self.rigid),
-            point,
-            limits,
-            |_, _, _, _| false,
-        );
+        newton.run((system, linear), (Law::Cone, &self.rigid), point, limits);
         self.balance((system, linear), point, FOUND)
             || self.balance((system, linear), point, INSIDE)
     }
@@ -135,12 +129,12 @@ impl Rest {
             polishes: false,
         };
         let mut is_over = false;
-        let is_found = newton.run(
+        let is_found = newton.run_until(
             (system, linear),
             (Law::Cone, rigid),
             point,
             limits,
-            |_, system, linear, point| {
+            |system, linear, point| {
                 is_over = self.is_decided((system, linear), point);
                 is_over
             },

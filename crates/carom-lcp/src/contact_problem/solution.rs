@@ -48,8 +48,8 @@ pub struct Solution {
     pub velocity: Vec<f64>,
     /// Modes, one per contact.
     pub modes: Vec<Mode>,
-    /// Largest error of the contact conditions, relative to the largest velocity or impulse of its island. With the row
-    /// scale $g_i$, the largest diagonal entry of $G_{ii}$, it is
+    /// Largest error of the contact conditions, relative to the largest velocity or impulse of its island; impulses at rigid
+    /// contacts count as at most 1e6 times the velocities. With the row scale $g_i$, the largest diagonal entry of $G_{ii}$, it is
     ///
     /// $$ \frac{\max_i \sqrt{g_i} \lVert\lambda_i - P_K(\lambda_i - \hat w_i/g_i)\rVert}
     /// {\max_i \max(\lVert b_i\rVert/\sqrt{g_i}, \sqrt{g_i}\lVert\lambda_i\rVert)}, \qquad

@@ -163,3 +163,67 @@ fn bad_data_are_told() {
         Err(LcpError::OutOfRange { .. })
     ));
 }
+
+/// A ball between two walls that approach each other has no answer, however large the impulses become at which a search begins.
+#[test]
+fn a_squeezed_ball_is_refused() {
+    let mut workspace = Workspace::default();
+    for push in [0.0, 1e3, 1e8, 1e10, 1e12] {
+        let mut blocks = [Block::new(Kind::Normal, 0.0); 2];
+        for block in &mut blocks {
+            block.preload[0] = push;
+        }
+        let delassus = [1.0, -1.0, -1.0, 1.0];
+        let operator = Operator::Dense(&delassus);
+        let problem = ContactProblem::new(operator, &blocks, &[-1.0, -1.0]).unwrap();
+        for member in [Member::Any, Member::Even] {
+            let answer = solve(&problem, member, &mut workspace);
+            assert!(
+                matches!(answer, Err(Refusal::NotConverged { .. })),
+                "{push} {member:?} {answer:?}"
+            );
+        }
+    }
+}
+
+/// Friction against given directions can jam contacts. Told answers keep the conditions in units of the velocities.
+#[test]
+fn told_answers_of_contacts_that_may_jam_keep_their_conditions() {
+    let mut workspace = Workspace::default();
+    let (mut told, mut refused) = (0, 0);
+    for seed in 0..2000 {
+        let mut s = Stream(seed);
+        let m = 2 + (seed % 3) as usize;
+        let rows = DMatrix::from_fn(3 * m, 4, |_, _| s.uniform(-1.0, 1.0));
+        let blocks: Vec<Block> = (0..m)
+            .map(|_| {
+                let angle: f64 = s.uniform(0.0, 6.0);
+                Block::new(
+                    Kind::Against([angle.cos(), angle.sin()]),
+                    s.uniform(0.0, 4.0),
+                )
+            })
+            .collect();
+        let velocity = s.vector(4);
+        let (delassus, before) = (&rows * rows.transpose(), &rows * &velocity);
+        let operator = Operator::Dense(delassus.as_slice());
+        let problem = ContactProblem::new(operator, &blocks, before.as_slice()).unwrap();
+        let Ok(solution) = solve(&problem, Member::Any, &mut workspace) else {
+            refused += 1;
+            continue;
+        };
+        told += 1;
+        let after = &before + &delassus * DVector::from_column_slice(&solution.impulse);
+        for (i, block) in blocks.iter().enumerate() {
+            let (l, u) = (&solution.impulse[3 * i..], after[3 * i]);
+            assert!(l[0] >= 0.0 && u >= -1e-2, "{seed}: {l:?} {u}");
+            assert!(l[0] <= 1e-2 || u <= 1e-2, "{seed}: {} {u}", l[0]);
+            let Kind::Against(slip) = block.kind else {
+                unreachable!()
+            };
+            let push = (0..2).map(|k| l[1 + k] + block.friction * l[0] * slip[k]);
+            assert!(push.fold(0.0, |a: f64, x| a.max(x.abs())) <= 1e-9 * l[0].max(1.0));
+        }
+    }
+    assert!(told > 100 && refused > 100, "{told} {refused}");
+}
