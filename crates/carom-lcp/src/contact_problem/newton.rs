@@ -144,7 +144,7 @@ impl Newton {
         self.run_until(parts, law, point, limits, |_, _, _| false)
     }
 
-    /// The same. `is_ended` looks at every point and can end the run.
+    /// Runs Newton's method as [`run`](Self::run) does. `is_ended` looks at every point and can end the run.
     pub(super) fn run_until(
         &mut self,
         (system, linear): (&mut System, &mut Linear),
