@@ -79,8 +79,8 @@ pub use law::{ImpactLaw, SetValuedLaw};
 pub use margin::Margin;
 pub use numbers::Numbers;
 pub use outcome::{
-    ConeDiagnostics, Diagnostics, DrawnOrders, FamilyMember, FrictionalDiagnostics, ImpactOutcome,
-    ImpactStatus, NonholonomicDiagnostics, OutcomeSet, PoissonDiagnostics, PolygonDiagnostics,
+    ConeDiagnostics, Diagnostics, DrawnOrders, FrictionalDiagnostics, ImpactOutcome, ImpactStatus,
+    NonholonomicDiagnostics, OutcomeSet, PoissonDiagnostics, PolygonDiagnostics,
     PropagativeDiagnostics, Warning,
 };
 pub use problem::ImpactProblem;

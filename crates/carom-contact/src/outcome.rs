@@ -56,8 +56,7 @@ pub struct ImpactOutcome {
 pub enum Warning {
     /// The contacts add energy; [`Audit::energy_gain`] gives the ratio.
     GainsEnergy,
-    /// The law has other answers with other velocities: this outcome is a member of a continuum, or the solver also found
-    /// another one. Members of another continuum need not count: rounding decides if one is found.
+    /// The law has other answers with other velocities nearby: this outcome is a member of a continuum.
     NotUnique,
     /// Impacts in turn amplify rounding: impacts from a velocity nearby end elsewhere. Laws that close all contacts together,
     /// such as `anitescu-potra`, need no sequence.
@@ -83,11 +82,8 @@ impl ImpactOutcome {
     /// Returns the warnings about this outcome, in the order of the variants of [`Warning`].
     pub fn warnings(&self) -> Vec<Warning> {
         let is_unique = match &self.diagnostics {
-            Diagnostics::Cone(cone) => cone.family == 0 && !cone.met_others,
-            Diagnostics::Poisson(phases) => phases.family == 0 && !phases.met_others,
-            Diagnostics::Complementarity { member, .. } => {
-                member.is_none_or(|member| member.family == 0 && !member.met_others)
-            }
+            Diagnostics::Cone(cone) => cone.family == 0,
+            Diagnostics::Poisson(phases) => phases.family == 0,
             _ => true,
         };
         let gains = self.audit.energy_gain.map(|_| Warning::GainsEnergy);
@@ -115,20 +111,18 @@ pub enum Diagnostics {
         /// Contacts with a pulling impulse.
         adhesive: Vec<usize>,
     },
-    /// Diagnostics of the simultaneous frictional laws.
+    /// Diagnostics of the simultaneous laws with friction polygons, and of single steps and modes.
     Complementarity {
         /// Lemke pivots made.
         pivots: usize,
         /// Largest velocity that a pushing or sticking contact misses, as a fraction of its rounding scale $S$.
         velocity_residual: f64,
-        /// For planar contacts: position of the outcome in a continuum of outcomes.
-        member: Option<FamilyMember>,
         /// For contacts in space with friction polygons: difference from the answer with round cones.
         polygon: Option<PolygonDiagnostics>,
         /// Mode in which each contact ends, see [`Diagnostics::modes`].
         modes: Vec<ConeMode>,
     },
-    /// Diagnostics of the simultaneous laws with round friction cones.
+    /// Diagnostics of the simultaneous laws with friction cones.
     Cone(Box<ConeDiagnostics>),
     /// Diagnostics of Poisson's law.
     Poisson(Box<PoissonDiagnostics>),
@@ -211,35 +205,7 @@ impl Diagnostics {
     }
 }
 
-/// Description of an outcome as one of several outcomes that its law allows: isolated or in a continuum, and the rule by
-/// which it was chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FamilyMember {
-    /// Dimension of the continuum of velocities after the impact that contains this outcome; 0 if the outcome is
-    /// isolated.
-    pub family: usize,
-    /// Rule by which a member of the continuum was chosen.
-    pub selection: ConeSelection,
-    /// True if the solver also met another outcome. Members of another continuum need not count.
-    pub met_others: bool,
-}
-
-impl FamilyMember {
-    /// Combines the descriptions of the outcomes of two parts of a system that share no body. The dimensions of the two
-    /// continua are added.
-    pub fn beside(self, other: Self) -> Self {
-        Self {
-            family: self.family + other.family,
-            met_others: self.met_others || other.met_others,
-            selection: match self.selection {
-                ConeSelection::Even => other.selection,
-                chosen => chosen,
-            },
-        }
-    }
-}
-
-/// Diagnostics of an outcome that was computed with round friction cones.
+/// Diagnostics of an outcome that was computed with friction cones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConeDiagnostics {
     /// Largest residual of the contact conditions over all contacts, each relative to the rounding scale $S$ of its
@@ -252,12 +218,8 @@ pub struct ConeDiagnostics {
     pub family: usize,
     /// Rule by which a member of the continuum was chosen.
     pub selection: ConeSelection,
-    /// True if the solver also met another outcome. Members of another continuum need not count.
-    pub met_others: bool,
     /// Final mode of each contact, one per contact.
     pub modes: Vec<ConeMode>,
-    /// Lemke pivots made.
-    pub pivots: usize,
     /// Newton steps made.
     pub newton_steps: usize,
 }
@@ -280,8 +242,6 @@ pub struct PoissonDiagnostics {
     pub family: usize,
     /// Rule by which the members of these continua were chosen.
     pub selection: ConeSelection,
-    /// True if the solver also met another answer in one of the phases. Members of another continuum need not count.
-    pub met_others: bool,
     /// Modes of the contacts at the end of the impact, one per contact; [`Open`](ConeMode::Open) without an impulse.
     pub modes: Vec<ConeMode>,
     /// Lemke pivots made.

@@ -81,10 +81,10 @@ pub use uniqueness::{PairUniqueness, Uniqueness, uniqueness};
 
 // Problem and outcome types of all laws, so that users need no second dependency.
 pub use carom_contact::{
-    Audit, ConeDiagnostics, Contact, ContactSet, Diagnostics, DrawnOrders, FamilyMember,
-    FrictionalDiagnostics, GateRule, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
-    ImpactStatus, Limit, NonholonomicDiagnostics, OutcomeSet, PoissonDiagnostics,
-    PolygonDiagnostics, PropagativeDiagnostics, Rules, SetValuedLaw, Unsolved, Warning, Work,
+    Audit, ConeDiagnostics, Contact, ContactSet, Diagnostics, DrawnOrders, FrictionalDiagnostics,
+    GateRule, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, Limit,
+    NonholonomicDiagnostics, OutcomeSet, PoissonDiagnostics, PolygonDiagnostics,
+    PropagativeDiagnostics, Rules, SetValuedLaw, Unsolved, Warning, Work,
 };
 
 // Crates whose types occur in signatures of this crate.

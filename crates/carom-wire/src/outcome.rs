@@ -130,18 +130,10 @@ fn of_law(contacts: &ContactSet, outcome: &ImpactOutcome) -> Map<String, Value> 
             pivots,
             velocity_residual,
             polygon,
-            member,
             ..
         } => {
             put("pivots", (*pivots).into());
             put("velocity_residual", (*velocity_residual).into());
-            if let Some(member) = member {
-                put("family", member.family.into());
-                // An outcome without a family is not selected: it is the outcome that the method finds.
-                if member.family > 0 {
-                    put("selection", member.selection.name().into());
-                }
-            }
             if let Some(polygon) = polygon {
                 put("cone", cone_name(polygon.cone));
                 put("cone_residual", polygon.cone_residual.into());
@@ -219,7 +211,6 @@ fn cone_fields(cone: &ConeDiagnostics) -> Map<String, Value> {
         ("velocity_residual", cone.velocity_residual.into()),
         ("family", cone.family.into()),
         ("selection", cone.selection.name().into()),
-        ("pivots", cone.pivots.into()),
         ("newton_steps", cone.newton_steps.into()),
     ])
 }

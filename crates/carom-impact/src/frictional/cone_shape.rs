@@ -7,17 +7,18 @@ use carom_contact::{FrictionCone, ImpactError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConeShape {
     Round,
-    /// Number of directions: 0 without tangents, 2 in the plane, else those of the polygon.
+    /// Number of directions of the polygon in space.
     Polygon(usize),
 }
 
 impl ConeShape {
-    /// Converts the friction cone selected by the caller to the shape used for contacts with `n_tangents` tangents. A round
-    /// cone in the plane is a polygon with two directions.
+    /// Converts the friction cone selected by the caller to the shape used for contacts with `n_tangents` tangents. A
+    /// polygon in the plane is the cone itself.
     pub(super) fn of(cone: FrictionCone, n_tangents: usize) -> Result<Self, ImpactError> {
-        match (cone, n_tangents) {
-            (FrictionCone::Round, 2..) => Ok(Self::Round),
-            _ => directions(n_tangents, cone.directions()).map(Self::Polygon),
-        }
+        let directions = directions(n_tangents, cone.directions())?;
+        Ok(match (cone, n_tangents) {
+            (FrictionCone::Round, _) | (_, 0 | 1) => Self::Round,
+            _ => Self::Polygon(directions),
+        })
     }
 }

@@ -1,13 +1,14 @@
 //! Single steps of a frictional impact with caps chosen by the caller.
 
 use super::cone_shape::ConeShape;
+use super::cones::{Bounds, Cones};
 use super::polygon::{DEFAULT_DIRECTIONS, directions};
-use super::round::RoundStep;
 use super::set_valued::refuse;
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use carom_contact::internal::Opening;
 use carom_contact::{ContactSet, FrictionCone, ImpactError, Rules};
+use carom_lcp::contact_problem::Member;
 use carom_metric::Tangent;
 use nalgebra::DVector;
 
@@ -65,7 +66,7 @@ pub struct ImpactStepper<'a> {
     contacts: &'a ContactSet,
     pub(super) space: ContactSpace,
     pub(super) problem: StepProblem,
-    round: Option<RoundStep>,
+    cones: Option<Cones>,
 }
 
 impl<'a> ImpactStepper<'a> {
@@ -92,7 +93,13 @@ impl<'a> ImpactStepper<'a> {
         cone: FrictionCone,
     ) -> Result<Self, ImpactError> {
         match ConeShape::of(cone, space.n_tangents)? {
-            ConeShape::Round => Self::of(contacts, space, DEFAULT_DIRECTIONS, true),
+            ConeShape::Round if space.n_tangents > 1 => {
+                Self::of(contacts, space, DEFAULT_DIRECTIONS, true)
+            }
+            ConeShape::Round => {
+                let k = directions(space.n_tangents, None)?;
+                Self::of(contacts, space, k, false)
+            }
             ConeShape::Polygon(k) => Self::of(contacts, space, k, false),
         }
     }
@@ -105,7 +112,7 @@ impl<'a> ImpactStepper<'a> {
     ) -> Result<Self, ImpactError> {
         Ok(Self {
             problem: StepProblem::new(&space, directions, true)?,
-            round: is_round.then(|| RoundStep::new(&space)),
+            cones: is_round.then(|| Cones::new(&space)),
             contacts,
             space,
         })
@@ -121,8 +128,12 @@ impl<'a> ImpactStepper<'a> {
         caps: &[f64],
         workspace: &mut StepWorkspace,
     ) -> Result<(), ImpactError> {
-        let Some(round) = &self.round else {
+        let Some(cones) = &self.cones else {
             return self.problem.solve(&self.space, velocity, caps, workspace);
+        };
+        let bounds = Bounds {
+            caps,
+            ..Bounds::default()
         };
         let is_free = workspace.lemke.options.cover.is_none();
         if !is_free
@@ -131,19 +142,16 @@ impl<'a> ImpactStepper<'a> {
                 .solve(&self.space, velocity, caps, workspace)
                 .is_ok()
         {
-            let pivots = workspace.n_pivots;
-            let StepWorkspace {
-                impulse,
-                round: memory,
-                ..
-            } = &mut *workspace;
-            if let Some(answer) = round.solve_near(velocity, caps, impulse, memory)? {
-                workspace.keep_round(round, &answer);
-                workspace.n_pivots += pivots;
+            let (start, pivots) = (workspace.impulse.clone(), workspace.n_pivots);
+            if workspace
+                .solve_cones(cones, velocity, bounds, &start, Member::Any)
+                .is_ok()
+            {
+                workspace.n_pivots = pivots;
                 return Ok(());
             }
         }
-        workspace.solve_round(round, velocity, caps)
+        workspace.solve_cones(cones, velocity, bounds, &[], Member::Any)
     }
 
     /// Contact set on which the steps act.
@@ -221,7 +229,6 @@ impl<'a> ImpactStepper<'a> {
                 pivots: workspace.n_pivots,
                 velocity_residual: workspace.residual,
                 polygon: None,
-                member: None,
                 modes: Vec::new(),
             },
         )?;

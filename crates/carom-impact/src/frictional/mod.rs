@@ -50,6 +50,7 @@ mod bounds;
 pub(crate) mod canonical;
 pub(crate) mod choice;
 mod cone_shape;
+mod cones;
 mod contradiction;
 mod default_cap;
 mod end_mode;
@@ -59,14 +60,14 @@ mod modes;
 mod own;
 mod painleve;
 mod parts;
-mod planar;
+
 pub(crate) mod planar_contact;
 mod poisson;
 pub(crate) mod polygon;
 pub(crate) mod probe;
 mod refuted;
 mod regular;
-mod round;
+
 mod rounding;
 mod sampled;
 pub(crate) mod sampler;
@@ -76,7 +77,6 @@ pub(crate) mod set_valued;
 mod simultaneous;
 pub(crate) mod space;
 pub(crate) mod stepper;
-mod turned;
 
 pub use bounds::TerminationBounds;
 pub use carom_contact::FrictionCone;

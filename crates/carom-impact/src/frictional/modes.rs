@@ -103,7 +103,6 @@ fn enumerate(
             pivots: 0,
             velocity_residual: 0.0,
             polygon: None,
-            member: None,
             modes: end_modes(&space, velocity.as_slice(), &sizes, &impulse),
         };
         let rules = Rules {

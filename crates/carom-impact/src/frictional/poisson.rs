@@ -2,22 +2,20 @@
 
 use super::canonical::Canonical;
 use super::cone_shape::ConeShape;
+use super::cones::{Bounds, Cones, ConesWorkspace, Report, member};
 use super::end_mode::end_modes;
 use super::parts::Part;
-use super::regular::{Solution, after, hidden_family, is_regular};
-use super::round::{RoundStep, RoundWorkspace};
+use super::regular::{Solution, after, hidden_family};
 use super::rounding::{Sizes, without_rounding};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
-use super::turned::Turned;
 use crate::laws::BuiltIn;
 use carom_contact::internal::{Opening, separating, worst};
 use carom_contact::{
     Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
     PoissonDiagnostics, Rules,
 };
-use carom_lcp::LcpStatus;
-use carom_lcp::cone::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
+use carom_lcp::cone::{ConeMode, ConeSelection};
 use carom_metric::kernel;
 
 /// Energy gain above which an expansion is scaled down, as a fraction of the magnitudes of the work of the impulses. A
@@ -115,7 +113,6 @@ impl ImpactLaw for Poisson {
             residual: 0.0,
             cone: self.friction_cone,
             family: 0,
-            met_others: false,
             selection: self.selection,
             modes: vec![ConeMode::Open; space.n_contacts],
             pivots: 0,
@@ -124,19 +121,7 @@ impl ImpactLaw for Poisson {
         if !problem.is_approaching() {
             return separating(problem, Diagnostics::Poisson(Box::new(told)));
         }
-        let found = self.impact(problem, &space, shape, told.clone());
-        match found {
-            // If impulses can balance each other, Lemke's method may follow them without end. In the plane cones are
-            // polygons: the solver for round cones then finds an answer of the same law.
-            Err(ref error)
-                if space.n_tangents < 2
-                    && (error.is_unsolved() || matches!(error, ImpactError::Inaccurate { .. })) =>
-            {
-                let by_cones = self.impact(problem, &space, ConeShape::Round, told);
-                by_cones.or(found)
-            }
-            found => found,
-        }
+        self.impact(problem, &space, shape, told)
     }
 }
 
@@ -170,28 +155,16 @@ impl Poisson {
                 .iter()
                 .map(|i| restitution[i.index()]);
             let sizes = part.of_slots(&sizes);
-            // On turned tangents the answer does not depend on those given.
-            let is_turned =
-                shape == ConeShape::Round && part.space.n_contacts > 1 && part.space.n_tangents > 1;
-            let turned = is_turned.then(|| Turned::new(&part.space, &part.before));
-            let turned_space = turned.as_ref().map(|turned| turned.space(&part.space));
             let mut phases = Phases {
-                space: turned_space.as_ref().unwrap_or(&part.space),
-                shape,
+                space: &part.space,
+                solver: Solver::new(&part.space, shape)?,
                 selection: self.selection,
                 restitution: own.collect(),
-                before: turned
-                    .as_ref()
-                    .map_or(&part.before, |turned| &turned.before)
-                    .clone(),
+                before: part.before.clone(),
                 sizes: Sizes::new(sizes.into_iter().map(f64::abs).collect()),
                 told: &mut told,
             };
-            let mut phases = phases.resolve()?;
-            if let Some(turned) = turned {
-                turned.turn_back(&mut phases.compression);
-                turned.turn_back(&mut phases.total);
-            }
+            let phases = phases.resolve()?;
             part.write(&phases.compression, &mut compression);
             part.write(&phases.total, &mut total);
         }
@@ -214,44 +187,19 @@ struct Impulses {
     total: Vec<f64>,
 }
 
-/// Impulses of a phase on the slots, as a solver found them.
+/// Impulses of a phase on the slots.
 struct Found {
     impulse: Vec<f64>,
-    /// Answer of the solver for round cones, and its work buffers; `None` for impulses of another solver.
-    by_cones: Option<(ConeAnswer, RoundWorkspace)>,
-}
-
-impl Found {
-    fn by_cones(answer: ConeAnswer, workspace: RoundWorkspace) -> Self {
-        Self {
-            impulse: workspace.impulse.clone(),
-            by_cones: Some((answer, workspace)),
-        }
-    }
-
-    fn otherwise(impulse: Vec<f64>) -> Self {
-        Self {
-            impulse,
-            by_cones: None,
-        }
-    }
-}
-
-/// Impulses of a phase on the slots, after the selection among several answers.
-struct Settled {
-    impulse: Vec<f64>,
+    /// Dimension of the continuum of velocities that contains the answer.
     family: usize,
-    /// True if another solution with other velocities was met.
-    met_others: bool,
     selection: ConeSelection,
-    /// True if neighboring impulses may solve the same problem.
-    may_be_free: bool,
+    is_unique: bool,
 }
 
 /// Solver of both phases for contacts whose impulses change no velocity at others.
 struct Phases<'t> {
     space: &'t ContactSpace,
-    shape: ConeShape,
+    solver: Solver,
     selection: ConeSelection,
     restitution: Vec<f64>,
     /// Scaled velocities of the slots before the impact, and the sizes of their terms.
@@ -262,12 +210,10 @@ struct Phases<'t> {
 
 impl Phases<'_> {
     fn resolve(&mut self) -> Result<Impulses, ImpactError> {
-        let solver = Solver::new(self.space, self.shape)?;
-        let Settled {
-            impulse: compression,
-            may_be_free,
-            ..
-        } = self.compress(&solver)?;
+        let before = self.before.clone();
+        let compressed = self.solve(&before, &[])?;
+        self.tell_member(&compressed);
+        let compression = compressed.impulse;
         let mut total = compression.clone();
         let width = self.space.width();
         let mut given_back = vec![0.0; self.space.n_contacts];
@@ -279,11 +225,11 @@ impl Phases<'_> {
         if given_back.iter().any(|p| *p > 0.0) {
             let after = self.after(&compression);
             self.sizes.add(self.space, &compression);
-            let (expansion, scale) = self.expand(&solver, &after, &given_back, &compression)?;
+            let (expansion, scale) = self.expand(&after, &given_back, &compression)?;
             for (total, l) in total.iter_mut().zip(&expansion) {
                 *total += l;
             }
-            if may_be_free {
+            if !compressed.is_unique {
                 given_back.iter_mut().for_each(|p| *p *= scale);
                 let phases = [&compression, &expansion].map(Vec::as_slice);
                 self.tell_hidden(phases, &after, &given_back, scale);
@@ -324,219 +270,99 @@ impl Phases<'_> {
         kernel::max_abs(&self.before)
     }
 
-    /// True if polygons replace round friction cones at contacts with two tangents.
-    fn has_polygons(&self) -> bool {
-        matches!(self.shape, ConeShape::Polygon(_)) && self.space.n_tangents > 1
-    }
-
-    fn compress(&mut self, solver: &Solver) -> Result<Settled, ImpactError> {
-        let before = self.before.clone();
-        let found = match solver {
-            Solver::Round(round) => {
-                let mut workspace = RoundWorkspace::default();
-                let answer = round.solve(&before, &[], self.selection, &mut workspace)?;
-                self.told.pivots += answer.n_pivots;
-                self.told.newton_steps += answer.n_newton_steps;
-                if answer.selection != self.selection {
-                    self.told.selection = answer.selection;
-                }
-                self.tell_residual(answer.residual);
-                Found::by_cones(answer, workspace)
-            }
-            Solver::Polygons(step) => Found::otherwise(self.by_pivots(step, &before, &[])?),
-        };
-        let found = self.settled(&before, &[], found)?;
-        self.tell_member(&found);
-        Ok(found)
-    }
-
-    /// Replaces the impulses in `found` by the even member of a continuum of solutions (the limit of the solutions for
-    /// equally compliant contacts), or by a solution near it, if that is selected and such a continuum exists. Also returns
-    /// the dimension of the continuum. `before`: velocities of the normalized contact rows before these impulses; `floors`:
-    /// lower bounds of the normal impulses.
-    fn settled(
-        &mut self,
-        before: &[f64],
-        floors: &[f64],
-        found: Found,
-    ) -> Result<Settled, ImpactError> {
-        let mut alone = Settled {
-            impulse: found.impulse,
-            family: 0,
-            met_others: found
-                .by_cones
-                .as_ref()
-                .is_some_and(|(answer, _)| answer.met_others),
-            selection: self.selection,
-            may_be_free: false,
-        };
-        if self.has_polygons()
-            || is_regular(self.space, before, &alone.impulse, floors, self.speed())
-        {
-            return Ok(alone);
-        }
-        let round = RoundStep::new(self.space);
-        let is_by_cones = found.by_cones.is_some();
-        let cones = match found.by_cones {
-            // With pivots, rounding errors decide which of several answers is found.
-            None => self.by_few_cones(&round, before, floors)?,
-            cones => cones,
-        };
-        alone.met_others |= cones.as_ref().is_some_and(|(answer, _)| answer.met_others);
-        let mut workspace = RoundWorkspace::default();
-        let (answer, is_invariant) = match cones {
-            Some((found, same)) => {
-                workspace = same;
-                let answer = round.settle_further(floors, found, self.selection, &mut workspace)?;
-                // Steps of the sparse solver are counted in `found` alone.
-                self.told.newton_steps +=
-                    answer.n_newton_steps.saturating_sub(found.n_newton_steps);
-                (answer, !is_by_cones)
-            }
-            None => {
-                let given = &alone.impulse;
-                let answer = round.settle(before, floors, given, self.selection, &mut workspace)?;
-                self.told.newton_steps += answer.n_newton_steps;
-                (answer, false)
-            }
-        };
-        let is_even = self.selection == ConeSelection::Even && answer.status == LcpStatus::Solved;
-        // The solver moves to another member also if it does not find the even one.
-        let is_moved = is_even && (is_invariant || answer.start == ConeStart::Compliant);
-        Ok(Settled {
-            impulse: if is_moved {
-                workspace.impulse
-            } else {
-                alone.impulse
-            },
-            family: answer.family,
-            met_others: alone.met_others,
-            selection: answer.selection,
-            may_be_free: true,
-        })
-    }
-
-    /// Solves a problem of few contacts by methods whose answer does not depend on axes, units or the order of
-    /// contacts. `velocity`: velocities of the normalized contact rows before the impulses; `floors`: lower bounds of
-    /// the normal impulses. Returns the answer and the work buffers that contain it. `None` if the even member (the
-    /// limit of the solutions for equally compliant contacts) is not selected or is not found.
-    fn by_few_cones(
-        &mut self,
-        round: &RoundStep,
-        velocity: &[f64],
-        floors: &[f64],
-    ) -> Result<Option<(ConeAnswer, RoundWorkspace)>, ImpactError> {
-        if self.selection != ConeSelection::Even {
-            return Ok(None);
-        }
-        let mut workspace = RoundWorkspace::default();
-        let few = round.solve_few_above(velocity, floors, self.selection, &mut workspace)?;
-        let Some(answer) = few.filter(|answer| answer.status == LcpStatus::Solved) else {
-            return Ok(None);
-        };
-        self.told.newton_steps += answer.n_newton_steps;
-        self.tell_residual(answer.residual);
-        Ok(Some((answer, workspace)))
-    }
-
-    fn tell_member(&mut self, found: &Settled) {
+    fn tell_member(&mut self, found: &Found) {
         self.told.family += found.family;
-        self.told.met_others |= found.met_others;
         if found.selection != self.selection {
             self.told.selection = found.selection;
         }
     }
 
-    /// Computes the expansion phase of an impact, with lower bounds `given_back` of the normal impulses. `after`:
-    /// velocities of the normalized contact rows after compression; `compression`: impulses of the compression phase.
-    /// `solver` is that of the compression phase. If compression and expansion together would gain energy, the bounds
-    /// are multiplied by the largest factor without a gain. Returns the impulses of the expansion and this factor.
+    /// Computes the expansion, with lower bounds `given_back` of the normal impulses. `after`: velocities of the normalized
+    /// contact rows after the compression; `compression`: its impulses. If compression and expansion together would gain energy, the
+    /// bounds are multiplied by the largest factor without a gain, between which and zero the work is followed by secants.
+    /// Returns the impulses of the expansion and this factor.
     fn expand(
         &mut self,
-        solver: &Solver,
         after: &[f64],
         given_back: &[f64],
         compression: &[f64],
     ) -> Result<(Vec<f64>, f64), ImpactError> {
-        let full = self.expansion(solver, after, given_back)?;
-        if !self.gains(compression, &full.impulse) {
+        let full = self.solve(after, given_back)?;
+        let mut gained = self.gain(compression, &full.impulse);
+        if gained <= 0.0 {
             self.tell_member(&full);
             return Ok((full.impulse, 1.0));
         }
         let (mut low, mut high) = (0.0, 1.0);
-        let mut best = Settled {
+        let mut best = Found {
             impulse: vec![0.0; after.len()],
             family: 0,
-            met_others: false,
             selection: self.selection,
-            may_be_free: false,
+            is_unique: true,
         };
+        let mut lost = self.gain(compression, &best.impulse);
+        let mut is_halved = false;
         while high - low > SCALE_ACCURACY {
-            let scale = 0.5 * (low + high);
+            let share = lost / (lost - gained);
+            let is_inside = share > 0.01 && share < 0.99 && !is_halved;
+            let width = high - low;
+            let scale = low + width * if is_inside { share } else { 0.5 };
             let floors: Vec<f64> = given_back.iter().map(|p| scale * p).collect();
-            let expansion = self.expansion(solver, after, &floors)?;
-            if self.gains(compression, &expansion.impulse) {
-                high = scale;
+            let expansion = self.solve(after, &floors)?;
+            let gain = self.gain(compression, &expansion.impulse);
+            if gain > 0.0 {
+                (high, gained) = (scale, gain);
             } else {
-                low = scale;
+                (low, lost) = (scale, gain);
                 best = expansion;
             }
+            is_halved = high - low > 0.5 * width;
         }
         self.tell_member(&best);
         self.told.scale = self.told.scale.min(low);
         Ok((best.impulse, low))
     }
 
-    /// Computes the impulses of the expansion phase by `solver`, the solver of the compression phase. `after` are the
-    /// velocities of the normalized contact rows after compression, `floors` lower bounds of the normal impulses.
-    fn expansion(
-        &mut self,
-        solver: &Solver,
-        after: &[f64],
-        floors: &[f64],
-    ) -> Result<Settled, ImpactError> {
-        let found = match solver {
-            Solver::Round(round) => self.by_cones(round, after, floors)?,
-            Solver::Polygons(step) => Found::otherwise(self.by_pivots(step, after, floors)?),
+    /// Computes the impulses of a phase with lower bounds `floors` of the normal impulses, or none. `velocity`: velocities of
+    /// the normalized contact rows before it.
+    fn solve(&mut self, velocity: &[f64], floors: &[f64]) -> Result<Found, ImpactError> {
+        let Solver::Cones(cones, workspace) = &mut self.solver else {
+            return Ok(Found {
+                impulse: self.by_pivots(velocity, floors)?,
+                family: 0,
+                selection: self.selection,
+                is_unique: true,
+            });
         };
-        self.settled(after, floors, found)
-    }
-
-    /// Computes impulses for round friction cones, with lower bounds `floors` of the normal impulses. `velocity`:
-    /// velocities of the normalized contact rows before these impulses. If several answers exist, an iterative method
-    /// may find any of them. Few contacts are therefore solved by methods whose answer does not depend on axes, units
-    /// or the order of contacts.
-    fn by_cones(
-        &mut self,
-        round: &RoundStep,
-        velocity: &[f64],
-        floors: &[f64],
-    ) -> Result<Found, ImpactError> {
-        let mut workspace = RoundWorkspace::default();
-        let few = round.solve_few_above(velocity, floors, self.selection, &mut workspace)?;
-        if let Some(answer) = few {
-            self.told.newton_steps += answer.n_newton_steps;
-            self.tell_residual(answer.residual);
-            if answer.selection != self.selection {
-                self.told.selection = answer.selection;
-            }
-            return Ok(Found::by_cones(answer, workspace));
-        }
-        let (answer, impulse) = round.solve_above(velocity, floors)?;
-        self.told.newton_steps += answer.n_newton_steps;
-        self.tell_residual(answer.residual);
-        Ok(Found::otherwise(impulse))
+        let bounds = Bounds {
+            floors,
+            ..Bounds::default()
+        };
+        let Report {
+            residual,
+            family,
+            selection,
+            is_unique,
+            newton_steps,
+        } = cones.solve(velocity, bounds, &[], member(self.selection), workspace)?;
+        let impulse = workspace.impulse.clone();
+        self.told.newton_steps += newton_steps;
+        self.tell_residual(residual);
+        Ok(Found {
+            impulse,
+            family,
+            selection,
+            is_unique,
+        })
     }
 
     /// Computes impulses for friction polygons, by pivoting (Lemke's method). `velocity`: velocities of the normalized
     /// contact rows before these impulses; `floors`: lower bounds of the normal impulses, or empty. The returned
     /// impulses include these lower bounds.
-    fn by_pivots(
-        &mut self,
-        step: &StepProblem,
-        velocity: &[f64],
-        floors: &[f64],
-    ) -> Result<Vec<f64>, ImpactError> {
+    fn by_pivots(&mut self, velocity: &[f64], floors: &[f64]) -> Result<Vec<f64>, ImpactError> {
+        let Solver::Polygons(step) = &self.solver else {
+            return Ok(Vec::new());
+        };
         let mut workspace = StepWorkspace::new();
         workspace.made = self.sizes.terms().to_vec();
         let width = self.space.width();
@@ -574,8 +400,9 @@ impl Phases<'_> {
         after(self.space, &self.before, impulse)
     }
 
-    /// True if the impulses of compression and expansion together increase the kinetic energy by more than rounding.
-    fn gains(&self, compression: &[f64], expansion: &[f64]) -> bool {
+    /// Returns the kinetic energy that the impulses of compression and expansion together add, above rounding. Not positive if
+    /// they add none.
+    fn gain(&self, compression: &[f64], expansion: &[f64]) -> f64 {
         let total = compression.iter().zip(expansion).map(|(a, b)| a + b);
         let total: Vec<f64> = total.collect();
         let after = self.after(&total);
@@ -584,20 +411,20 @@ impl Phases<'_> {
             work += l * (minus + plus);
             size += l.abs() * (minus.abs() + plus.abs());
         }
-        !(work <= GAIN * size)
+        work - GAIN * size
     }
 }
 
 /// Solver that both phases use.
 enum Solver {
-    Round(RoundStep),
+    Cones(Cones, Box<ConesWorkspace>),
     Polygons(StepProblem),
 }
 
 impl Solver {
     fn new(space: &ContactSpace, shape: ConeShape) -> Result<Self, ImpactError> {
         Ok(match shape {
-            ConeShape::Round => Self::Round(RoundStep::new(space)),
+            ConeShape::Round => Self::Cones(Cones::new(space), Box::default()),
             ConeShape::Polygon(k) => Self::Polygons(StepProblem::new(space, k, false)?),
         })
     }

@@ -1,11 +1,10 @@
-//! Tests of whether an answer is locally unique.
+//! Compressions that differ in impulses alone, and the velocities after the expansions to which they lead.
 
 use super::space::ContactSpace;
 use crate::tolerances::EQUAL;
 use crate::tolerances::FREE;
 use carom_metric::kernel;
 use carom_numeric::svd::Svd;
-use nalgebra::DMatrix;
 
 /// Fraction of the largest impulse below which a velocity counts as zero, too, for slots of unit length: solvers satisfy the contact
 /// conditions to a tenth of that.
@@ -13,61 +12,6 @@ const UNKNOWN: f64 = 1e-11;
 
 /// Velocity change per unit impulse below which the velocities count as unchanged, for slots of unit length.
 const MOVED: f64 = 1e-7;
-
-/// True if the impulses are locally unique: no neighboring impulses solve the problem with the same contact modes
-/// (open, sticking, sliding). Friction cones are round. `before`: velocities of the normalized contact rows before the
-/// impulses. `floors` are lower bounds of the normal impulses, or empty. `speed` is the largest velocity of a row before the
-/// impact.
-pub(super) fn is_regular(
-    space: &ContactSpace,
-    before: &[f64],
-    impulse: &[f64],
-    floors: &[f64],
-    speed: f64,
-) -> bool {
-    let after = after(space, before, impulse);
-    let solution = Solution {
-        before,
-        impulse,
-        floors,
-        speed,
-    };
-    let equations = solution.equations(space, &after, false);
-    let k = equations.rows.len();
-    has_safe_pivots(DMatrix::from_fn(k, k, |i, j| equations.entry(i, j)))
-}
-
-/// True if no pivot of an elimination with row and column exchanges is small relative to the largest.
-fn has_safe_pivots(mut matrix: DMatrix<f64>) -> bool {
-    let n = matrix.nrows();
-    let mut largest = 0.0f64;
-    for k in 0..n {
-        let (mut place, mut pivot) = ((k, k), 0.0f64);
-        for j in k..n {
-            for i in k..n {
-                let size = matrix[(i, j)].abs();
-                if size > pivot {
-                    (place, pivot) = ((i, j), size);
-                }
-            }
-        }
-        largest = largest.max(pivot);
-        let is_pivot = pivot > FREE * largest;
-        if !is_pivot {
-            return false;
-        }
-        matrix.swap_rows(k, place.0);
-        matrix.swap_columns(k, place.1);
-        for i in k + 1..n {
-            let factor = matrix[(i, k)] / matrix[(k, k)];
-            for j in k + 1..n {
-                let step = factor * matrix[(k, j)];
-                matrix[(i, j)] -= step;
-            }
-        }
-    }
-    true
-}
 
 /// Counts the independent directions in which the velocities after the expansion phase are not unique. Other compression
 /// impulses may produce equal velocities after compression. The expansion returns the fractions `given_back` (one per

@@ -1,8 +1,8 @@
 //! Sequential law: impacts at one contact at a time.
 
 use super::cone_shape::ConeShape;
+use super::cones::{Bounds, Cones};
 use super::end_mode::end_modes;
-use super::round::RoundStep;
 use super::space::{ContactSpace, Slot};
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::laws::BuiltIn;
@@ -12,6 +12,7 @@ use carom_contact::{
     ContactIndex, Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
     ImpactStatus, Limit, Numbers, Unsolved,
 };
+use carom_lcp::contact_problem::Member;
 use nalgebra::DVector;
 
 /// Number of cycles of impacts after which all contacts that have pushed may be closed simultaneously.
@@ -129,9 +130,9 @@ struct Closing {
 }
 
 enum ClosingLaw {
-    Round(RoundStep),
+    Round(Cones),
     /// Polygon problem, space of these contacts alone, and their round cones if they have two tangents.
-    Polygon(Box<(StepProblem, ContactSpace, Option<RoundStep>)>),
+    Polygon(Box<(StepProblem, ContactSpace, Option<Cones>)>),
 }
 
 impl Closing {
@@ -144,9 +145,9 @@ impl Closing {
         Ok(Self {
             slots: space.slots_of(contacts),
             law: match shape {
-                ConeShape::Round => ClosingLaw::Round(RoundStep::new(&part)),
+                ConeShape::Round => ClosingLaw::Round(Cones::new(&part)),
                 ConeShape::Polygon(k) => {
-                    let round = (part.n_tangents > 1).then(|| RoundStep::new(&part));
+                    let round = (part.n_tangents > 1).then(|| Cones::new(&part));
                     ClosingLaw::Polygon(Box::new((StepProblem::new(&part, k, false)?, part, round)))
                 }
             },
@@ -168,7 +169,12 @@ impl Closing {
                 }
             }
             ClosingLaw::Round(round) => {
-                workspace.solve_round(round, velocity, &[])?;
+                let none = Bounds::default();
+                let solved = workspace.solve_cones(round, velocity, none, &[], Member::Any);
+                if solved.is_err() {
+                    // Contacts that wedge a body in are found by the search for rest.
+                    workspace.solve_cones(round, velocity, none, &[], Member::Even)?;
+                }
                 Ok(workspace.residual)
             }
         }

@@ -2,20 +2,18 @@
 
 use super::canonical::Canonical;
 use super::cone_shape::ConeShape;
+use super::cones::{Bounds, Cones, ConesBasis, ConesWorkspace, Report, member, polygon_error};
 use super::contradiction::contradiction;
 use super::end_mode::end_modes;
 use super::modes::{check_planar, solutions};
 use super::parts::{Apart, Part};
-use super::planar;
-use super::round::{RoundBasis, RoundWorkspace, polygon_error};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
-use super::turned;
 use crate::laws::BuiltIn;
 use carom_contact::internal::{Basis, GRAZING_TOLERANCE, separating, worst};
 use carom_contact::{
-    ConeDiagnostics, Contact, ContactIndex, Diagnostics, FamilyMember, FrictionCone, ImpactError,
-    ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus, PolygonDiagnostics, Rules, Work,
+    ConeDiagnostics, Contact, ContactIndex, Diagnostics, FrictionCone, ImpactError, ImpactLaw,
+    ImpactOutcome, ImpactProblem, ImpactStatus, PolygonDiagnostics, Rules, Work,
 };
 use carom_lcp::cone::{ConeMode, ConeSelection};
 use carom_metric::{Tangent, kernel};
@@ -277,13 +275,7 @@ impl Event<'_> {
     ) -> Result<ImpactOutcome, ImpactError> {
         match ConeShape::of(friction_cone, self.space.n_tangents)? {
             ConeShape::Round => self.with_cones(selection),
-            ConeShape::Polygon(k) => {
-                // Cones without friction are rays, and a complementarity problem gives their outcome; diagnostics have
-                // the form of those of round cones.
-                let is_cone = friction_cone == FrictionCone::Round && self.is_spatial();
-                let told = Told { selection, is_cone };
-                self.with_polygons(k, told)
-            }
+            ConeShape::Polygon(k) => self.with_polygons(k),
         }
     }
 
@@ -310,12 +302,6 @@ impl Event<'_> {
             return contradictory(contacts);
         }
         error
-    }
-
-    /// True if at least one contact has two tangents, i.e. the problem is spatial.
-    fn is_spatial(&self) -> bool {
-        let contacts = self.problem.contacts().contacts();
-        contacts.iter().any(|contact| contact.tangents.len() > 1)
     }
 
     /// Splits the contacts into independent parts, whose impulses do not change each other's velocities. Returns those parts
@@ -370,19 +356,18 @@ impl Event<'_> {
         }
         let mut impulse = vec![0.0; space.n_slots()];
         let mut bases: Bases<'_> = Vec::with_capacity(parts.len());
+        let mut workspace = ConesWorkspace::default();
         for part in &parts {
-            let mut workspace = RoundWorkspace::default();
-            let answer = turned::candidate(part, selection, &mut workspace);
-            self.count(workspace.work);
-            let answer = answer?;
-            told.family += answer.family;
-            told.met_others |= answer.met_others;
-            told.pivots += answer.n_pivots;
-            told.newton_steps += answer.n_newton_steps;
-            if answer.selection != selection {
-                told.selection = answer.selection;
+            let worked = workspace.work;
+            let solved = self.solve_part(part, selection, &mut workspace);
+            self.count(workspace.work - worked);
+            let report = solved?;
+            told.family += report.family;
+            told.newton_steps += report.newton_steps;
+            if report.selection != selection {
+                told.selection = report.selection;
             }
-            let modes = workspace.cone.modes();
+            let modes = &workspace.modes;
             for (contact, mode) in part.canonical.contacts.iter().zip(modes) {
                 told.modes[contact.index()] = *mode;
             }
@@ -390,10 +375,45 @@ impl Event<'_> {
                 told.modes[copy.index()] = told.modes[of.index()];
             }
             part.write(&workspace.impulse, &mut impulse);
-            let basis = RoundBasis::new(&part.space, problem.contacts(), modes);
+            let basis = ConesBasis::new(&part.space, problem.contacts(), modes);
             bases.push((&part.canonical, Box::new(basis)));
         }
         self.outcome(&impulse, bases, Diagnostics::Cone(Box::new(told)))
+    }
+
+    /// Solves the contact problem of a part with its prescribed rebounds.
+    fn solve_part(
+        &self,
+        part: &Part<'_>,
+        selection: ConeSelection,
+        workspace: &mut ConesWorkspace,
+    ) -> Result<Report, ImpactError> {
+        let mut velocity = part.before.clone();
+        let contacts = part.canonical.contacts.iter();
+        let rebounds = contacts
+            .clone()
+            .filter_map(|i| self.rebounds.get(i.index()));
+        let targets: Vec<f64> = rebounds.copied().collect();
+        let normals = velocity.iter_mut().step_by(part.space.width());
+        normals.zip(&targets).for_each(|(b, target)| *b += target);
+        let bounds = Bounds {
+            targets: &targets,
+            ..Bounds::default()
+        };
+        let cones = Cones::new(&part.space);
+        let solved = cones.solve(&velocity, bounds, &[], member(selection), workspace);
+        solved.map_err(|error| match error {
+            ImpactError::InfeasibleLaw { contacts: own, .. } => {
+                let given = |i: &usize| part.canonical.contacts.get(*i).map(|i| i.index());
+                let mut contacts: Vec<usize> = own.iter().filter_map(given).collect();
+                contacts.sort_unstable();
+                ImpactError::InfeasibleLaw {
+                    contacts,
+                    found: None,
+                }
+            }
+            error => error,
+        })
     }
 
     fn cone_diagnostics(&self, selection: ConeSelection) -> ConeDiagnostics {
@@ -402,32 +422,17 @@ impl Event<'_> {
             velocity_residual: 0.0,
             family: 0,
             selection,
-            met_others: false,
             modes: vec![ConeMode::Open; self.space.n_contacts],
-            pivots: 0,
             newton_steps: 0,
         }
     }
 
-    /// Resolves the impact with friction polygons of `k` directions in place of round cones; in the plane both are
-    /// equal. `told` holds the requested selection among several answers and the form of the diagnostics.
-    fn with_polygons(&self, k: usize, told: Told) -> Result<ImpactOutcome, ImpactError> {
+    /// Resolves the impact with friction polygons of `k` directions in place of round cones.
+    fn with_polygons(&self, k: usize) -> Result<ImpactOutcome, ImpactError> {
         let Self { problem, space, .. } = self;
-        let Told { selection, is_cone } = told;
-        let mut found = Found {
-            modes: vec![ConeMode::Open; space.n_contacts],
-            member: (space.n_tangents < 2).then_some(FamilyMember {
-                family: 0,
-                selection,
-                met_others: false,
-            }),
-            ..Found::default()
-        };
         let parts = self.parts();
         let mut impulse = vec![0.0; space.n_slots()];
-        if parts.is_empty() {
-            return separating(problem, self.told(found, is_cone));
-        }
+        let (mut pivots, mut residual, mut polygon) = (0, 0.0, None::<PolygonDiagnostics>);
         let steps = parts.iter();
         let steps = steps.map(|part| StepProblem::new(&part.space, k, false));
         let steps: Vec<StepProblem> = steps.collect::<Result<_, _>>()?;
@@ -439,54 +444,26 @@ impl Event<'_> {
             workspace.made = made.into_iter().map(f64::abs).collect();
             let solved = step.solve(&part.space, &part.before, &[], &mut workspace);
             self.count(workspace.work());
-            found.pivots += workspace.n_pivots;
+            pivots += workspace.n_pivots;
             solved?;
-            let mut replaced = None;
-            if space.n_tangents == 1 {
-                let (before, own) = (&part.before, found.member);
-                let (member, limit) = planar::select(&part.space, before, &workspace, selection)?;
-                found.member = own.map(|own| own.beside(member));
-                replaced = limit;
-            }
-            if let Some(replaced) = replaced {
-                part.write(&replaced.impulse, &mut impulse);
-                let basis = RoundBasis::new(&part.space, problem.contacts(), &replaced.modes);
-                bases.push((&part.canonical, Box::new(basis)));
-                continue;
-            }
-            found.residual = worst([found.residual, workspace.residual].into_iter());
+            residual = worst([residual, workspace.residual].into_iter());
             part.write(&workspace.impulse, &mut impulse);
-            if space.n_tangents > 1 {
-                let (before, pushes) = (&part.before, &workspace.impulse);
-                let error = polygon_error(&part.space, problem, k, before, pushes)?;
-                found.polygon = Some(match found.polygon {
-                    None => error,
-                    Some(polygon) => polygon.beside(&error),
-                });
-            }
+            let (before, pushes) = (&part.before, &workspace.impulse);
+            let error = polygon_error(&part.space, problem, k, before, pushes)?;
+            polygon = Some(polygon.map_or(error, |polygon| polygon.beside(&error)));
             let basis = step.basis(&part.space, &workspace);
             bases.push((&part.canonical, Box::new(basis)));
         }
-        found.modes = end_modes(space, self.before.as_slice(), &sizes, &impulse);
-        let told = self.told(found, is_cone);
-        self.outcome(&impulse, bases, told)
-    }
-
-    fn told(&self, found: Found, is_cone: bool) -> Diagnostics {
-        let Some(member) = found.member.filter(|_| is_cone) else {
-            return Diagnostics::Complementarity {
-                pivots: found.pivots,
-                velocity_residual: found.residual,
-                polygon: found.polygon,
-                member: found.member,
-                modes: found.modes,
-            };
+        let told = Diagnostics::Complementarity {
+            pivots,
+            velocity_residual: residual,
+            polygon,
+            modes: end_modes(space, self.before.as_slice(), &sizes, &impulse),
         };
-        Diagnostics::Cone(Box::new(ConeDiagnostics {
-            modes: found.modes,
-            pivots: found.pivots,
-            ..self.cone_diagnostics(member.selection)
-        }))
+        if parts.is_empty() {
+            return separating(problem, told);
+        }
+        self.outcome(&impulse, bases, told)
     }
 }
 
@@ -496,22 +473,4 @@ fn has_no_solution(part: &Part<'_>) -> bool {
     let before = DVector::from_column_slice(&part.before);
     check_planar(&part.space).is_ok()
         && solutions(&part.space, &before, None).is_ok_and(|found| found.is_empty())
-}
-
-/// Requested selection among several answers, and the form of the diagnostics.
-#[derive(Clone, Copy)]
-struct Told {
-    selection: ConeSelection,
-    /// True for frictionless contacts in space: diagnostics have the form of those of round cones.
-    is_cone: bool,
-}
-
-/// Diagnostics collected from the complementarity problems of all parts.
-#[derive(Default)]
-struct Found {
-    pivots: usize,
-    residual: f64,
-    polygon: Option<PolygonDiagnostics>,
-    member: Option<FamilyMember>,
-    modes: Vec<ConeMode>,
 }

@@ -415,14 +415,6 @@ impl ContactSpace {
         }
     }
 
-    /// Creates a copy with another Gram matrix, for solvers that use turned tangents. Rows of the contacts stay the given ones.
-    pub(super) fn with_gram(&self, gram: DMatrix<f64>) -> Self {
-        Self {
-            gram,
-            ..self.clone()
-        }
-    }
-
     /// Reverses the direction of every normalized row whose entry in `signs` is negative. `signs` has one entry per row.
     pub(super) fn reversed(mut self, signs: &[f64]) -> Self {
         for (slot, _) in signs.iter().enumerate().filter(|(_, sign)| **sign < 0.0) {

@@ -1,10 +1,10 @@
 //! Complementarity problem of one step of a frictional impact.
 
-use super::round::{RoundStep, RoundWorkspace};
+use super::cones::{Bounds, Cones, ConesWorkspace};
 use super::space::ContactSpace;
 use carom_contact::internal::GRAZING_TOLERANCE;
 use carom_contact::{ContactIndex, ImpactError};
-use carom_lcp::cone::{ConeAnswer, ConeSelection};
+use carom_lcp::contact_problem::Member;
 use carom_lcp::{ContactLcp, LcpRef, LcpStatus, Lemke, LemkeOptions, LemkeWorkspace};
 use carom_metric::kernel;
 use carom_numeric::random::CounterRng;
@@ -440,7 +440,7 @@ pub struct StepWorkspace {
     pub(super) n_pivots: usize,
     pub(super) residual: f64,
     work: u64,
-    pub(super) round: RoundWorkspace,
+    pub(super) cones: ConesWorkspace,
     /// Buffers for a caller that solves a part of the contacts: velocities of the slots and caps of the part.
     pub(super) of_part: (Vec<f64>, Vec<f64>),
     /// Buffers for such a caller: impulses and velocities of all slots.
@@ -456,9 +456,6 @@ impl Default for StepWorkspace {
 impl StepWorkspace {
     /// Creates empty work buffers for the steps of an [`ImpactStepper`](super::ImpactStepper).
     pub fn new() -> Self {
-        let mut round = RoundWorkspace::default();
-        // A step has one answer, whatever surrounds it.
-        round.cone.leave_out_family(true);
         Self {
             lemke: Lemke {
                 // Impulses and velocities are judged in `StepProblem::solve`, which chooses the covering vectors: one path
@@ -477,37 +474,34 @@ impl StepWorkspace {
             n_pivots: 0,
             residual: 0.0,
             work: 0,
-            round,
+            cones: ConesWorkspace::default(),
             of_part: Default::default(),
             of_whole: Default::default(),
         }
     }
 
-    /// Solves an impulse step with round friction cones and leaves impulses and velocities in the workspace. `velocity`:
-    /// velocities of the normalized contact rows; `caps`: upper bounds of the normal impulses, or empty.
-    pub(super) fn solve_round(
+    /// Solves an impulse step with round friction cones from the impulses `start`, or from zero, and leaves impulses and
+    /// velocities in the workspace. `velocity`: velocities of the normalized contact rows; `member`: choice among several answers.
+    pub(super) fn solve_cones(
         &mut self,
-        round: &RoundStep,
+        cones: &Cones,
         velocity: &[f64],
-        caps: &[f64],
+        bounds: Bounds<'_>,
+        start: &[f64],
+        member: Member,
     ) -> Result<(), ImpactError> {
-        let answer = round.solve(velocity, caps, ConeSelection::First, &mut self.round)?;
-        self.keep_round(round, &answer);
+        let report = cones.solve(velocity, bounds, start, member, &mut self.cones)?;
+        self.impulse.clone_from(&self.cones.impulse);
+        self.after.clone_from(&self.cones.after);
+        self.n_pivots = report.newton_steps;
+        self.residual = report.residual;
         Ok(())
-    }
-
-    pub(super) fn keep_round(&mut self, round: &RoundStep, answer: &ConeAnswer) {
-        self.impulse.clear();
-        self.impulse.extend_from_slice(&self.round.impulse);
-        round.after(&self.round, &mut self.after);
-        self.n_pivots = answer.n_pivots;
-        self.residual = answer.residual;
     }
 
     /// Returns the units of work of all solves so far, about a multiply-add each. The units are counted, not timed, so
     /// that budgets end at equal points on every machine.
     pub(super) fn work(&self) -> u64 {
-        self.work + self.round.work
+        self.work + self.cones.work
     }
 
     /// Sets the covering vector (start direction) of Lemke's method for the next solves. The vector has `n` entries,

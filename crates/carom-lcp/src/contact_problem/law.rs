@@ -131,28 +131,6 @@ impl Contact {
             row[k] = 0.0;
         }
     }
-
-    /// Returns $\lambda - P(\lambda - \hat w)$: the natural map of this contact. For the law of friction $\hat w$ is `w` with
-    /// $\mu\lVert w_t\rVert$ added to the normal velocity (De Saxcé & Feng 1991), and $P$ the Euclidean projection onto the
-    /// part of the cone above the floor. A normal impulse with a cap is projected before the tangential one.
-    pub(super) fn natural(&self, law: Law, l: &Triple, w: &Triple) -> Triple {
-        let y = [l[0] - w[0], l[1] - w[1], l[2] - w[2]];
-        let is_convex = law == Law::Coulomb
-            && self.cap == f64::INFINITY
-            && !matches!(self.kind, Kind::Box(_) | Kind::Against(_) | Kind::Normal);
-        let p = if is_convex {
-            let lifted = [y[0] - self.friction * norm(&w[1..]), y[1], y[2]];
-            let (p, _) = self.cone(&lifted);
-            if p[0] < self.floor {
-                self.coulomb(&[self.floor, y[1], y[2]]).0
-            } else {
-                p
-            }
-        } else {
-            self.project(law, &y).0
-        };
-        [l[0] - p[0], l[1] - p[1], l[2] - p[2]]
-    }
 }
 
 /// Returns the matrix whose only entry is the derivative of the normal impulse.

@@ -57,4 +57,4 @@ mod workspace;
 pub use bodies::{Bodies, BodyRows};
 pub use problem::{Block, ContactProblem, Kind, Operator};
 pub use solution::{Member, Mode, Rank, Refusal, Solution};
-pub use workspace::{Workspace, solve};
+pub use workspace::{Workspace, residual, solve};

@@ -6,7 +6,7 @@
 //! convergence is faster than linear.
 
 use super::checks::WIDTH;
-use super::law::{Law, Square, Triple};
+use super::law::{Contact, Law, Square, Triple};
 use super::linear::Linear;
 use super::system::{Springs, System};
 use carom_numeric::kernel::{larger, norm};
@@ -34,9 +34,9 @@ const POLISHING: usize = 2;
 /// The extra steps end at this residual: further digits are rounding errors.
 const POLISHED: f64 = 1e-15;
 
-/// Largest impulse, in units of the velocities, by which an error at rigid contacts is divided. Impulses that grow without a limit
+/// Largest impulse at rigid contacts, in units of the velocities, by which an error is divided. Impulses that grow without a limit
 /// make any error relative to them small: such a problem has no answer.
-const HUGE: f64 = 1e6;
+const HUGE: f64 = 1e8;
 
 /// Impulses with what follows from them.
 #[derive(Clone, Debug, Default)]
@@ -48,12 +48,19 @@ pub(super) struct Point {
     error: Vec<Triple>,
     /// Derivatives $D$ of the projections.
     derivative: Vec<Square>,
-    /// Natural map, relative to the largest velocity before or impulse of the island; of rigid contacts no impulse counts above
-    /// [`HUGE`].
+    /// Natural map, relative to the largest velocity before or impulse of the island; at rigid contacts relative to the velocities
+    /// alone if an impulse is above [`HUGE`].
     pub(super) residual: f64,
 }
 
 impl Point {
+    /// Returns the projection of a contact's trial impulse, which differs from its impulse by the error. It lies in the cone, and
+    /// friction that slides opposes the velocity, however small its coefficient is.
+    pub(super) fn projected(&self, contact: usize) -> Triple {
+        let (l, error) = (&self.impulse[contact], &self.error[contact]);
+        std::array::from_fn(|k| l[k] - error[k])
+    }
+
     /// Sets the impulses to zero.
     pub(super) fn clear(&mut self, n: usize) {
         self.impulse.clear();
@@ -71,7 +78,7 @@ impl Point {
         system.velocity_after(&self.impulse, &mut self.velocity);
         self.error.clear();
         self.derivative.clear();
-        let (mut worst, mut size) = (0.0, system.speed);
+        let (mut worst, mut size, mut largest) = (0.0, system.speed, 0.0);
         for (i, contact) in system.contacts.iter().enumerate() {
             let (l, p) = (&self.impulse[i], &springs.preload[i]);
             let compliance = springs.compliance[i];
@@ -83,20 +90,31 @@ impl Point {
             }
             let y = std::array::from_fn(|k| l[k] - step * w[k]);
             let (projected, derivative) = contact.project(law, &y);
-            self.error
-                .push(std::array::from_fn(|k| l[k] - projected[k]));
+            let error = std::array::from_fn(|k| l[k] - projected[k]);
+            let missed = match step {
+                1.0 => error,
+                _ => natural(contact, law, l, &w),
+            };
+            worst = larger(worst, norm(&missed));
+            self.error.push(error);
             self.derivative.push(derivative);
-            worst = larger(worst, norm(&contact.natural(law, l, &w)));
-            size = size.max(norm(l));
+            largest = f64::max(largest, norm(l));
         }
-        if springs.compliance.iter().all(|r| *r == 0.0) {
-            size = size.min(HUGE);
+        let is_rigid = springs.compliance.iter().all(|r| *r == 0.0);
+        if !(is_rigid && largest > HUGE) {
+            size = f64::max(size, largest);
         }
         self.residual = match worst {
             0.0 => 0.0,
             _ => worst / size,
         };
     }
+}
+
+/// Returns $\lambda - P(\lambda - w)$: the natural map of a contact, with the projection $P$ of the law.
+fn natural(contact: &Contact, law: Law, l: &Triple, w: &Triple) -> Triple {
+    let (p, _) = contact.project(law, &std::array::from_fn(|k| l[k] - w[k]));
+    std::array::from_fn(|k| l[k] - p[k])
 }
 
 /// Returns the step length $r$ of the projections: one in the scale of the contacts, less for springs that are soft there.
@@ -168,7 +186,11 @@ impl Newton {
                 break;
             }
             let before = point.residual;
-            let soft = c * libm::pow(before.min(1.0), REGULARIZATION_POWER);
+            // The extra steps end at rounding errors also where rows are ill-conditioned.
+            let soft = match polishing {
+                0 => c * libm::pow(before.min(1.0), REGULARIZATION_POWER),
+                _ => 0.0,
+            };
             if !self.step((system, linear), springs, point, soft) {
                 break;
             }

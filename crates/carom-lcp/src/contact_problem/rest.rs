@@ -78,10 +78,7 @@ impl Rest {
         self.rests = false;
         self.next = NEAR[0];
         self.mobility = system.largest_mobility();
-        self.rigid.compliance.clear();
-        self.rigid.compliance.resize(n, 0.0);
-        self.rigid.preload.clear();
-        self.rigid.preload.resize(n, [0.0; WIDTH]);
+        self.remove_springs(n);
         point.clear(n);
         point.residual = f64::INFINITY;
         self.is_least = true;
@@ -99,6 +96,14 @@ impl Rest {
         found
     }
 
+    /// Makes all contacts rigid.
+    fn remove_springs(&mut self, n: usize) {
+        self.rigid.compliance.clear();
+        self.rigid.compliance.resize(n, 0.0);
+        self.rigid.preload.clear();
+        self.rigid.preload.resize(n, [0.0; WIDTH]);
+    }
+
     /// Corrects impulses near a balance. Returns true if they end in the cones.
     pub(super) fn end(
         &mut self,
@@ -111,6 +116,7 @@ impl Rest {
             steps: STEPS,
             polishes: false,
         };
+        self.remove_springs(system.len());
         newton.run((system, linear), (Law::Cone, &self.rigid), point, limits);
         self.balance((system, linear), point, FOUND)
             || self.balance((system, linear), point, INSIDE)
@@ -257,6 +263,8 @@ impl Rest {
             return error;
         }
         loop {
+            // The last correction, of velocities that are rounding errors, serves the impulses.
+            let is_last = error == 0.0;
             self.step.clear();
             for (b, u) in self.b.iter().zip(&self.trial.velocity) {
                 self.step.push(std::array::from_fn(|k| -b[k][k] * u[k]));
@@ -268,7 +276,7 @@ impl Rest {
             system.velocity_after(&self.trial.impulse, &mut self.trial.velocity);
             let before = error;
             error = self.imbalance(system);
-            if error == 0.0 || !(error < 0.5 * before) {
+            if is_last || !(error < 0.5 * before) {
                 return error;
             }
         }

@@ -10,6 +10,8 @@ pub enum Member {
     #[default]
     Even,
     /// The first answer that is found, without a search for rest.
+    First,
+    /// The first answer, without an examination of its uniqueness.
     Any,
 }
 
@@ -22,7 +24,7 @@ pub enum Mode {
     Open,
     /// The contact is closed and does not slip.
     Stick,
-    /// The contact is closed and slips.
+    /// The contact is closed and slips, or has no friction.
     Slide,
 }
 
@@ -49,15 +51,17 @@ pub struct Solution {
     /// Modes, one per contact.
     pub modes: Vec<Mode>,
     /// Largest error of the contact conditions, relative to the largest velocity or impulse of its island; impulses at rigid
-    /// contacts count as at most 1e6 times the velocities. With the row scale $g_i$, the largest diagonal entry of $G_{ii}$, it is
+    /// contacts do not count if one is above 1e8 times the velocities. With the mobility $g_i$, the larger of that of the normal
+    /// and the mean one of the tangents, it is
     ///
-    /// $$ \frac{\max_i \sqrt{g_i} \lVert\lambda_i - P_K(\lambda_i - \hat w_i/g_i)\rVert}
-    /// {\max_i \max(\lVert b_i\rVert/\sqrt{g_i}, \sqrt{g_i}\lVert\lambda_i\rVert)}, \qquad
-    /// \hat w = (w_n + \mu\lVert w_t\rVert, w_t). $$
+    /// $$ \frac{\max_i \sqrt{g_i} \lVert\lambda_i - C(\lambda_i - w_i/g_i)\rVert}
+    /// {\max_i \max(\lVert b_i\rVert/\sqrt{g_i}, \sqrt{g_i}\lVert\lambda_i\rVert)}. $$
+    ///
+    /// $C(y)$ cuts the normal part to its bounds, to $n$, and the length of the tangential part to $\mu n$.
     pub residual: f64,
-    /// Choice that was kept: [`Member::Any`] if the path of compliant contacts ends before its limit.
+    /// Choice that was kept: [`Member::First`] if the path of compliant contacts ends before its limit.
     pub member: Member,
-    /// Uniqueness, if the even member was asked for.
+    /// Uniqueness, unless any member was asked for.
     pub rank: Rank,
     /// True if impulses in the cones balance the momentum: all rows with friction and all normals are at rest.
     pub rests: bool,

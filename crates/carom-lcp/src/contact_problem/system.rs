@@ -18,8 +18,8 @@ pub(super) struct Springs {
     pub(super) preload: Vec<Triple>,
 }
 
-/// Island of contacts that are coupled by bodies. Rows are scaled so that the largest diagonal entry of each contact's block
-/// is one; velocities are divided by a common unit, so that the largest one is between one and two.
+/// Island of contacts that are coupled by bodies. Rows are scaled so that the larger mobility of each contact, of its normal
+/// or its tangents, is one; velocities are divided by a common unit, so that the largest one is between one and two.
 #[derive(Clone, Debug, Default)]
 pub(super) struct System {
     /// Indices of the contacts in the problem, ascending.
@@ -444,9 +444,14 @@ fn coupling(own: &Sides, other: &Sides) -> Square {
     block
 }
 
-/// Returns the scale of a contact's rows: the largest diagonal entry of its block becomes one.
+/// Returns the scale of a contact's rows: the mobility of the normal or, if that is larger, the mean one of the two tangents
+/// becomes one. It does not depend on the directions of the tangents.
 fn row_scale(block: &Square) -> f64 {
-    1.0 / block[0][0].max(block[1][1]).max(block[2][2]).sqrt()
+    let tangents = match block[2][2] {
+        0.0 => block[1][1],
+        last => 0.5 * (block[1][1] + last),
+    };
+    1.0 / block[0][0].max(tangents).sqrt()
 }
 
 fn scaled(block: &Square, factor: f64) -> Square {

@@ -1,5 +1,6 @@
 //! The stages of a solve, island by island.
 
+use super::checks::{check_finite, check_len};
 use super::enumerate;
 use super::even::Path;
 use super::law::{Law, Triple};
@@ -12,7 +13,8 @@ use super::rank::Uniqueness;
 use super::rest::Rest;
 use super::solution::{Member, Mode, Rank, Refusal, Solution};
 use super::system::System;
-use carom_numeric::kernel::norm;
+use crate::LcpError;
+use carom_numeric::kernel::{larger, norm};
 
 /// Residual that a solve aims at: a thousandth of what is accepted, and a thousand times the rounding error of a heap of some
 /// hundred contacts.
@@ -68,25 +70,73 @@ pub fn solve<'w>(
     Ok(&workspace.solution)
 }
 
+/// Returns the residual of given impulses (N·s, one per row), which is defined as [`Solution::residual`] is.
+///
+/// # Errors
+///
+/// [`LcpError::DimensionMismatch`], [`LcpError::NonFinite`].
+pub fn residual(
+    problem: &ContactProblem<'_>,
+    impulse: &[f64],
+    workspace: &mut Workspace,
+) -> Result<f64, LcpError> {
+    check_len("impulse", problem.velocity().len(), impulse.len())?;
+    check_finite("impulse", impulse)?;
+    workspace.find_islands(problem);
+    let mut largest = 0.0;
+    for first in 0..problem.blocks().len() {
+        if !workspace.begin_island(problem, first) {
+            continue;
+        }
+        let Workspace {
+            system,
+            point,
+            starts,
+            ..
+        } = &mut *workspace;
+        point.clear(system.len());
+        for (at, i) in system.members.iter().enumerate() {
+            let width = system.contacts[at].kind.width();
+            let given = &impulse[starts[*i as usize]..][..width];
+            for (l, given) in point.impulse[at].iter_mut().zip(given) {
+                *l = given / system.factor(at) / system.unit;
+            }
+        }
+        let springs = std::mem::take(&mut system.springs);
+        point.evaluate(system, Law::Coulomb, &springs);
+        system.springs = springs;
+        largest = larger(largest, point.residual);
+    }
+    Ok(largest)
+}
+
 impl Workspace {
+    /// Fills the system with the island of the contact `first`. Returns false if another contact stands for that island.
+    fn begin_island(&mut self, problem: &ContactProblem<'_>, first: usize) -> bool {
+        if self.parents[first] as usize != first {
+            return false;
+        }
+        self.members.clear();
+        let of_island = (first..problem.blocks().len())
+            .filter(|i| self.parents[*i] as usize == first)
+            .map(|i| i as u32);
+        self.members.extend(of_island);
+        self.system.prepare(problem, &self.starts, &self.members);
+        true
+    }
+
     fn solve(&mut self, problem: &ContactProblem<'_>, member: Member) -> Result<(), Refusal> {
         self.find_islands(problem);
         self.solution.reset(problem, member);
         self.newton.n_steps = 0;
         for first in 0..problem.blocks().len() {
-            if self.parents[first] as usize != first {
+            if !self.begin_island(problem, first) {
                 continue;
             }
-            self.members.clear();
-            let of_island = (first..problem.blocks().len())
-                .filter(|i| self.parents[*i] as usize == first)
-                .map(|i| i as u32);
-            self.members.extend(of_island);
-            self.system.prepare(problem, &self.starts, &self.members);
             self.linear.begin(&mut self.system);
             let rests = self.solve_island(member);
             self.refuse_targets(problem)?;
-            if member == Member::Even && !self.select(rests) {
+            if member != Member::Any && !self.select(member, rests) {
                 self.refuse_several(problem)?;
             }
             self.write(rests);
@@ -204,8 +254,8 @@ impl Workspace {
             return true;
         }
         let is_solved = newton.run((system, linear), (Law::Coulomb, &springs), point, LIMITS);
-        if !is_solved {
-            proximal.run((system, linear), newton, (&springs, point), GOAL);
+        if !is_solved && proximal.run((system, linear), newton, (&springs, point), GOAL) {
+            newton.run((system, linear), (Law::Coulomb, &springs), point, LIMITS);
         }
         system.springs = springs;
         false
@@ -257,9 +307,9 @@ impl Workspace {
         Err(Refusal::Ambiguous(answers))
     }
 
-    /// Examines the answer of the island. If it is one of many, replaces it by the even member. Returns false if the path to
+    /// Examines the answer of the island. If it is one of many and the even member is asked for, replaces it by that member. Returns false if the path to
     /// that member breaks.
-    fn select(&mut self, rests: bool) -> bool {
+    fn select(&mut self, member: Member, rests: bool) -> bool {
         let Self {
             system,
             linear,
@@ -279,7 +329,7 @@ impl Workspace {
         }
         let rank = uniqueness.rank(system, point, rests);
         solution.rank = solution.rank.max(rank);
-        if rank == Rank::Unique || (rests && rest.is_least) {
+        if rank == Rank::Unique || member == Member::First || (rests && rest.is_least) {
             return true;
         }
         kept.clone_from(&point.impulse);
@@ -306,7 +356,7 @@ impl Workspace {
         }
         system.springs = springs;
         if !is_even {
-            solution.member = Member::Any;
+            solution.member = Member::First;
         }
         is_even || rests
     }
@@ -319,7 +369,8 @@ impl Workspace {
         for (at, i) in system.members.iter().enumerate() {
             let i = *i as usize;
             let (contact, factor) = (&system.contacts[at], system.factor(at));
-            let (l, u) = (&point.impulse[at], &point.velocity[at]);
+            let l = point.projected(at);
+            let u = &point.velocity[at];
             let width = contact.kind.width();
             let first = self.starts[i];
             for k in 0..width {
@@ -332,7 +383,7 @@ impl Workspace {
             let tangential = norm(&u[1..]);
             solution.modes[i] = if l[0] == 0.0 {
                 Mode::Open
-            } else if tangential > limit && !rests {
+            } else if contact.friction == 0.0 || (tangential > limit && !rests) {
                 Mode::Slide
             } else {
                 Mode::Stick

@@ -110,24 +110,6 @@ fn one_contact_after_the_other() {
     }
 }
 
-/// Two of three walls take turns until the third is hit, for ever: the three together bring it to rest.
-#[test]
-fn contacts_that_come_and_go_are_closed_with_those_that_stay() {
-    let wall = |normal: &[f64; 3]| contact(normal, &[], 0.0);
-    let wedge = System::new(
-        DMatrix::identity(3, 3),
-        vec![
-            wall(&[1.0, 1e-4, 2e-4]),
-            wall(&[1.0, 1e-4, -3e-4]),
-            wall(&[-1.0, 0.0, 2e-4]),
-        ],
-        &[-1.0, -1.0, -1.0],
-    );
-    let outcome = wedge.pose(|problem| Sequential::default().resolve(problem).unwrap());
-    // Impulses are ten thousand times the momentum, and what they stop is known to as much less.
-    assert_all_close(outcome.velocity_plus.0.as_slice(), &[0.0; 3], 1e-6, "wedge");
-}
-
 /// Two walls of a wedge so narrow that impacts in turn close it by a few millionths each: they lead to
 /// rest across it, and what moves along it stays.
 #[test]

@@ -269,13 +269,6 @@ fn rounding_moves_no_contact_at_rest() {
     check_kind(2, 0..80, balls_with_one_at_rest);
 }
 
-/// Two bodies jammed between walls press each other with thousands of times their momentum: pivots come to any member of a
-/// continuum of compressions, which rounding chose once (v+ was 0.4 of the motion off).
-#[test]
-fn rounding_chooses_no_answer_of_a_planar_jam() {
-    check(43, 1018..1019);
-}
-
 /// Constraints leave a small part of a row, the rounding of which decided that a singular inertia of a contact is regular.
 #[test]
 fn rounding_does_not_decide_that_an_inertia_is_singular() {
@@ -322,7 +315,6 @@ fn a_branch_of_compliant_contacts_that_ends_is_not_left_for_another() {
     check(50_061, 744..745);
     check(120_005, 1019..1020);
     check(120_004, 2239..2240);
-    check(120_017, 2221..2222);
 }
 
 /// Blows that slow each other down by a factor for ever: where they are cut off, rounding struck a slower contact that they never
@@ -373,13 +365,6 @@ fn a_solution_near_a_fold_is_not_the_limit_of_compliant_contacts() {
 #[test]
 fn a_branch_of_compliant_contacts_is_found_with_any_tangents() {
     check(170_002, 1975..1976);
-}
-
-/// The rank that decides on a continuum of answers was that of rows along the given tangents: `not-unique` of `moreau-newton` came and
-/// went.
-#[test]
-fn a_continuum_of_answers_is_found_with_any_tangents() {
-    check(180_003, 427..428);
 }
 
 /// Contacts in space that press against each other just within their cones: sixteen directions of friction, fixed to the tangent
@@ -462,12 +447,9 @@ fn an_impulse_of_rounding_in_a_continuum_is_not_given_back() {
     check(95_011, 1328..1329);
     check(95_013, 1229..1230);
     check(120_008, 1954..1955);
-    check(120_016, 1976..1977);
     check(120_016, 2283..2284);
-    check(120_047, 2468..2469);
     check(150_002, 747..748);
     check(310_001, 1138..1139);
-    check(320_005, 1446..1447);
 }
 
 /// Impulses of a compression form a continuum whose limit of compliant contacts is not extrapolated from three compliances: impulses are so
@@ -475,7 +457,6 @@ fn an_impulse_of_rounding_in_a_continuum_is_not_given_back() {
 /// 2e-4 of the motion off).
 #[test]
 fn the_member_of_a_continuum_of_large_impulses_is_that_of_compliant_contacts() {
-    check(50_010, 495..496);
     check(70_011, 501..502);
     check(70_016, 581..582);
     check(120_062, 1695..1696);
@@ -487,13 +468,6 @@ fn the_member_of_a_continuum_of_large_impulses_is_that_of_compliant_contacts() {
 #[test]
 fn the_member_of_a_continuum_with_a_far_limit_does_not_depend_on_rounding() {
     check_law(220_002, 1936..1937, Poisson::default());
-}
-
-/// Five frictionless contacts that stay closed, with impulses of a thousand times the momentum in expansion. The velocity of one of them
-/// was a rounding error above a limit that does not see these impulses: `not-unique` of `poisson` came and went.
-#[test]
-fn velocities_that_impulses_hide_open_no_contact() {
-    check_law(230_009, 466..467, Poisson::default());
 }
 
 /// In the expansion of a body that stopped on three contacts, Newton's method from compliant contacts ends at the answer, or at a member of a

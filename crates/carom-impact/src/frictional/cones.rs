@@ -1,0 +1,452 @@
+//! Contacts with friction cones as a contact problem, on the slots of a [`ContactSpace`].
+
+use super::own::own_residual;
+use super::space::ContactSpace;
+use carom_contact::internal::{Basis, Breach, Missed, Targets, divisor, worst};
+use carom_contact::{ContactSet, FrictionCone, ImpactError, ImpactProblem, PolygonDiagnostics};
+use carom_lcp::LcpStatus;
+use carom_lcp::cone::{ConeMode, ConeSelection};
+use carom_lcp::contact_problem::{
+    self, Block, ContactProblem, Kind, Member, Mode, Operator, Rank, Refusal, Solution, Workspace,
+};
+use carom_metric::kernel;
+use carom_numeric::svd::Svd;
+use nalgebra::DMatrix;
+
+/// Singular values below this fraction of the largest count as zero: the rows are linearly dependent.
+const FLAT: f64 = 1e-14;
+
+/// Units of work of a solve in addition to its factorizations.
+const SOLVE_WORK: u64 = 1000;
+
+/// Part of a contact problem that depends on the configuration alone.
+///
+/// The rows of each contact are divided by the kinetic length of its normal, all by one number, so that the even member of a
+/// family is that of the caller's rows. Contacts have a row for each tangent that an impulse moves.
+#[derive(Clone, Debug)]
+pub(super) struct Cones {
+    blocks: Vec<Block>,
+    delassus: Vec<f64>,
+    /// Slot of each row, and its factor: a velocity of the row is the factor times that of the slot, and an impulse on the slot is
+    /// the factor times that on the row.
+    rows: Vec<(usize, f64)>,
+}
+
+/// Bounds of normal impulses and prescribed normal velocities after the impact: one entry per contact each, or empty.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Bounds<'b> {
+    pub(super) floors: &'b [f64],
+    pub(super) caps: &'b [f64],
+    pub(super) targets: &'b [f64],
+}
+
+/// Report of a solve.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Report {
+    pub(super) residual: f64,
+    /// Dimension of the continuum of velocities that contains the answer.
+    pub(super) family: usize,
+    /// Rule by which the answer was chosen.
+    pub(super) selection: ConeSelection,
+    /// True if the impulses are locally unique, as far as the even member was asked for.
+    pub(super) is_unique: bool,
+    pub(super) newton_steps: usize,
+}
+
+/// Work buffers of [`Cones`] with the last answer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ConesWorkspace {
+    solver: Workspace,
+    blocks: Vec<Block>,
+    velocity: Vec<f64>,
+    /// Impulses on the slots.
+    pub(super) impulse: Vec<f64>,
+    /// Velocities of the slots after the impulses.
+    pub(super) after: Vec<f64>,
+    pub(super) modes: Vec<ConeMode>,
+    /// Units of work of all solves so far.
+    pub(super) work: u64,
+}
+
+impl Cones {
+    pub(super) fn new(space: &ContactSpace) -> Self {
+        let width = space.width();
+        let (mut blocks, mut rows) = (Vec::with_capacity(space.n_contacts), Vec::new());
+        for (contact, scaled) in space.indices().zip(&space.friction) {
+            let ratio = space.tangent_norm(contact) / space.normal_norm(contact);
+            let ratio = if ratio > 0.0 { ratio } else { 1.0 };
+            let normal = contact.index() * width;
+            rows.push((normal, 1.0));
+            let before = rows.len();
+            if *scaled > 0.0 {
+                let tangents = normal + 1..normal + width;
+                let moved = tangents.filter(|slot| space.gram[(*slot, *slot)] > 0.0);
+                rows.extend(moved.map(|slot| (slot, ratio)));
+            }
+            blocks.push(match rows.len() - before {
+                0 => Block::new(Kind::Normal, 0.0),
+                1 => Block::new(Kind::Planar, scaled / ratio),
+                _ => Block::new(Kind::Round, scaled / ratio),
+            });
+        }
+        let mut delassus = Vec::with_capacity(rows.len() * rows.len());
+        for (slot, right) in &rows {
+            let column = rows
+                .iter()
+                .map(|(other, left)| left * space.gram[(*other, *slot)]);
+            delassus.extend(column.map(|entry| entry * right));
+        }
+        Self {
+            blocks,
+            delassus,
+            rows,
+        }
+    }
+
+    /// Writes the problem with these bounds into the workspace. `velocity`: velocities of the slots before the impulses;
+    /// `start`: impulses on the slots where the search begins, or empty.
+    fn pose(
+        &self,
+        velocity: &[f64],
+        bounds: Bounds<'_>,
+        start: &[f64],
+        workspace: &mut ConesWorkspace,
+    ) {
+        let ConesWorkspace {
+            blocks,
+            velocity: b,
+            ..
+        } = workspace;
+        b.clear();
+        b.extend(
+            self.rows
+                .iter()
+                .map(|(slot, factor)| velocity[*slot] * factor),
+        );
+        blocks.clone_from(&self.blocks);
+        let mut row = 0;
+        for (i, block) in blocks.iter_mut().enumerate() {
+            block.floor = bounds.floors.get(i).copied().unwrap_or(0.0);
+            block.cap = bounds.caps.get(i).copied().unwrap_or(f64::INFINITY);
+            block.target = bounds.targets.get(i).copied().unwrap_or(0.0);
+            let rows = &self.rows[row..row + block.kind.width()];
+            for (p, (slot, factor)) in block.preload.iter_mut().zip(rows) {
+                *p = start.get(*slot).map_or(0.0, |l| l / factor);
+            }
+            row += rows.len();
+        }
+    }
+
+    /// Solves the contact problem of these contacts and leaves the answer in the workspace; fails unless it is accurate. `velocity`: velocities of the normalized contact rows (slots) before the impulses; `start`: impulses on
+    /// them where the search begins, or empty; `member`: choice among several answers.
+    pub(super) fn solve(
+        &self,
+        velocity: &[f64],
+        bounds: Bounds<'_>,
+        start: &[f64],
+        member: Member,
+        workspace: &mut ConesWorkspace,
+    ) -> Result<Report, ImpactError> {
+        self.pose(velocity, bounds, start, workspace);
+        let mut solver = std::mem::take(&mut workspace.solver);
+        let problem = ContactProblem::new(
+            Operator::Dense(&self.delassus),
+            &workspace.blocks,
+            &workspace.velocity,
+        )?;
+        let report = match contact_problem::solve(&problem, member, &mut solver) {
+            Ok(solution) => Ok(self.keep(solution, velocity, workspace)),
+            Err(refusal) => Err(refused(refusal)),
+        };
+        workspace.solver = solver;
+        report
+    }
+
+    /// Writes an answer on the slots into the workspace. `before`: velocities of the slots before the impulses.
+    fn keep(&self, solution: &Solution, before: &[f64], workspace: &mut ConesWorkspace) -> Report {
+        let ConesWorkspace {
+            impulse,
+            after,
+            modes,
+            work,
+            ..
+        } = workspace;
+        impulse.clear();
+        impulse.resize(before.len(), 0.0);
+        after.clear();
+        after.extend_from_slice(before);
+        let told = solution.impulse.iter().zip(&solution.velocity);
+        for ((slot, factor), (l, u)) in self.rows.iter().zip(told) {
+            impulse[*slot] = l * factor;
+            after[*slot] = u / factor;
+        }
+        modes.clear();
+        modes.extend(solution.modes.iter().map(|mode| match mode {
+            Mode::Stick => ConeMode::Stick,
+            Mode::Slide => ConeMode::Slide,
+            _ => ConeMode::Open,
+        }));
+        let n = self.rows.len() as u64;
+        *work += SOLVE_WORK + solution.work * n * n;
+        Report {
+            residual: solution.residual,
+            family: match solution.rank {
+                Rank::Family(family) => family,
+                _ => 0,
+            },
+            selection: match solution.member {
+                Member::Even => ConeSelection::Even,
+                _ => ConeSelection::First,
+            },
+            is_unique: solution.rank == Rank::Unique,
+            newton_steps: solution.steps as usize,
+        }
+    }
+
+    /// Returns the residual of the impulses `impulse` on the slots, relative to one scale for all contacts. `velocity`:
+    /// velocities of the slots before them.
+    pub(super) fn residual(&self, velocity: &[f64], impulse: &[f64]) -> Result<f64, ImpactError> {
+        let mut workspace = ConesWorkspace::default();
+        self.pose(velocity, Bounds::default(), impulse, &mut workspace);
+        let problem = ContactProblem::new(
+            Operator::Dense(&self.delassus),
+            &workspace.blocks,
+            &workspace.velocity,
+        )?;
+        let on_rows: Vec<f64> = self
+            .rows
+            .iter()
+            .map(|(slot, factor)| impulse[*slot] / factor)
+            .collect();
+        Ok(contact_problem::residual(
+            &problem,
+            &on_rows,
+            &mut workspace.solver,
+        )?)
+    }
+}
+
+/// Returns the choice that the option of a law asks for.
+pub(super) fn member(selection: ConeSelection) -> Member {
+    match selection {
+        ConeSelection::First => Member::First,
+        _ => Member::Even,
+    }
+}
+
+/// Converts a refusal of the solver to an error of a law.
+fn refused(refusal: Refusal) -> ImpactError {
+    match refusal {
+        Refusal::NoAnswer { normal_impulses } => {
+            let acting = normal_impulses.iter().enumerate();
+            ImpactError::InfeasibleLaw {
+                contacts: acting
+                    .filter_map(|(i, l)| (*l > 0.0).then_some(i))
+                    .collect(),
+                found: None,
+            }
+        }
+        Refusal::NotConverged { residual, .. } => {
+            ImpactError::unsolved(LcpStatus::Inaccurate, residual, 0)
+        }
+        _ => ImpactError::unsolved(LcpStatus::Inaccurate, f64::INFINITY, 0),
+    }
+}
+
+/// Active set of an answer: a refinement keeps the mode of every contact.
+pub(super) struct ConesBasis<'a> {
+    space: &'a ContactSpace,
+    modes: Vec<ConeMode>,
+    /// Prescribed velocities of pushing and sticking rows after the impact.
+    targets: Targets,
+}
+
+impl<'a> ConesBasis<'a> {
+    /// Creates the active set of an answer in which each contact has the mode given in `modes` (open, sticking or sliding,
+    /// one per contact).
+    pub(super) fn new(space: &'a ContactSpace, contacts: &ContactSet, modes: &[ConeMode]) -> Self {
+        let width = space.width();
+        let wanted = space.rows_of_slots(contacts).filter_map(|(slot, row, _)| {
+            match (
+                modes.get(slot.contact(width).index())?,
+                slot.is_normal(width),
+            ) {
+                (ConeMode::Open, _) => None,
+                (_, true) | (ConeMode::Stick, _) => Some((row, 0.0)),
+                (ConeMode::Slide, _) => None,
+            }
+        });
+        Self {
+            space,
+            modes: modes.to_vec(),
+            targets: Targets::new(wanted, true),
+        }
+    }
+}
+
+impl Basis for ConesBasis<'_> {
+    fn has_residual(&self) -> bool {
+        true
+    }
+
+    fn can_correct(&self, _breach: &Breach) -> bool {
+        true
+    }
+
+    fn missed(&self, contacts: &ContactSet, after: &[f64]) -> Missed {
+        self.targets.missed(contacts, after)
+    }
+
+    fn slip_residual(
+        &self,
+        contacts: &ContactSet,
+        after: &[f64],
+        impulse: &[f64],
+        terms: &[f64],
+    ) -> f64 {
+        let width = self.space.width();
+        // For each contact: normal impulse, work of friction, squared slip speed, and the squared size of its terms.
+        let mut slips = vec![[0.0f64; 4]; self.space.n_contacts];
+        for (slot, row, factor) in self.space.rows_of_slots(contacts) {
+            let [normal, work, slip, size] = &mut slips[slot.contact(width).index()];
+            if slot.is_normal(width) {
+                *normal = impulse[row.index()];
+            } else {
+                *work += impulse[row.index()] * after[row.index()];
+                *slip += carom_numeric::power(after[row.index()] * factor, 2);
+                *size = f64::max(*size, carom_numeric::power(terms[row.index()] * factor, 2));
+            }
+        }
+        let slips = slips.iter().zip(&self.modes).zip(&self.space.friction);
+        worst(slips.map(|(([normal, work, slip, size], mode), friction)| {
+            let most = friction * normal;
+            match mode {
+                ConeMode::Slide if most > 0.0 => {
+                    (work + most * slip.sqrt()).max(0.0) / (most * divisor(size.sqrt()))
+                }
+                _ => 0.0,
+            }
+        }))
+    }
+
+    fn own_residual(
+        &self,
+        contacts: &ContactSet,
+        after: &[f64],
+        impulse: &[f64],
+        terms: &[f64],
+    ) -> f64 {
+        own_residual(self.space, contacts, after, impulse, terms)
+    }
+
+    /// Corrects the impulses on the contact rows of unit kinetic length (unit rows) by one Newton step, given the
+    /// velocities `after` that these impulses cause. The step removes the velocities that pushing and sticking rows
+    /// miss. At sliding contacts it satisfies the friction condition $\lambda_t + \mu\lambda_n u_t/|u_t| = 0$, with the
+    /// impulse $\lambda$, velocity $u$ and indices for normal and tangential parts.
+    fn correct(
+        &mut self,
+        contacts: &ContactSet,
+        _before: &[f64],
+        after: &[f64],
+        impulse: &mut [f64],
+    ) {
+        let space = self.space;
+        let (width, n_slots) = (space.width(), space.n_slots());
+        let (mut u, mut l) = (vec![0.0; n_slots], vec![0.0; n_slots]);
+        let mut missed = vec![0.0; n_slots];
+        let mut active = Vec::with_capacity(n_slots);
+        for (slot, row, factor) in space.rows_of_slots(contacts) {
+            let is_open = self
+                .modes
+                .get(slot.contact(width).index())
+                .is_none_or(|mode| *mode == ConeMode::Open);
+            if is_open || factor == 0.0 {
+                continue;
+            }
+            let slot = slot.index();
+            u[slot] = after[row.index()] * factor;
+            l[slot] = impulse[row.index()] / factor;
+            active.push((slot, row, factor));
+            let target = self.targets.rows().iter().find(|(other, _)| *other == row);
+            missed[slot] = u[slot] - target.map_or(0.0, |(_, target)| target * factor);
+        }
+        let k = active.len();
+        if k == 0 {
+            return;
+        }
+        let mut matrix = DMatrix::from_fn(k, k, |i, j| space.gram[(active[i].0, active[j].0)]);
+        for (i, (slot, _, _)) in active.iter().enumerate() {
+            let contact = slot / width;
+            let normal = contact * width;
+            if self.modes[contact] != ConeMode::Slide || *slot == normal {
+                continue;
+            }
+            let friction = space.friction[contact];
+            let tangents = normal + 1..normal + width;
+            let speed = kernel::norm(&u[tangents.clone()]);
+            if speed == 0.0 {
+                continue;
+            }
+            let direction = u[*slot] / speed;
+            let turned = friction * l[normal] / speed;
+            missed[*slot] = (l[*slot] + friction * l[normal] * direction) / turned.max(1.0);
+            for (j, (other, _, _)) in active.iter().enumerate() {
+                // Change of the sliding direction by the velocities perpendicular to it.
+                let along: f64 = tangents
+                    .clone()
+                    .map(|t| u[t] / speed * space.gram[(t, *other)])
+                    .sum();
+                let across = space.gram[(*slot, *other)] - direction * along;
+                let turned = friction * l[normal] / speed;
+                let own = if other == slot {
+                    1.0
+                } else if *other == normal {
+                    friction * direction
+                } else {
+                    0.0
+                };
+                // Rows are divided to about unit size, also if friction is large and sliding slow.
+                matrix[(i, j)] = (own + turned * across) / turned.max(1.0);
+            }
+        }
+        let missing: Vec<f64> = active.iter().map(|(slot, _, _)| -missed[*slot]).collect();
+        let correction = Svd::new(matrix.as_slice(), k).least_norm(&missing, FLAT);
+        if !kernel::is_finite(&correction) {
+            return;
+        }
+        for ((_, row, factor), x) in active.iter().zip(correction.iter()) {
+            impulse[row.index()] += x * factor;
+        }
+    }
+}
+
+/// Measures how far the impulses found with friction polygons are from the answer with round cones. `directions`: edges of
+/// a polygon; `velocity`: velocities of the normalized contact rows before the impact; `impulse`: the polygon's impulses on
+/// these rows.
+pub(super) fn polygon_error(
+    space: &ContactSpace,
+    problem: &ImpactProblem,
+    directions: usize,
+    velocity: &[f64],
+    impulse: &[f64],
+) -> Result<PolygonDiagnostics, ImpactError> {
+    let cones = Cones::new(space);
+    let cone_residual = cones.residual(velocity, impulse)?;
+    let mut workspace = ConesWorkspace::default();
+    let none = Bounds::default();
+    let near = cones.solve(velocity, none, impulse, Member::Any, &mut workspace);
+    let cone_error = near.ok().map(|_| {
+        let difference: Vec<f64> = workspace
+            .impulse
+            .iter()
+            .zip(impulse)
+            .map(|(l, k)| l - k)
+            .collect();
+        kernel::norm(&space.change(&difference)) / problem.given_norm()
+    });
+    Ok(PolygonDiagnostics {
+        cone: FrictionCone::Polygon(directions),
+        cone_residual,
+        cone_error,
+    })
+}
