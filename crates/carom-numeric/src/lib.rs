@@ -42,7 +42,7 @@ mod power;
 pub mod quadrature;
 pub mod random;
 pub mod roots;
-mod setters;
+pub mod setters;
 pub mod sums;
 pub mod svd;
 pub mod time;

@@ -89,7 +89,7 @@ pub struct Propagative {
     /// are drawn at random.
     pub max_nodes: usize,
     /// Number of orders of impacts that are drawn at random if more than [`max_nodes`](Self::max_nodes) states would be
-    /// visited. More orders find more of the outcomes.
+    /// visited, from 1 to 1,000,000. More orders find more of the outcomes.
     pub samples: u64,
     /// Seed of the random orders.
     pub seed: u64,

@@ -20,7 +20,7 @@ pub(super) fn check(law: &Propagative) -> Result<(), ImpactError> {
         return Ok(());
     }
     Err(ImpactError::InvalidOption {
-        what: "orders to sample",
+        what: "samples",
         value: law.samples as f64,
         allowed: "from 1 to 1000000",
     })

@@ -98,18 +98,18 @@ impl IntegratorOptions {
                 })
             }
         };
-        positive("gap tolerance", self.gap_tolerance)?;
-        positive("simultaneous tolerance", self.simultaneous_tolerance)?;
+        positive("gap_tolerance", self.gap_tolerance)?;
+        positive("simultaneous_tolerance", self.simultaneous_tolerance)?;
         if self.simultaneous_tolerance < self.gap_tolerance {
             return Err(IntegratorError::InvalidOption {
-                what: "simultaneous tolerance",
+                what: "simultaneous_tolerance",
                 value: self.simultaneous_tolerance,
-                allowed: "at least the gap tolerance",
+                allowed: "at least gap_tolerance",
             });
         }
         if !(self.zeno_ratio >= 0.0 && self.zeno_ratio.is_finite()) {
             return Err(IntegratorError::InvalidOption {
-                what: "zeno ratio",
+                what: "zeno_ratio",
                 value: self.zeno_ratio,
                 allowed: "at least 0 and finite",
             });
