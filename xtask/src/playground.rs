@@ -46,17 +46,10 @@ pub(crate) struct Args {
 /// Writes the playground, a web page in which carom runs as WebAssembly. The module is built unless `args` names a file. Prints
 /// a message if the WebAssembly target is not installed.
 pub(crate) fn playground(root: &Path, args: &Args) -> anyhow::Result<()> {
-    let module = match &args.module {
-        Some(file) => std::fs::read(file).with_context(|| format!("reading {}", file.display()))?,
-        None => match build(root)? {
-            Some(file) => std::fs::read(file)?,
-            None => {
-                println!("{SKIPPED}");
-                return Ok(());
-            }
-        },
-    };
-    write(&args.out, PAGE, &module)?;
+    if !beside(root, &args.out, PAGE, args.module.as_deref())? {
+        println!("{SKIPPED}");
+        return Ok(());
+    }
     if args.check {
         check(root, &args.out)?;
     }
@@ -133,12 +126,23 @@ fn write(out: &Path, name: &str, module: &[u8]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Builds the playground as the page `name` in the folder `out` and returns true. Returns false if the WebAssembly target is not installed.
-pub(crate) fn beside(root: &Path, out: &Path, name: &str) -> anyhow::Result<bool> {
-    match build(root)? {
-        Some(file) => write(out, name, &std::fs::read(file)?).map(|()| true),
-        None => Ok(false),
-    }
+/// Writes the playground as the page `name` into the folder `out` and returns true. Its module is the file `module`, or built; if
+/// there is neither a file nor the WebAssembly target, the result is false.
+pub(crate) fn beside(
+    root: &Path,
+    out: &Path,
+    name: &str,
+    module: Option<&Path>,
+) -> anyhow::Result<bool> {
+    let module = match module {
+        Some(file) => Some(file.to_owned()),
+        None => build(root)?,
+    };
+    let Some(file) = module else {
+        return Ok(false);
+    };
+    let module = std::fs::read(&file).with_context(|| format!("reading {}", file.display()))?;
+    write(out, name, &module).map(|()| true)
 }
 
 /// Builds the WebAssembly module and returns the path of its file; `None` if the target is not installed.

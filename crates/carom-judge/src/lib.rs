@@ -38,6 +38,27 @@
 //! it leaves open, and its nearest answer is reported. If a coefficient of restitution belongs to the law, it is fitted,
 //! and [`LawMatch::restitution`] says so; the given value is preferred if it fits. A law with a free coefficient has a
 //! curve of answers instead of a point, so that a match says less.
+//!
+//! # Examples
+//!
+//! A ball of 1 kg comes down on the floor at 1 m/s, and an engine says that it leaves at 2 m/s:
+//!
+//! ```
+//! use carom_judge::contact::{Contact, ContactSet, ImpactProblem};
+//! use carom_judge::metric::{Covector, KineticMetric, Tangent};
+//! use carom_judge::nalgebra::DMatrix;
+//! use carom_judge::{EnergyChange, JudgeOptions, judge};
+//! let metric = KineticMetric::new(DMatrix::identity(1, 1))?;
+//! let floor = Contact::frictionless(Covector::from_slice(&[1.0]));
+//! let contacts = ContactSet::new(metric, vec![floor])?;
+//! let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[-1.0]))?;
+//! let verdict = judge(&problem, &Tangent::from_slice(&[2.0]), &JudgeOptions::default())?;
+//! assert_eq!((verdict.energy_ratio, verdict.energy_change()), (Some(4.0), EnergyChange::Gained));
+//! // No law gives it, and the set of outcomes does not contain it.
+//! assert!(verdict.laws.iter().all(|law| !law.matches));
+//! assert_eq!(verdict.outcome_set.and_then(|set| set.membership.contains()), Some(false));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

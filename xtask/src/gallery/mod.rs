@@ -26,7 +26,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn gallery(root: &Path, args: &Args) -> anyhow::Result<()> {
-    let link = if playground::beside(root, &args.out, playground::PAGE)? {
+    let link = if playground::beside(root, &args.out, playground::PAGE, None)? {
         format!(
             "<p><a href=\"{}\"><b>Playground</b>: drag three balls, a box or a penny and see every outcome that mechanics \
              allows, computed by carom in this page.</a></p>\n",

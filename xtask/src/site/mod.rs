@@ -24,6 +24,9 @@ pub(crate) struct Args {
     /// Parts to leave out.
     #[arg(long, value_name = "PART,...", value_delimiter = ',')]
     without: Vec<Part>,
+    /// A module of the playground that was built elsewhere, in place of building one.
+    #[arg(long, value_name = "FILE")]
+    module: Option<PathBuf>,
     /// Then open every page in a headless browser, as wide as a phone (needs `npm ci` in xtask/browser).
     #[arg(long)]
     check: bool,
@@ -65,7 +68,12 @@ pub(crate) fn site(root: &Path, args: &Args) -> anyhow::Result<()> {
         parts.all.push(("Gallery", "gallery"));
     }
     if with(Part::Playground) {
-        if playground::beside(root, &out.join("playground"), "index.html")? {
+        if playground::beside(
+            root,
+            &out.join("playground"),
+            "index.html",
+            args.module.as_deref(),
+        )? {
             parts.all.push(("Playground", "playground"));
         } else {
             println!("playground: {}", playground::SKIPPED);
