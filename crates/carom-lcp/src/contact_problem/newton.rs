@@ -44,6 +44,8 @@ pub(super) struct Point {
     pub(super) impulse: Vec<Triple>,
     /// Velocities $u = b + G\lambda$.
     pub(super) velocity: Vec<Triple>,
+    /// Velocities $w = u - (t, 0, 0) + R(\lambda - p)$ against the springs: a spring that holds moves with its point.
+    pub(super) relative: Vec<Triple>,
     /// Errors $F$ of the projections.
     error: Vec<Triple>,
     /// Derivatives $D$ of the projections.
@@ -78,6 +80,7 @@ impl Point {
         system.velocity_after(&self.impulse, &mut self.velocity);
         self.error.clear();
         self.derivative.clear();
+        self.relative.clear();
         let (mut worst, mut size, mut largest) = (0.0, system.speed, 0.0);
         for (i, contact) in system.contacts.iter().enumerate() {
             let (l, p) = (&self.impulse[i], &springs.preload[i]);
@@ -88,6 +91,7 @@ impl Point {
             for (w, (l, p)) in w.iter_mut().zip(l.iter().zip(p)) {
                 *w += compliance * (l - p);
             }
+            self.relative.push(w);
             let y = std::array::from_fn(|k| l[k] - step * w[k]);
             let (projected, derivative) = contact.project(law, &y);
             let error = std::array::from_fn(|k| l[k] - projected[k]);

@@ -297,9 +297,19 @@ impl System {
         }
     }
 
-    /// Solves the law of friction of the only contact in closed form.
-    pub(super) fn single(&self) -> Triple {
-        let (contact, b, g) = (&self.contacts[0], self.velocity[0], &self.diagonal[0]);
+    /// Solves the law of friction of the only contact in closed form: a spring adds to its mobility, and the pre-load to its
+    /// velocity.
+    pub(super) fn single(&self, springs: &Springs) -> Triple {
+        let (contact, soft, p) = (
+            &self.contacts[0],
+            springs.compliance[0],
+            &springs.preload[0],
+        );
+        let (mut b, mut g) = (self.velocity[0], self.diagonal[0]);
+        for k in 0..contact.kind.width() {
+            b[k] -= soft * p[k];
+            g[k][k] += soft;
+        }
         let slip = match contact.kind {
             Kind::Against(slip) => Some(slip),
             Kind::Box(limit) => {

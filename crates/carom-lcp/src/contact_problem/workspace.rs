@@ -23,12 +23,8 @@ const GOAL: f64 = 1e-12;
 /// Largest residual of an answer.
 const ACCEPTED: f64 = 1e-9;
 
-/// Limits of Newton's method in the second stage.
-const LIMITS: Limits = Limits {
-    tolerance: GOAL,
-    steps: 25,
-    polishes: true,
-};
+/// Largest number of steps of Newton's method in the second stage.
+const STEPS: usize = 25;
 
 /// Velocity up to which the closed form brings a contact to rest, relative to the one before.
 const BALANCED: f64 = 1e-11;
@@ -40,6 +36,8 @@ const SLIDES: f64 = 1e-9;
 /// symbolic factors of the last pattern.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
+    /// Residual at which a search ends, if it is not [`GOAL`].
+    goal: Option<f64>,
     pub(super) system: System,
     pub(super) linear: Linear,
     pub(super) newton: Newton,
@@ -123,6 +121,25 @@ impl Workspace {
         self.members.extend(of_island);
         self.system.prepare(problem, &self.starts, &self.members);
         true
+    }
+
+    /// Returns the work space with another residual at which a search ends, in place of 1e-12. Searches for rest and for the
+    /// even member stay as accurate as they are.
+    #[must_use]
+    pub fn with_goal(self, goal: f64) -> Self {
+        Self {
+            goal: Some(goal),
+            ..self
+        }
+    }
+
+    /// Returns the limits of Newton's method in the second stage. Steps beyond the goal are worth their time at the default.
+    fn limits(&self) -> Limits {
+        Limits {
+            tolerance: self.goal.unwrap_or(GOAL),
+            steps: STEPS,
+            polishes: self.goal.is_none(),
+        }
     }
 
     fn solve(&mut self, problem: &ContactProblem<'_>, member: Member) -> Result<(), Refusal> {
@@ -214,6 +231,7 @@ impl Workspace {
 
     /// Solves the island in `system`. Returns true if it comes to rest.
     fn solve_island(&mut self, member: Member) -> bool {
+        let limits = self.limits();
         let Self {
             system,
             linear,
@@ -225,12 +243,13 @@ impl Workspace {
         } = self;
         let springs = std::mem::take(&mut system.springs);
         point.set(&springs.preload);
-        if system.len() == 1 && springs.compliance[0] == 0.0 {
-            point.impulse[0] = system.single();
+        if system.len() == 1 {
+            point.impulse[0] = system.single(&springs);
             point.evaluate(system, Law::Coulomb, &springs);
-            if point.residual <= GOAL {
-                let rests =
-                    member == Member::Even && norm(&point.velocity[0]) <= BALANCED * system.speed;
+            if point.residual <= limits.tolerance {
+                let rests = member == Member::Even
+                    && springs.compliance[0] == 0.0
+                    && norm(&point.velocity[0]) <= BALANCED * system.speed;
                 system.springs = springs;
                 return rests;
             }
@@ -245,17 +264,23 @@ impl Workspace {
             });
         if can_rest && rest.find((system, linear), (newton, proximal), point) {
             point.evaluate(system, Law::Coulomb, &springs);
-            let is_good = point.residual <= GOAL
-                || newton.run((system, linear), (Law::Coulomb, &springs), point, LIMITS);
+            let is_good = point.residual <= limits.tolerance
+                || newton.run((system, linear), (Law::Coulomb, &springs), point, limits);
             if !is_good {
-                proximal.run((system, linear), newton, (&springs, point), GOAL);
+                proximal.run(
+                    (system, linear),
+                    newton,
+                    (&springs, point),
+                    limits.tolerance,
+                );
             }
             system.springs = springs;
             return true;
         }
-        let is_solved = newton.run((system, linear), (Law::Coulomb, &springs), point, LIMITS);
-        if !is_solved && proximal.run((system, linear), newton, (&springs, point), GOAL) {
-            newton.run((system, linear), (Law::Coulomb, &springs), point, LIMITS);
+        let is_solved = newton.run((system, linear), (Law::Coulomb, &springs), point, limits);
+        let tolerance = limits.tolerance;
+        if !is_solved && proximal.run((system, linear), newton, (&springs, point), tolerance) {
+            newton.run((system, linear), (Law::Coulomb, &springs), point, limits);
         }
         system.springs = springs;
         false
@@ -309,7 +334,12 @@ impl Workspace {
 
     /// Examines the answer of the island. If it is one of many and the even member is asked for, replaces it by that member. Returns false if the path to
     /// that member breaks.
+<<<<<<< HEAD
     fn select(&mut self, member: Member, rests: bool) -> bool {
+=======
+    fn select(&mut self, rests: bool) -> bool {
+        let limits = self.limits();
+>>>>>>> 1ebfc3fb (Lcp: contacts on springs have closed forms, modes and a goal)
         let Self {
             system,
             linear,
@@ -341,8 +371,13 @@ impl Workspace {
             is_even = if rests {
                 rest.end((system, linear), newton, point)
             } else {
-                newton.run((system, linear), (law, &springs), point, LIMITS)
-                    || proximal.run((system, linear), newton, (&springs, point), GOAL)
+                newton.run((system, linear), (law, &springs), point, limits)
+                    || proximal.run(
+                        (system, linear),
+                        newton,
+                        (&springs, point),
+                        limits.tolerance,
+                    )
             };
         }
         if !is_even {
@@ -380,7 +415,7 @@ impl Workspace {
                     solution.velocity[first + k] = u[k] / factor * system.unit;
                 }
             }
-            let tangential = norm(&u[1..]);
+            let tangential = norm(&point.relative[at][1..]);
             solution.modes[i] = if l[0] == 0.0 {
                 Mode::Open
             } else if contact.friction == 0.0 || (tangential > limit && !rests) {
