@@ -76,6 +76,9 @@ pub struct Balance {
     /// Work of the normal impulses of lasting contacts in time stepping (J), which is contained in `contact_loss` with the
     /// opposite sign. In the exact motion this work is zero; here it is the error of the steps, which is of first order.
     pub lasting_work: f64,
+    /// Energy in the springs of the contacts at the end of time stepping, $\sum R|p|^2/2$ (J). It is in no sum: `contact_loss` has
+    /// the whole work of the impulses.
+    pub contact_spring: f64,
     /// Total impulse (N s) that each plane and each fixed body applied to the other bodies, by index; bodies are counted first.
     pub supports: Vec<Vector3<f64>>,
 }

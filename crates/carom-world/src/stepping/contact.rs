@@ -1,13 +1,13 @@
 //! Pairs of bodies that are near each other, and their contact points.
 
-use super::tolerances::{DEEP, LEAST_NONLINEARITY, PATCH, SLOW};
+use super::spring::{Kept, Spring};
+use super::tolerances::{DEEP, LEAST_GROWTH, LEAST_NONLINEARITY, PATCH, SHALLOW, SLOW};
 use crate::body::{Flights, Velocity};
 use crate::pair::{self, ContactPoint, Follow, Other, PairGap, PairMemory};
 use crate::pair_table::Pair;
 use crate::search::{Launch, Progress, Search};
 use crate::spec::World;
-use carom_geometry::pair::tangents;
-use carom_lcp::cone::ConeMode;
+use carom_lcp::contact_problem::Mode;
 use carom_variational::State;
 use nalgebra::Vector3;
 
@@ -20,57 +20,23 @@ pub(super) struct Contact {
     pub(super) point: ContactPoint,
     pub(super) friction: f64,
     pub(super) restitution: f64,
+    /// Radius of the smaller body (m).
+    pub(super) size: f64,
     /// Gap below which the point counts as touching (m). A contact that closes by less than this within a step is at rest.
     pub(super) tolerance: f64,
     /// Change of the gap within the step that the gap rate does not predict, because the bodies rotate (m).
     pub(super) nonlinearity: Option<f64>,
-    /// Impulses from which the solver starts in the next round of the step.
-    pub(super) starts: Starts,
-    /// Contact force of the previous step times the length of this step, in the contact frame (N s).
-    pub(super) last_force: [f64; 3],
+    /// Spring before the step.
+    pub(super) spring: Spring,
+    /// Spring after the step.
+    pub(super) after: Spring,
+    /// True if the contact restitutes, that is, if its impact has an expansion phase.
+    pub(super) restitutes: bool,
     /// Impulse of this step in the contact frame (N s); `None` until the solver has seen the point.
     pub(super) impulse: Option<[f64; 3]>,
     /// Gap rate after the step (m/s).
     pub(super) opening: f64,
-    pub(super) mode: ConeMode,
-}
-
-/// Initial guesses of the impulses of a contact, in the contact frame (N s).
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Starts {
-    /// Impulse without restitution: a contact force times the length of the step. It may persist in later steps.
-    pub(super) force: [f64; 3],
-    /// Impulse of the compression phase, used if the island has an impact.
-    pub(super) compression: [f64; 3],
-    /// Impulse of the expansion phase after the compression.
-    pub(super) expansion: [f64; 3],
-    /// True if the contact restitutes, that is, if its impact has an expansion phase.
-    pub(super) restitutes: bool,
-}
-
-/// Contact point of the previous step.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Kept {
-    /// Contact point in the axes of the first body, from its center (m).
-    at: Vector3<f64>,
-    /// Contact force on the first body, in world axes: the impulse divided by the length of the step (N).
-    force: Vector3<f64>,
-}
-
-impl Kept {
-    /// Stores a contact point as a force, so that the next step can use the force as initial guess. `[n, x, y]` is the
-    /// part of the contact's impulse that may persist (N s): along the normal and the two tangents. The impulse is
-    /// divided by the length `h` (s) of the step.
-    pub(super) fn new(contact: &Contact, [n, x, y]: [f64; 3], states: &[State], h: f64) -> Self {
-        let state = &states[contact.pair.0];
-        let [t1, t2] = tangents(&contact.point.normal);
-        Self {
-            at: state
-                .rotation
-                .rotate_back(&(contact.point.point - state.position)),
-            force: (contact.point.normal * n + t1 * x + t2 * y) / h,
-        }
-    }
+    pub(super) mode: Mode,
 }
 
 /// Pair of bodies that may touch within the step.
@@ -184,8 +150,9 @@ impl Middle<'_> {
         let (body, other) = (&world.bodies[i], world.thing(j));
         let (here, there) = (&self.states[i], self.state(self.states, j));
         let way = self.h * self.rate(near.pair, velocities);
-        let patch = way.min(PATCH * pair::size(body, &other));
-        let tolerance = near.gap.max(0.0) + patch.max(world.tolerance(i, j));
+        let size = pair::size(body, &other);
+        let patch = way.clamp(SHALLOW * size, PATCH * size);
+        let tolerance = near.gap.max(0.0) + patch;
         let mut found = Vec::new();
         pair::contact_points(
             body,
@@ -216,30 +183,25 @@ impl Middle<'_> {
         let distance = |k: &Kept| (k.at - at).norm_squared();
         let nearest =
             (0..kept.len()).min_by(|a, b| distance(&kept[*a]).total_cmp(&distance(&kept[*b])));
-        let force = nearest.map_or_else(Vector3::zeros, |k| kept.remove(k).force);
-        let [t1, t2] = tangents(&point.normal);
-        let impulse = force * self.h;
-        let force = [
-            impulse.dot(&point.normal).max(0.0),
-            impulse.dot(&t1),
-            impulse.dot(&t2),
-        ];
+        let spring = nearest.map_or_else(Spring::default, |k| {
+            let kept = kept.remove(k);
+            kept.spring(&point.normal, surface.friction, self.h)
+        });
         Contact {
             pair: (i, j),
             second: self.world.is_mobile(j).then_some(j),
             point,
             friction: surface.friction,
             restitution: surface.restitution,
+            size: pair::size(&self.world.bodies[i], &self.world.thing(j)),
             tolerance: self.world.tolerance(i, j),
             nonlinearity: None,
-            starts: Starts {
-                force,
-                ..Starts::default()
-            },
-            last_force: force,
+            spring,
+            after: Spring::default(),
+            restitutes: false,
             impulse: None,
             opening: 0.0,
-            mode: ConeMode::Open,
+            mode: Mode::Open,
         }
     }
 
@@ -315,10 +277,12 @@ impl Middle<'_> {
         let (here, there) = (&next[i], self.state(next, j));
         let found = pair::gap(body, here, &other, there, &mut near.memory);
         let bound = 0.5 * self.h * self.h * self.turning(near.pair, launched, velocities);
-        // An overlap that is deep may not grow, whatever explains its growth.
-        let allowed =
-            (near.gap.min(0.0) - bound).max(near.gap.min(-DEEP * pair::size(body, &other)));
-        if found.value >= allowed - world.tolerance(i, j) {
+        // Springs yield, and rotation bends the path. An overlap that is deep may not grow, whatever explains its growth.
+        let points = near.contacts.iter();
+        let yielding = points.map(|contact| contact.point.gap + self.h * contact.opening);
+        let lowest = yielding.fold(near.gap.min(0.0), f64::min);
+        let allowed = (lowest - bound).max(near.gap.min(-DEEP * pair::size(body, &other)));
+        if found.value >= allowed - LEAST_GROWTH * pair::size(body, &other) {
             return false;
         }
         let back = |thing: usize, point: &Vector3<f64>| {

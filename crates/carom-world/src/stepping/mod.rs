@@ -20,6 +20,8 @@
 //! | `contact.rs` | pairs that can close, and their contact points |
 //! | `island.rs` | groups of bodies connected by contacts |
 //! | `solver.rs` | the impulses of one island |
+//! | `impact.rs` | impacts of an island: the law `poisson` |
+//! | `spring.rs` | springs of contact points |
 //! | `step.rs` | one step and its rounds |
 //! | `project.rs` | removal of overlaps |
 //! | `lasting.rs` | contacts that persist over several steps |
@@ -30,12 +32,14 @@
 mod broad;
 mod contact;
 mod executor;
+mod impact;
 mod island;
 mod lasting;
 mod options;
 mod project;
 mod run;
 mod solver;
+mod spring;
 mod step;
 mod tolerances;
 

@@ -38,6 +38,7 @@ impl Scheme {
 pub struct Stepping {
     tolerance: f64,
     impact_speed: f64,
+    deflection: f64,
 }
 
 impl Default for Stepping {
@@ -45,6 +46,7 @@ impl Default for Stepping {
         Self {
             tolerance: 1e-9,
             impact_speed: 3.0,
+            deflection: 5e-6,
         }
     }
 }
@@ -75,7 +77,25 @@ impl Stepping {
         Ok(Self {
             tolerance,
             impact_speed,
+            ..Self::default()
         })
+    }
+
+    /// Sets the share of its size by which a contact yields under the weight of its bodies; the size is the radius of the smaller
+    /// body. 0: contacts are rigid, and redundant contacts share their load arbitrarily.
+    ///
+    /// # Errors
+    ///
+    /// [`MotionError::InvalidValue`] unless the share is in [0, 1e-3].
+    pub fn with_deflection(self, deflection: f64) -> Result<Self, MotionError> {
+        if !(0.0..=1e-3).contains(&deflection) {
+            return Err(MotionError::InvalidValue {
+                what: "deflection".to_owned(),
+                value: deflection,
+                allowed: "in [0, 1e-3]",
+            });
+        }
+        Ok(Self { deflection, ..self })
     }
 
     /// Returns the tolerance of time stepping: the largest accepted residual of the contact problem of a step.
@@ -88,6 +108,11 @@ impl Stepping {
     pub fn impact_speed(&self) -> f64 {
         self.impact_speed
     }
+
+    /// Returns the share of its size by which a contact yields under the weight of its bodies; 0 is rigid.
+    pub fn deflection(&self) -> f64 {
+        self.deflection
+    }
 }
 
 /// Counts of a time stepping run: steps, contact problems, solver iterations, and contact points.
@@ -99,6 +124,8 @@ pub struct StepCounts {
     pub n_problems: usize,
     /// Number of contact problems whose residual exceeded the tolerance, or whose impulses gained energy.
     pub n_inaccurate: usize,
+    /// Number of contact problems that were solved with softer springs, because they missed the tolerance.
+    pub n_softened: usize,
     /// Largest residual of all contact problems.
     pub worst_residual: f64,
     /// Largest number of contact points in a step.
@@ -107,8 +134,6 @@ pub struct StepCounts {
     pub max_island: usize,
     /// Number of Newton steps, summed over all contact problems.
     pub newton_steps: usize,
-    /// Number of Gauss-Seidel sweeps, summed over all contact problems.
-    pub sweeps: usize,
     /// Number of impacts whose restitution was reduced so that they gain no energy.
     pub n_capped: usize,
     /// Number of contact points that rebounded.
@@ -123,11 +148,11 @@ impl StepCounts {
         self.n_steps += other.n_steps;
         self.n_problems += other.n_problems;
         self.n_inaccurate += other.n_inaccurate;
+        self.n_softened += other.n_softened;
         self.worst_residual = self.worst_residual.max(other.worst_residual);
         self.max_contacts = self.max_contacts.max(other.max_contacts);
         self.max_island = self.max_island.max(other.max_island);
         self.newton_steps += other.newton_steps;
-        self.sweeps += other.sweeps;
         self.n_capped += other.n_capped;
         self.n_bounces += other.n_bounces;
         self.handed_over += other.handed_over;

@@ -3,7 +3,6 @@
 use super::contact::Contact;
 use super::tolerances::{PROJECTED, PROJECTION_PASSES, SHALLOW};
 use crate::body::Velocity;
-use crate::pair;
 use crate::rows::Rows;
 use crate::spec::World;
 use carom_lie::So3;
@@ -15,8 +14,7 @@ use nalgebra::Vector3;
 /// overlap. Returns the potential energy that the displacements add (J). `rows`: Jacobian rows of the contacts.
 pub(super) fn part(world: &World, contacts: &[&Contact], rows: &Rows, states: &mut [State]) -> f64 {
     let is_deep = |contact: &&&Contact| {
-        let (i, j) = contact.pair;
-        contact.point.gap < -SHALLOW * pair::size(&world.bodies[i], &world.thing(j))
+        contact.point.gap < -(SHALLOW * contact.size + contact.spring.deflection)
     };
     if contacts.iter().find(is_deep).is_none() {
         return 0.0;
@@ -31,7 +29,7 @@ pub(super) fn part(world: &World, contacts: &[&Contact], rows: &Rows, states: &m
         for (c, contact) in contacts.iter().enumerate() {
             let gap = contact.point.gap;
             let wanted = if is_deep(&contact) {
-                -PROJECTED * gap
+                -PROJECTED * (gap + contact.spring.deflection)
             } else {
                 -gap.max(0.0)
             };

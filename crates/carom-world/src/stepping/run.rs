@@ -237,6 +237,7 @@ impl StepRun<'_, '_> {
         self.counts.add(&step.counts);
         self.lowest_gap = self.lowest_gap.min(step.lowest_gap);
         self.stepper.take(&mut step);
+        self.balance.contact_spring = self.stepper.spring_energy();
         self.states = step.end;
         self.time = end;
         let balance = &mut self.balance;
@@ -360,7 +361,8 @@ mod tests {
             lasting: Vec::new(),
         };
         let limits = Limits::duration(1e-2);
-        let end = world.step_from(relay, &limits, &Stepping::default(), &Serial, &mut |_| ());
+        let rigid = Stepping::default().with_deflection(0.0).unwrap();
+        let end = world.step_from(relay, &limits, &rigid, &Serial, &mut |_| ());
         assert_eq!(end.ending, Ending::Completed);
         assert!(end.lowest_gap >= -1e-12, "{:e}", end.lowest_gap);
     }

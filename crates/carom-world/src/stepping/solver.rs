@@ -1,24 +1,25 @@
 //! Contact problem of one island in one step.
 //!
-//! The impulses of a step satisfy
-//! $0 \le \lambda_n \perp u_n + \max(g, 0)/h \ge 0$ with friction in the circular cone: within the step of length $h$ no gap
-//! $g$ closes beyond contact. If a contact closes faster than the threshold, the impulses follow the law `poisson`. The gap of
-//! such a contact then counts as closed. A compression without restitution is followed by an expansion with normal impulses of
-//! at least $p = s e\lambda_n$. Here $e$ is the restitution, and the factor $s$ in \[0, 1\] is the largest for which the impulses
-//! gain no energy.
+//! The impulses of a step satisfy $0 \le \lambda_n \perp w_n \ge 0$, $w = u + R(\lambda - p)$, with friction in the circular cone.
+//! The normal part of $u$ contains $\max(g, 0)/h$: within the step of length $h$ a gap $g$ closes beyond contact only by what the
+//! spring of the contact yields ([`Yielding`]).
+//!
+//! An island at rest whose loads changed first asks for impulses of rigid contacts that balance them ([`Member::Even`]): these
+//! become the pre-loads, and nothing moves.
+//!
+//! If a contact closes faster than the threshold, the impulses follow the law `poisson`: see `impact.rs`.
 
-use super::contact::{Contact, Starts};
+use super::contact::Contact;
 use super::island::Island;
 use super::options::StepCounts;
-use super::tolerances::{
-    CAPPED, GAIN, GROWTHS, LEAST_TOLERANCE, PRESSED, RESTARTS, SCALE_ACCURACY, SCALE_STEPS,
-    TIGHTER, WRONG_WORK,
-};
+use super::spring::{Spring, Yielding};
+use super::tolerances::{DEFLECTED, GOAL, REPETITIONS, RESTING, SOFTENINGS, SOFTER, WRONG_WORK};
 use crate::body::Body;
 use crate::rows::Rows;
 use carom_lcp::LcpError;
-use carom_lcp::cone::{
-    BodyRows, ConeMode, SparseConeOptions, SparseConeProblem, SparseConeWorkspace, SparseContact,
+use carom_lcp::contact_problem::{
+    Block, Bodies, BodyRows, ContactProblem, Kind, Member, Mode, Operator, Refusal, Solution,
+    Workspace, solve,
 };
 
 /// Data of the contact problem of one island.
@@ -32,13 +33,13 @@ pub(super) struct Task<'t> {
     pub(super) before: &'t [f64],
     /// Velocities of all contact rows after gravity has acted, without contact impulses (m/s).
     pub(super) free: &'t [f64],
-    /// Length of the step (s).
-    pub(super) h: f64,
+    /// Length of the step, and the compliance of its contacts.
+    pub(super) yielding: Yielding,
     /// Change of velocity by gravity in a regular step (m/s).
     pub(super) fall: f64,
     /// Approach speed from which contacts restitute (m/s).
     pub(super) threshold: f64,
-    /// Residual at which the solver stops.
+    /// Largest accepted residual.
     pub(super) tolerance: f64,
 }
 
@@ -46,203 +47,166 @@ pub(super) struct Task<'t> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answer {
     pub(super) impulses: Vec<f64>,
-    pub(super) modes: Vec<ConeMode>,
-    /// Initial guesses for the next round, one per contact.
-    pub(super) starts: Vec<Starts>,
-    /// Work of the impulses (J).
-    pub(super) work: f64,
+    pub(super) modes: Vec<Mode>,
+    /// Springs after the step.
+    pub(super) springs: Vec<Spring>,
+    /// True for contacts that restitute, that is, whose impact has an expansion phase.
+    pub(super) restitutes: Vec<bool>,
     /// True if the impulses of a problem gain more energy than rounding explains.
     pub(super) gains: bool,
     pub(super) counts: StepCounts,
 }
 
 /// Solver of one island, with buffers that are reused.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Solver {
-    problem: SparseConeProblem,
-    workspace: SparseConeWorkspace,
-    /// Impulses from which the next solution starts.
-    from: Vec<f64>,
-    starts: Vec<Starts>,
-    velocity: Vec<f64>,
+    bodies: Bodies,
+    pub(super) blocks: Vec<Block>,
+    pub(super) velocity: Vec<f64>,
+    workspace: Workspace,
+    /// Springs as they act in the step: the pre-load, and the compliance that follows from it.
+    pub(super) springs: Vec<Spring>,
+    pub(super) restitutes: Vec<bool>,
     /// Rate at which each gap may close, $\max(g, 0)/h$, reduced by the part that rotation closes (m/s).
-    closing: Vec<f64>,
-    found: Found,
+    pub(super) closing: Vec<f64>,
+    pub(super) found: Found,
     /// True if the best impulses of a problem of this step gain more energy than rounding explains.
     gains: bool,
-    counts: StepCounts,
+    pub(super) counts: StepCounts,
 }
 
 /// Solution of a contact problem: impulses, velocities after them, and the modes of the contacts.
 #[derive(Clone, Debug, Default)]
-struct Found {
+pub(super) struct Found {
     residual: f64,
-    /// Wrong work of the impulses, as a multiple of what is allowed: see [`Solver::gain`].
+    /// Wrong work of the impulses, as a multiple of what is allowed: see [`gain`].
     gain: f64,
-    impulse: Vec<f64>,
-    velocity: Vec<f64>,
-    modes: Vec<ConeMode>,
-}
-
-impl Default for Solver {
-    fn default() -> Self {
-        Self {
-            problem: SparseConeProblem::of_bodies(),
-            workspace: SparseConeWorkspace::new(),
-            from: Vec::new(),
-            starts: Vec::new(),
-            velocity: Vec::new(),
-            closing: Vec::new(),
-            found: Found::default(),
-            gains: false,
-            counts: StepCounts::default(),
-        }
-    }
+    pub(super) impulse: Vec<f64>,
+    pub(super) velocity: Vec<f64>,
+    pub(super) modes: Vec<Mode>,
 }
 
 impl Solver {
+    /// Solves the contact problem of an island in a step.
     pub(super) fn solve(&mut self, task: &Task<'_>) -> Result<Answer, LcpError> {
         self.counts = StepCounts::default();
         self.gains = false;
+        let goal = GOAL * task.tolerance;
+        self.workspace = std::mem::take(&mut self.workspace).with_goal(goal);
         self.pose(task)?;
-        self.starts.clear();
-        let contacts = task.island.contacts.iter().map(|c| &task.contacts[*c]);
-        self.starts.extend(contacts.map(|contact| contact.starts));
-        if !self.restitutes() {
-            let force = self.starts.iter().flat_map(|start| start.force);
-            self.from.clear();
-            self.from.extend(force);
-            self.search(task)?;
-            let impulses = self.found.impulse.chunks_exact(3);
-            for (start, l) in self.starts.iter_mut().zip(impulses) {
-                start.force.copy_from_slice(l);
-                start.compression.copy_from_slice(l);
+        if !self.restitutes.contains(&true) {
+            self.press(task)?;
+            if self.loads_change(task) && self.rest(task)? {
+                return Ok(self.lasting(task));
             }
             if !self.grow(task) {
-                let impulses = self.found.impulse.clone();
-                return Ok(self.answer(task, impulses));
+                return Ok(self.lasting(task));
             }
         }
         self.compress(task)?;
         self.expand(task)
     }
 
-    fn restitutes(&self) -> bool {
-        self.starts.iter().any(|start| start.restitutes)
-    }
-
-    /// Solves the compression phase of an impact of one island (bodies connected by contacts), given by `task`, in
-    /// which impulses without restitution end the approach of all contacts. Further contacts that approach fast and are
-    /// pressed join the rebounding ones, and the problem is solved again, at most [`GROWTHS`] times.
-    fn compress(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
-        for (start, closing) in self.starts.iter().zip(&mut self.closing) {
-            if start.restitutes {
-                *closing = closing.min(0.0);
-            }
-        }
-        for growth in 1..=GROWTHS {
-            self.shift(task)?;
-            let compression = self.starts.iter().flat_map(|start| start.compression);
-            self.from.clear();
-            self.from.extend(compression);
-            self.search(task)?;
-            let impulses = self.found.impulse.chunks_exact(3);
-            for (start, l) in self.starts.iter_mut().zip(impulses) {
-                start.compression.copy_from_slice(l);
-            }
-            if growth == GROWTHS || !self.grow(task) {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn answer(&mut self, task: &Task<'_>, impulses: Vec<f64>) -> Answer {
-        Answer {
-            work: self.work(task, &impulses),
-            modes: self.found.modes.clone(),
-            starts: self.starts.clone(),
-            impulses,
-            gains: self.gains,
-            counts: self.counts,
-        }
-    }
-
-    /// Sets up the contact problem without restitution of the island (bodies connected by contacts) in `task`: its
-    /// bodies, its contacts, and the velocities of the contacts without impulses.
+    /// Sets up the contacts of the island in `task`: its bodies, its contacts, and the rates at which gaps may close.
     fn pose(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
-        self.problem.clear();
         self.closing.clear();
-        for &body in &task.island.bodies {
-            self.problem.push_body(&mass_matrix(&task.bodies[body]))?;
-        }
+        self.restitutes.clear();
+        let every: Vec<usize> = (0..task.island.contacts.len()).collect();
+        pose_bodies(task, &every, &mut self.bodies)?;
         for &c in &task.island.contacts {
             let contact = &task.contacts[c];
-            let closing =
-                (contact.point.gap.max(0.0) + contact.nonlinearity.unwrap_or(0.0)) / task.h;
-            let side = |side: &Option<(usize, [[f64; 6]; 3])>| {
-                let (body, rows) = (*side)?;
-                let body = task.island.place(body)?;
-                Some(BodyRows { body, rows })
-            };
-            let [first, second] = task.rows.of_bodies(c);
-            let Some(first) = side(&first) else { continue };
-            let &[n, x, y] = &task.free[3 * c..3 * c + 3] else {
-                continue;
-            };
-            self.problem.push_contact(&SparseContact {
-                first,
-                second: side(&second),
-                velocity: [n + closing, x, y],
-                friction: contact.friction,
-                floor: 0.0,
-            })?;
-            self.closing.push(closing);
+            let closing = contact.point.gap.max(0.0) + contact.nonlinearity.unwrap_or(0.0);
+            self.closing.push(closing / task.yielding.h);
+            self.restitutes.push(contact.restitutes);
         }
         Ok(())
     }
 
-    /// Solves the present contact problem, that of the island (bodies connected by contacts) in `task`, from the
-    /// initial guess `from`. If the residual is too large, it tries again from zero, then from multiples of the best
-    /// impulses found so far. If the residual is small but the impulses gain energy, because opposed impulses are so large
-    /// that their rounding matters, it first continues to smaller residuals. The best result is kept in any case.
-    fn search(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
+    /// Solves the problem of the island in `task` without restitution. If a point yields too much, the impulses become
+    /// pre-loads, and the step is solved again.
+    pub(super) fn press(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
+        self.springs.clear();
+        let contacts = task.island.contacts.iter().map(|c| &task.contacts[*c]);
+        self.springs.extend(contacts.map(|contact| contact.spring));
+        self.velocity.clear();
+        for (&c, closing) in task.island.contacts.iter().zip(&self.closing) {
+            let free = &task.free[3 * c..3 * c + 3];
+            self.velocity.extend([free[0] + closing, free[1], free[2]]);
+        }
+        for repetition in 0..=REPETITIONS {
+            self.set_springs(task);
+            self.search(task)?;
+            if repetition == REPETITIONS || !self.is_deep(task) {
+                break;
+            }
+            for (spring, l) in self
+                .springs
+                .iter_mut()
+                .zip(self.found.impulse.chunks_exact(3))
+            {
+                spring.preload.copy_from_slice(l);
+            }
+        }
+        Ok(())
+    }
+
+    /// Computes the compliances from the pre-loads. The energy of tangential pre-loads stays where a spring becomes softer.
+    fn set_springs(&mut self, task: &Task<'_>) {
+        self.blocks.clear();
+        for (spring, &c) in self.springs.iter_mut().zip(&task.island.contacts) {
+            let contact = &task.contacts[c];
+            let mobility = task.rows.mobility_entry(3 * c, 3 * c);
+            let [p, x, y] = &mut spring.preload;
+            let compliance =
+                task.yielding
+                    .compliance(mobility, contact.size, [-task.before[3 * c], *p]);
+            if spring.compliance > 0.0 && compliance > spring.compliance {
+                let share = (spring.compliance / compliance).sqrt();
+                (*x, *y) = (*x * share, *y * share);
+            }
+            spring.compliance = compliance;
+            self.blocks.push(Block {
+                compliance,
+                preload: spring.preload,
+                ..Block::new(Kind::Round, contact.friction)
+            });
+        }
+    }
+
+    /// True if a point closes within the step by more than [`DEFLECTED`] of its size.
+    fn is_deep(&self, task: &Task<'_>) -> bool {
+        let mut points = task.island.contacts.iter().zip(&self.blocks).enumerate();
+        points.any(|(k, (&c, block))| {
+            let depth = -task.yielding.h * self.found.velocity[3 * k];
+            block.compliance > 0.0 && depth > DEFLECTED * task.contacts[c].size
+        })
+    }
+
+    /// Solves the present contact problem. If it misses its tolerance, the springs are softened. The best result is kept.
+    pub(super) fn search(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
         self.counts.n_problems += 1;
         self.found.residual = f64::INFINITY;
         self.found.gain = f64::INFINITY;
-        self.found.impulse.clear();
-        let start = std::mem::take(&mut self.from);
-        self.attempt(task, &start, task.tolerance)?;
-        self.from = start;
-        if self.found.residual <= task.tolerance {
-            for fraction in TIGHTER {
-                if self.is_accurate(task) {
-                    break;
-                }
-                let start = self.found.impulse.clone();
-                self.attempt(task, &start, fraction * task.tolerance)?;
-            }
-        }
-        for scale in RESTARTS {
-            if self.is_accurate(task) {
+        for softening in 0..=SOFTENINGS {
+            self.attempt(task)?;
+            let is_rigid = self.blocks.iter().all(|block| block.compliance == 0.0);
+            if self.is_accurate(task) || is_rigid || softening == SOFTENINGS {
                 break;
             }
-            let start: Vec<f64> = self.found.impulse.iter().map(|l| scale * l).collect();
-            self.attempt(task, &start, task.tolerance)?;
+            self.counts.n_softened += usize::from(softening == 0);
+            for block in &mut self.blocks {
+                block.compliance *= SOFTER;
+                block.preload = block.preload.map(|x| x / SOFTER.sqrt());
+            }
         }
         if !self.found.residual.is_finite() {
             let (what, index, value) = ("impulses", 0, self.found.residual);
             return Err(LcpError::NonFinite { what, index, value });
         }
         self.gains |= !(self.found.gain <= 1.0);
-        let is_accurate = self.is_accurate(task);
-        let (counts, residual) = (&mut self.counts, self.found.residual);
-        counts.n_inaccurate += usize::from(!is_accurate);
-        counts.worst_residual = if residual <= counts.worst_residual {
-            counts.worst_residual
-        } else {
-            residual
-        };
+        self.counts.n_inaccurate += usize::from(!self.is_accurate(task));
+        let counts = &mut self.counts;
+        counts.worst_residual = counts.worst_residual.max(self.found.residual);
         Ok(())
     }
 
@@ -251,57 +215,103 @@ impl Solver {
         self.found.residual <= task.tolerance && self.found.gain <= 1.0
     }
 
-    /// Solves the present contact problem, that of the island (bodies connected by contacts) in `task`, once, from the
-    /// impulses `start` (empty: zero) up to the residual `tolerance`. The result is kept if it is better than all results
-    /// before: if it misses its limits of residual and energy by a smaller factor.
-    fn attempt(&mut self, task: &Task<'_>, start: &[f64], tolerance: f64) -> Result<(), LcpError> {
-        let tolerance = tolerance.max(LEAST_TOLERANCE);
-        let options = SparseConeOptions::new(tolerance, tolerance)?;
-        let answer = self.workspace.solve_from(&self.problem, start, &options)?;
-        self.counts.newton_steps += answer.n_newton_steps + answer.n_interior_steps;
-        self.counts.sweeps += answer.n_sweeps;
-        let gain = self.gain(task);
+    /// Solves the present contact problem, that of the island (bodies connected by contacts) in `task`, once. The result is kept
+    /// if it misses its limits of residual and energy by a smaller factor than all results before.
+    fn attempt(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
+        let operator = Operator::Bodies(&self.bodies);
+        let problem = ContactProblem::new(operator, &self.blocks, &self.velocity)?;
+        let refused;
+        let solution: &Solution = match solve(&problem, Member::Any, &mut self.workspace) {
+            Ok(solution) => solution,
+            Err(Refusal::NotConverged { best, .. }) => {
+                refused = best;
+                &refused
+            }
+            Err(_) => return Ok(()),
+        };
+        self.counts.newton_steps += solution.steps as usize;
+        let gain = gain(task, &self.blocks, solution);
         let error = |residual: f64, gain: f64| (residual / task.tolerance).max(gain).max(1.0);
+        let found = &mut self.found;
         let (new, old) = (
-            error(answer.residual, gain),
-            error(self.found.residual, self.found.gain),
+            error(solution.residual, gain),
+            error(found.residual, found.gain),
         );
-        if new < old || (new == old && answer.residual < self.found.residual) {
-            let (found, workspace) = (&mut self.found, &self.workspace);
-            found.residual = answer.residual;
+        if new < old || (new == old && solution.residual < found.residual) {
+            found.residual = solution.residual;
             found.gain = gain;
-            found.impulse.clear();
-            found.impulse.extend_from_slice(workspace.impulse());
-            found.velocity.clear();
-            found.velocity.extend_from_slice(workspace.velocity());
-            found.modes.clear();
-            found.modes.extend_from_slice(workspace.modes());
+            found.impulse.clone_from(&solution.impulse);
+            found.velocity.clone_from(&solution.velocity);
+            found.modes.clone_from(&solution.modes);
         }
         Ok(())
     }
 
-    /// Returns the energy that the impulses of the workspace gain against the contact laws, as a multiple of what is
-    /// allowed. The sum of $(\lambda_n - p)u_n + \lambda_t\cdot u_t$ is not positive for exact impulses, with $u$ the
-    /// velocities after them and $p$ the least normal impulse; the part of $u_n$ that rows ask for because rotation closes the gap
-    /// does not count. Allowed is the largest possible work of exact impulses, $\sum m(gh)^2/8$, and rounding. `task`: contact
-    /// problem of one island (bodies connected by contacts).
-    fn gain(&self, task: &Task<'_>) -> f64 {
-        let (impulse, after) = (self.workspace.impulse(), self.workspace.velocity());
-        let (mut gain, mut size) = (0.0, 0.0);
-        let contacts = task.island.contacts.iter().zip(self.problem.floors());
-        for (k, (&c, floor)) in contacts.enumerate() {
-            let (l, u) = (&impulse[3 * k..3 * k + 3], &after[3 * k..3 * k + 3]);
+    /// True if no point of the island in `task` moved before the step, but one does after it.
+    fn loads_change(&self, task: &Task<'_>) -> bool {
+        let slow = RESTING * task.fall;
+        let (after, closing) = (self.found.velocity.chunks_exact(3), &self.closing);
+        let mut moves = after
+            .zip(closing)
+            .map(|(u, closing)| [u[0] - closing, u[1], u[2]].iter().any(|x| x.abs() > slow));
+        let rests = |c: &usize| {
             let before = &task.before[3 * c..3 * c + 3];
-            let opening = u[0] - self.closing[k].max(0.0);
-            gain += (l[0] - floor) * opening + l[1] * u[1] + l[2] * u[2];
-            size += (0..3).map(|r| l[r].abs() * before[r].abs()).sum::<f64>();
+            before.iter().all(|x| x.abs() <= slow)
+        };
+        task.fall > 0.0 && task.island.contacts.iter().all(rests) && moves.any(|moves| moves)
+    }
+
+    /// Searches for impulses of rigid contacts that balance the loads of the island in `task`. Returns true if they are found:
+    /// they replace the impulses and the pre-loads.
+    fn rest(&mut self, task: &Task<'_>) -> Result<bool, LcpError> {
+        let at = |k: usize| &task.contacts[task.island.contacts[k]];
+        let all = 0..task.island.contacts.len();
+        let (touching, apart): (Vec<usize>, Vec<usize>) =
+            all.partition(|k| at(*k).point.gap <= at(*k).tolerance);
+        let mut bodies = Bodies::default();
+        pose_bodies(task, &touching, &mut bodies)?;
+        let rigid = |k: &usize| Block::new(Kind::Round, at(*k).friction);
+        let blocks: Vec<Block> = touching.iter().map(rigid).collect();
+        let free = |k: &usize| {
+            let c = task.island.contacts[*k];
+            &task.free[3 * c..3 * c + 3]
+        };
+        let velocity: Vec<f64> = touching.iter().flat_map(free).copied().collect();
+        let problem = ContactProblem::new(Operator::Bodies(&bodies), &blocks, &velocity)?;
+        let Ok(solution) = solve(&problem, Member::Even, &mut self.workspace) else {
+            return Ok(false);
+        };
+        self.counts.n_problems += 1;
+        self.counts.newton_steps += solution.steps as usize;
+        if !solution.rests {
+            return Ok(false);
         }
-        let mass = task.island.bodies.iter();
-        let mass: f64 = mass
-            .filter_map(|body| Some(task.bodies[*body].rigid.as_ref()?.mass()))
-            .sum();
-        let allowed = 0.125 * mass * task.fall * task.fall + WRONG_WORK * size;
-        if gain > 0.0 { gain / allowed } else { 0.0 }
+        let mut impulse = vec![0.0; self.found.impulse.len()];
+        let mut after: Vec<f64> = vec![0.0; impulse.len()];
+        let mut modes = vec![Mode::Open; self.closing.len()];
+        for (k, l) in touching.iter().zip(solution.impulse.chunks_exact(3)) {
+            impulse[3 * k..3 * k + 3].copy_from_slice(l);
+            after[3 * k] = self.closing[*k];
+            if l[0] > 0.0 {
+                modes[*k] = Mode::Stick;
+            }
+        }
+        // Points that do not touch yet may not close beyond contact.
+        for k in apart {
+            let c = task.island.contacts[k];
+            let rows = task.island.contacts.iter().flat_map(|d| 3 * d..3 * d + 3);
+            let moved = rows
+                .zip(&impulse)
+                .map(|(row, l)| task.rows.mobility_entry(3 * c, row) * l);
+            after[3 * k] = self.closing[k] + task.free[3 * c] + moved.sum::<f64>();
+            if after[3 * k] < 0.0 {
+                return Ok(false);
+            }
+        }
+        self.found.impulse = impulse;
+        self.found.velocity = after;
+        self.found.modes = modes;
+        Ok(true)
     }
 
     /// Marks further contacts of the island in `task` (bodies connected by contacts) that rebound: those with
@@ -309,16 +319,17 @@ impl Solver {
     ///
     /// An impulse is compared with the one that would stop its contact alone: other contacts of the island may have impulses of
     /// any size.
-    fn grow(&mut self, task: &Task<'_>) -> bool {
+    pub(super) fn grow(&mut self, task: &Task<'_>) -> bool {
         let Found { impulse, modes, .. } = &self.found;
         let mut grows = false;
         for (k, &c) in task.island.contacts.iter().enumerate() {
-            let still = task.contacts[c].tolerance / task.h;
+            let still = task.contacts[c].tolerance / task.yielding.h;
             let approach = -task.before[3 * c];
             let is_fast = approach > task.threshold.max(still);
             let stopped = task.rows.mobility_entry(3 * c, 3 * c) * impulse[3 * k];
-            let is_pressed = modes[k] != ConeMode::Open && stopped > PRESSED * approach;
-            let restitutes = &mut self.starts[k].restitutes;
+            let is_pressed =
+                modes[k] != Mode::Open && stopped > super::tolerances::PRESSED * approach;
+            let restitutes = &mut self.restitutes[k];
             if !*restitutes && task.contacts[c].restitution > 0.0 && is_fast && is_pressed {
                 *restitutes = true;
                 self.closing[k] = self.closing[k].min(0.0);
@@ -328,29 +339,44 @@ impl Solver {
         grows
     }
 
-    /// Sets the contact velocities (m/s) of the present contact problem, that of the island (bodies connected by
-    /// contacts) in `task`. The contact velocities are those after gravity has acted, plus the rate at which each gap
-    /// may close within the step.
-    fn shift(&mut self, task: &Task<'_>) -> Result<(), LcpError> {
-        self.velocity.clear();
-        for (&c, closing) in task.island.contacts.iter().zip(&self.closing) {
-            let free = &task.free[3 * c..3 * c + 3];
-            self.velocity.extend([free[0] + closing, free[1], free[2]]);
+    /// Returns the answer without restitution: the impulses are the pre-loads of the next step.
+    fn lasting(&self, task: &Task<'_>) -> Answer {
+        let impulses = self.found.impulse.clone();
+        let mut answer = self.answer(task, impulses);
+        for (spring, l) in answer
+            .springs
+            .iter_mut()
+            .zip(answer.impulses.chunks_exact(3))
+        {
+            spring.preload.copy_from_slice(l);
         }
-        self.problem.set_velocity(&self.velocity)
+        answer
+    }
+
+    /// Returns the answer with the given impulses, with which the last solution must have ended. Springs deflect by the velocities
+    /// after them; their pre-loads are those before.
+    pub(super) fn answer(&self, task: &Task<'_>, impulses: Vec<f64>) -> Answer {
+        let mut springs = self.springs.clone();
+        for (k, spring) in springs.iter_mut().enumerate() {
+            spring.compliance = self.blocks[k].compliance;
+            let closed = -task.yielding.h * self.found.velocity[3 * k];
+            spring.deflection = (spring.deflection + closed).max(0.0);
+        }
+        Answer {
+            modes: self.found.modes.clone(),
+            springs,
+            restitutes: self.restitutes.clone(),
+            impulses,
+            gains: self.gains,
+            counts: self.counts,
+        }
     }
 
     /// Returns the work $\lambda\cdot(u^- + u^+)/2$ (J) of the impulses $\lambda$, with the contact velocities $u^-$
-    /// before and $u^+$ after the impulses. $u^+$ is taken from the last solution, which must have ended with these
-    /// impulses. `task`: contact problem of one island (bodies connected by contacts).
-    fn work(&self, task: &Task<'_>, impulses: &[f64]) -> f64 {
-        self.works(task, impulses).0
-    }
-
-    /// Returns the work of the impulses (J), and the sum of the absolute values of its terms (J), to which rounding is
+    /// before and $u^+$ after them, and the sum of the absolute values of its terms (J), to which rounding is
     /// compared. The last solution must have ended with these impulses. `task`: contact problem of one island (bodies
     /// connected by contacts).
-    fn works(&self, task: &Task<'_>, impulses: &[f64]) -> (f64, f64) {
+    pub(super) fn works(&self, task: &Task<'_>, impulses: &[f64]) -> (f64, f64) {
         let (mut work, mut size) = (0.0, 0.0);
         let after = &self.found.velocity;
         for (k, &c) in task.island.contacts.iter().enumerate() {
@@ -364,75 +390,50 @@ impl Solver {
         }
         (work, size)
     }
+}
 
-    /// Solves the expansion phase of an impact of one island (bodies connected by contacts), given by `task`. Each
-    /// rebounding contact gets at least its restitution coefficient times its compression impulse, times a common
-    /// factor. The factor is the largest in [0, 1] with which the impact gains no energy.
-    fn expand(&mut self, task: &Task<'_>) -> Result<Answer, LcpError> {
-        let compression = self.found.impulse.clone();
-        let compressed = self.found.velocity.clone();
-        let given_back: Vec<f64> = (self.starts.iter().zip(&task.island.contacts))
-            .enumerate()
-            .map(|(k, (start, &c))| {
-                if start.restitutes {
-                    (task.contacts[c].restitution * compression[3 * k]).max(0.0)
-                } else {
-                    0.0
-                }
-            })
-            .collect();
-        let mut answer = self.answer(task, compression.clone());
-        self.problem.set_velocity(&compressed)?;
-        let (mut low, mut high, mut scale) = (0.0, 1.0, 1.0);
-        for _ in 0..SCALE_STEPS {
-            let floors: Vec<f64> = given_back.iter().map(|p| scale * p).collect();
-            let total = self.expansion(task, &compression, &floors)?;
-            let (found, size) = self.works(task, &total);
-            let gains = !(found <= GAIN * size);
-            if gains {
-                high = scale;
-            } else {
-                low = scale;
-                answer = self.answer(task, total);
-            }
-            let is_done = low == 1.0 || high - low <= SCALE_ACCURACY;
-            if is_done || (!gains && -found <= CAPPED * size) {
-                break;
-            }
-            scale = 0.5 * (low + high);
+/// Returns the energy that the impulses gain against the contact laws, as a multiple of what is
+/// allowed. The sum of $(\lambda_n - f)w_n + \lambda_t\cdot w_t$ is not positive for exact impulses, with the least normal
+/// impulse $f$. Allowed is the largest possible work of exact impulses, $\sum m(gh)^2/8$, and rounding. `task`: contact
+/// problem of one island (bodies connected by contacts).
+fn gain(task: &Task<'_>, blocks: &[Block], solution: &Solution) -> f64 {
+    let (mut gain, mut size) = (0.0, 0.0);
+    for (k, (&c, block)) in task.island.contacts.iter().zip(blocks).enumerate() {
+        for r in 0..3 {
+            let l = solution.impulse[3 * k + r];
+            let w = solution.velocity[3 * k + r] + block.compliance * (l - block.preload[r]);
+            let least = if r == 0 { block.floor } else { 0.0 };
+            gain += (l - least) * w;
+            size += l.abs() * task.before[3 * c + r].abs();
         }
-        self.counts.n_capped += usize::from(low < 1.0);
-        self.counts.n_bounces += given_back.iter().filter(|p| **p > 0.0).count();
-        answer.counts = self.counts;
-        Ok(answer)
     }
+    let mass = task.island.bodies.iter();
+    let mass: f64 = mass
+        .filter_map(|body| Some(task.bodies[*body].rigid.as_ref()?.mass()))
+        .sum();
+    let allowed = 0.125 * mass * task.fall * task.fall + WRONG_WORK * size;
+    if gain > 0.0 { gain / allowed } else { 0.0 }
+}
 
-    /// Solves the expansion phase of an impact of one island (bodies connected by contacts), given by `task`, with
-    /// given lower bounds `floors` of the normal impulses (N s, one per contact). Returns the sum of the impulses of
-    /// both phases; `compression` contains the impulses of the first phase.
-    fn expansion(
-        &mut self,
-        task: &Task<'_>,
-        compression: &[f64],
-        floors: &[f64],
-    ) -> Result<Vec<f64>, LcpError> {
-        self.problem.set_floors(floors)?;
-        self.from.clear();
-        for (start, floor) in self.starts.iter().zip(floors) {
-            let [n, x, y] = start.expansion;
-            self.from.extend([n.max(*floor), x, y]);
-        }
-        self.search(task)?;
-        let expansion = &self.found.impulse;
-        for (start, l) in self.starts.iter_mut().zip(expansion.chunks_exact(3)) {
-            start.expansion.copy_from_slice(l);
-        }
-        Ok(compression
-            .iter()
-            .zip(expansion)
-            .map(|(a, b)| a + b)
-            .collect())
+/// Writes the bodies of the island in `task` and the rows of its contacts with the given places to `out`.
+fn pose_bodies(task: &Task<'_>, places: &[usize], out: &mut Bodies) -> Result<(), LcpError> {
+    out.clear();
+    for &body in &task.island.bodies {
+        out.push_body(&mass_matrix(&task.bodies[body]))?;
     }
+    for &k in places {
+        let c = task.island.contacts[k];
+        let side = |side: &Option<(usize, [[f64; 6]; 3])>| {
+            let (body, rows) = (*side)?;
+            let body = task.island.place(body)?;
+            Some(BodyRows { body, rows })
+        };
+        let [first, second] = task.rows.of_bodies(c);
+        if let Some(first) = side(&first) {
+            out.push_contact(&first, side(&second).as_ref())?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the 6 × 6 mass matrix of a body, zero for a fixed body. The matrix multiplies the velocity of

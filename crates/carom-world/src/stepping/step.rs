@@ -1,12 +1,13 @@
 //! One step: half a flight, impulses at the middle, half a flight.
 
 use super::broad::{Broad, unseen};
-use super::contact::{Contact, Kept, Middle, NearPair, Starts};
+use super::contact::{Contact, Middle, NearPair};
 use super::executor::Executor;
 use super::island::{Island, islands};
 use super::options::{StepCounts, Stepping};
 use super::project;
 use super::solver::{Answer, Solver, Task};
+use super::spring::{Kept, Spring, Yielding};
 use super::tolerances::{DEEPEST, ROUNDS, USABLE};
 use crate::MotionError;
 use crate::body::{Flights, Velocity};
@@ -17,7 +18,7 @@ use crate::pair_table::Pair;
 use crate::rows::{Rows, Side};
 use crate::spec::World;
 use carom_lcp::LcpError;
-use carom_lcp::cone::ConeMode;
+use carom_lcp::contact_problem::Mode;
 use carom_variational::State;
 use nalgebra::Vector3;
 use std::sync::{Mutex, PoisonError};
@@ -28,7 +29,7 @@ const CHUNK: usize = 64;
 /// Data that one step passes on to the next.
 #[derive(Clone, Debug, Default)]
 struct Carry {
-    /// Pairs that were near, in ascending order, with the contact points that had a positive impulse.
+    /// Pairs that were near, in ascending order, with the springs of the contact points that press.
     pairs: Vec<(Pair, PairMemory, Vec<Kept>)>,
 }
 
@@ -141,7 +142,9 @@ struct Attempt<'d> {
     islands: Vec<Island>,
     answers: Vec<Answer>,
     rows: Rows,
+    /// Velocities of all contact rows before and after the impulses (m/s).
     row_velocities: Vec<f64>,
+    after: Vec<f64>,
     kicked: Vec<State>,
     counts: StepCounts,
 }
@@ -173,27 +176,26 @@ impl Attempt<'_> {
     fn kick(&mut self) {
         let n = self.row_velocities.len() / 3;
         let mut impulses = vec![0.0; 3 * n];
-        let mut modes = vec![(ConeMode::Open, Starts::default()); n];
+        let mut ends = vec![(Mode::Open, Spring::default(), false); n];
         for (island, answer) in self.islands.iter().zip(&self.answers) {
             let counts = &mut self.counts;
             counts.max_island = counts.max_island.max(island.contacts.len());
             for (k, &c) in island.contacts.iter().enumerate() {
                 if let Some(l) = answer.impulses.get(3 * k..3 * k + 3) {
                     impulses[3 * c..3 * c + 3].copy_from_slice(l);
-                    modes[c] = (answer.modes[k], answer.starts[k]);
+                    ends[c] = (answer.modes[k], answer.springs[k], answer.restitutes[k]);
                 }
             }
         }
         self.kicked.clone_from(&self.free);
         self.rows.apply(&impulses, &mut self.kicked);
-        let mut after = Vec::new();
         let kicked = velocities(self.middle.world, &self.kicked);
-        self.rows.velocities(&kicked, &mut after);
+        self.rows.velocities(&kicked, &mut self.after);
         let of_pairs = self.near.iter_mut().flat_map(|near| &mut near.contacts);
         for (c, contact) in of_pairs.enumerate() {
-            contact.opening = after[3 * c];
+            contact.opening = self.after[3 * c];
             contact.impulse = Some([impulses[3 * c], impulses[3 * c + 1], impulses[3 * c + 2]]);
-            (contact.mode, contact.starts) = modes[c];
+            (contact.mode, contact.after, contact.restitutes) = ends[c];
         }
     }
 }
@@ -214,6 +216,12 @@ impl<'w> Stepper<'w> {
     /// Accepts a step as the last one: its contact data become the starting point of the next step.
     pub(super) fn take(&mut self, step: &mut Step) {
         self.carry = std::mem::take(&mut step.carry);
+    }
+
+    /// Returns the energy in the springs of the contacts after the last step (J).
+    pub(super) fn spring_energy(&self) -> f64 {
+        let kept = self.carry.pairs.iter().flat_map(|(.., kept)| kept);
+        kept.map(Kept::energy).sum()
     }
 
     /// Computes a time step: half a flight, contact impulses at the middle, half a flight. `states`: states of all bodies at
@@ -291,6 +299,7 @@ impl<'w> Stepper<'w> {
             answers: Vec::new(),
             rows: Rows::default(),
             row_velocities: Vec::new(),
+            after: Vec::new(),
             kicked: Vec::new(),
             counts: StepCounts::default(),
         }
@@ -417,7 +426,11 @@ impl<'w> Stepper<'w> {
             rows: &attempt.rows,
             before: &attempt.row_velocities,
             free: &free,
-            h: attempt.h,
+            yielding: Yielding {
+                deflection: self.options.deflection(),
+                load: world.flights.gravity.norm(),
+                h: attempt.h,
+            },
             fall,
             threshold: self.options.impact_speed() * fall,
             tolerance: self.options.tolerance(),
@@ -514,13 +527,13 @@ impl<'w> Stepper<'w> {
                         .map(|(d, x)| d * x)
                         .sum(),
                     normal_velocity: attempt.row_velocities[3 * c],
-                    slides: contact.mode == ConeMode::Slide,
-                    restitutes: contact.starts.restitutes,
+                    slides: contact.mode == Mode::Slide,
+                    restitutes: contact.restitutes,
                 })
             });
             found.push(IslandStep {
                 energy_plus: energy_plus.sum(),
-                work: answer.work,
+                work: work(&attempt, island, &answer.impulses),
                 lasting_work: self.lasting_work(&attempt, island, &contacts),
                 pressed: pressed.collect(),
             });
@@ -537,7 +550,7 @@ impl<'w> Stepper<'w> {
             .iter()
             .map(|near| near.gap)
             .fold(f64::INFINITY, f64::min);
-        let kept = self.kept(&attempt, &contacts);
+        let kept = kept(&attempt);
         let mut counts = attempt.counts;
         counts.n_steps = usize::from(attempt.phases.after > 0.0);
         Ok(Step {
@@ -566,34 +579,10 @@ impl<'w> Stepper<'w> {
             let contact = contacts[c];
             let [normal, ..] = contact.impulse?;
             let before = attempt.row_velocities[3 * c];
-            let lasts = contact.last_force[0] > 0.0 && -before <= slow;
+            let lasts = contact.spring.preload[0] > 0.0 && -before <= slow;
             lasts.then_some(0.5 * normal * (before + contact.opening))
         });
         works.sum()
-    }
-
-    /// Returns, for each pair of bodies that may touch within the step `attempt`, the contact points with a positive
-    /// force, as initial guesses of the next step. Impulses of an impact are not used, because they do not persist, and
-    /// opposed contacts would keep them for ever. Bodies that are connected to an impact keep the forces of the
-    /// previous step.
-    fn kept(&self, attempt: &Attempt<'_>, contacts: &[&Contact]) -> Vec<Vec<Kept>> {
-        let mut forces: Vec<[f64; 3]> = contacts.iter().map(|c| c.last_force).collect();
-        for (island, answer) in attempt.islands.iter().zip(&attempt.answers) {
-            if !answer.starts.iter().any(|start| start.restitutes) {
-                for (&c, start) in island.contacts.iter().zip(&answer.starts) {
-                    forces[c] = start.force;
-                }
-            }
-        }
-        let mut forces = forces.into_iter();
-        let of_pair = |near: &NearPair| {
-            let all = near.contacts.iter().zip(&mut forces);
-            let pressing = all.filter(|(_, force)| force[0] > 0.0);
-            pressing
-                .map(|(contact, force)| Kept::new(contact, force, attempt.middle.states, attempt.h))
-                .collect()
-        };
-        attempt.near.iter().map(of_pair).collect()
     }
 
     /// Checks that no overlap in the step under construction, `attempt`, is so deep that its contact points are
@@ -637,6 +626,29 @@ impl<'w> Stepper<'w> {
             n_contacts: island.contacts.len(),
         })
     }
+}
+
+/// Returns the work $\lambda\cdot(u^- + u^+)/2$ (J) of the impulses of an island (bodies connected by contacts) in the step
+/// `attempt`, with the velocities $u$ of the bodies as they are: velocities of a solver have larger rounding errors where a light
+/// body carries a heavy one.
+fn work(attempt: &Attempt<'_>, island: &Island, impulses: &[f64]) -> f64 {
+    let rows = island.contacts.iter().flat_map(|c| 3 * c..3 * c + 3);
+    rows.zip(impulses)
+        .map(|(row, l)| 0.5 * l * (attempt.row_velocities[row] + attempt.after[row]))
+        .sum()
+}
+
+/// Returns, for each pair of bodies that may touch within the step `attempt`, the springs of the contact points that press.
+fn kept(attempt: &Attempt<'_>) -> Vec<Vec<Kept>> {
+    let states = attempt.middle.states;
+    let of_pair = |near: &NearPair| {
+        let points = near.contacts.iter();
+        let pressing = points.filter(|contact| contact.after.preload[0] > 0.0);
+        pressing
+            .map(|contact| Kept::new(contact, states, attempt.h))
+            .collect()
+    };
+    attempt.near.iter().map(of_pair).collect()
 }
 
 /// Returns the velocities of all bodies in given states.

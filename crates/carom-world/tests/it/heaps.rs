@@ -13,15 +13,29 @@ use carom_world::{
 };
 use nalgebra::Vector3;
 
-/// A run with samples on every line of the grid.
 fn run(spec: &WorldSpec, duration: f64, executor: &dyn Executor) -> (World, RunEnd, Vec<f64>) {
+    run_with(spec, duration, &Stepping::default(), executor)
+}
+
+/// Contacts that do not yield.
+fn rigid() -> Stepping {
+    Stepping::default().with_deflection(0.0).unwrap()
+}
+
+/// A run with samples on every line of the grid.
+fn run_with(
+    spec: &WorldSpec,
+    duration: f64,
+    stepping: &Stepping,
+    executor: &dyn Executor,
+) -> (World, RunEnd, Vec<f64>) {
     let world = World::new(spec).unwrap();
     let h = spec.time_step;
     let lines = (duration / h).round() as usize;
     let samples: Vec<f64> = (0..=lines).map(|k| k as f64 * h).collect();
     let mut energies = Vec::new();
     let end = world.run_in_steps(
-        &Stepping::default(),
+        stepping,
         &limits(duration),
         &samples,
         executor,
@@ -79,10 +93,11 @@ fn check_balance(spec: &WorldSpec, world: &World, end: &RunEnd, energies: &[f64]
         .filter_map(|b| b.mass.as_ref())
         .map(|m| m.mass())
         .sum();
-    // A contact closes up to a step early, which can lift what it stops by g h^2/8.
+    // A contact closes up to a step early, which can lift what it stops by g h^2/8. Springs give back what they stored.
     let lift = mass * (G * spec.time_step).powi(2) / 8.0;
+    let springs = 1e-5 * size;
     for pair in energies.windows(2) {
-        assert!(pair[1] - pair[0] <= 1e-9 * size + lift + end.balance.projection.abs());
+        assert!(pair[1] - pair[0] <= springs + lift + end.balance.projection.abs());
     }
     let momentum = |states: &[State]| -> Vector3<f64> {
         states.iter().map(|state| state.linear_momentum).sum()
@@ -116,7 +131,7 @@ fn the_error_of_steps_is_told_as_work_of_lasting_contacts() {
         let egg = body("egg", Shape::Ellipsoid(shape), 1.0, v(0.0, 0.0, 0.1));
         let egg = moving(egg, v(0.1, 0.0, 0.0), v(1.0, 2.0, 0.0));
         let spec = spec(vec![egg], vec![floor()], 0.0, 0.0).with_time_step(time_step);
-        let (world, end, energies) = run(&spec, 1.0, &Serial);
+        let (world, end, energies) = run_with(&spec, 1.0, &rigid(), &Serial);
         let balance = &end.balance;
         let first = energies.first().unwrap();
         let lost = first + balance.projection - energy(&world, &end.states);
@@ -176,9 +191,13 @@ fn a_ball_bounces_with_its_restitution() {
         0.6,
     );
     spec.gravity = Vector3::zeros();
-    let (world, end, _) = run(&spec, 0.2, &Serial);
-    close(world.velocity(0, &end.states[0]).0.z, 1.8, 1e-9);
-    assert_eq!(end.n_impacts, 1);
+    // A contact yields by 5e-6 of the radius, (1 + e) times in a step.
+    let yielding = 1.6 * 5e-7 / spec.time_step;
+    for (stepping, tolerance) in [(rigid(), 1e-9), (Stepping::default(), yielding)] {
+        let (world, end, _) = run_with(&spec, 0.2, &stepping, &Serial);
+        close(world.velocity(0, &end.states[0]).0.z, 1.8, tolerance);
+        assert_eq!(end.n_impacts, 1);
+    }
 }
 
 /// The floor carries the heavy ball with impulses of up to 1e10 times the impulse that stops the light one: the light ball
@@ -221,7 +240,7 @@ fn a_ball_between_two_walls_stops_and_presses_both() {
         0.5,
     );
     spec.gravity = Vector3::zeros();
-    let (world, end, _) = run(&spec, 0.02, &Serial);
+    let (world, end, _) = run_with(&spec, 0.02, &rigid(), &Serial);
     close(world.velocity(0, &end.states[0]).0.x, 0.0, 1e-9);
     close(end.balance.supports[2].x, -1.5, 1e-8);
     close(end.balance.supports[1].x, 0.5, 1e-8);
@@ -255,7 +274,7 @@ fn balls_that_fall_into_a_box_keep_the_balance_and_stay_apart() {
     let (world, end, energies) = run(&spec, 0.6, &Serial);
     assert_eq!(world.suitable_scheme(), Scheme::TimeStepping);
     check_balance(&spec, &world, &end, &energies);
-    assert!(end.lowest_gap >= -1e-9, "{:e}", end.lowest_gap);
+    assert!(end.lowest_gap >= -1e-4, "{:e}", end.lowest_gap);
     let counts = end.stepping.unwrap();
     assert_eq!(counts.n_inaccurate, 0);
     assert!(counts.n_bounces > 20 && counts.max_island > 8);
@@ -276,7 +295,7 @@ fn a_stack_of_boxes_settles_and_does_not_creep() {
     let (world, end, energies) = run(&spec, 0.5, &Serial);
     check_balance(&spec, &world, &end, &energies);
     for (k, state) in end.states.iter().enumerate() {
-        close(state.position.z, 0.1 + 0.2 * k as f64, 1e-6);
+        close(state.position.z, 0.1 + 0.2 * k as f64, 2e-5);
         close(state.position.x, 0.002 * (k % 2) as f64, 1e-5);
     }
     close(end.balance.supports[4].z, 4.0 * G * 0.5, 1e-6);
@@ -335,7 +354,7 @@ fn masses_of_one_to_a_thousand_settle_on_each_other() {
     let spec = spec(bodies.collect(), box_of_planes(0.16), 0.5, 0.5).with_time_step(2e-3);
     let (world, end, energies) = run(&spec, 1.0, &Serial);
     check_balance(&spec, &world, &end, &energies);
-    assert!(end.lowest_gap >= -1e-8, "{:e}", end.lowest_gap);
+    assert!(end.lowest_gap >= -1e-3, "{:e}", end.lowest_gap);
     assert_eq!(end.stepping.unwrap().n_inaccurate, 0);
 }
 
@@ -506,7 +525,7 @@ fn balls_that_touch_within_a_step_do_not_overlap() {
         let balls = (0..6).map(|i| ball(&format!("b{i}"), 0.1, 1.0, at(i)));
         let spec = spec(balls.collect(), box_of_planes(0.21), 0.5, 0.5).with_time_step(2e-3);
         let world = World::new(&spec).unwrap();
-        let stepping = (&Stepping::default(), &Serial as &dyn Executor);
+        let stepping = (&rigid(), &Serial as &dyn Executor);
         let end = world.run_or_step(&laws, &limits(0.8), &[], stepping, &mut |_| ());
         assert_eq!(end.ending, Ending::Completed, "case {case}");
         assert!(

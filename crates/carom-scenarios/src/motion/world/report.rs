@@ -287,7 +287,9 @@ fn results(whole: &World, log: &Log<'_>, end: &RunEnd, lowest: f64) -> [(&'stati
         ("law", json!(law)),
         (
             "stepping",
-            end.stepping.as_ref().map_or(Value::Null, stepping),
+            end.stepping.as_ref().map_or(Value::Null, |counts| {
+                stepping(counts, whole.setup.stepping.deflection())
+            }),
         ),
         // JSON has no infinity: `json!` writes null for it.
         ("lowest_gap_m", json!(lowest)),
@@ -331,21 +333,24 @@ fn energy_balance(whole: &World, end: &RunEnd) -> Balance {
             ("contact_loss_j", balance.contact_loss),
             ("projection_j", balance.projection),
             ("lasting_work_j", balance.lasting_work),
+            ("contact_spring_j", balance.contact_spring),
         ],
     }
 }
 
-/// Converts the counts of time stepping (numbers of steps, contact problems and solver iterations) to a JSON object.
-fn stepping(counts: &StepCounts) -> Value {
+/// Converts the counts of time stepping (numbers of steps, contact problems and solver iterations) and the deflection of its
+/// contacts to a JSON object.
+fn stepping(counts: &StepCounts, deflection: f64) -> Value {
     json!({
+        "deflection": deflection,
         "n_steps": counts.n_steps,
         "n_problems": counts.n_problems,
         "n_inaccurate": counts.n_inaccurate,
+        "n_softened": counts.n_softened,
         "worst_residual": counts.worst_residual,
         "max_contacts": counts.max_contacts,
         "max_island": counts.max_island,
         "newton_steps": counts.newton_steps,
-        "sweeps": counts.sweeps,
         "n_capped": counts.n_capped,
         "n_bounces": counts.n_bounces,
         "handed_over": counts.handed_over,

@@ -20,6 +20,8 @@ pub(super) struct SteppingConfig {
     tolerance: f64,
     #[serde(default = "default_impact_speed")]
     impact_speed: f64,
+    #[serde(default = "default_deflection")]
+    deflection: f64,
 }
 
 fn default_tolerance() -> f64 {
@@ -30,18 +32,25 @@ fn default_impact_speed() -> f64 {
     Stepping::default().impact_speed()
 }
 
+fn default_deflection() -> f64 {
+    Stepping::default().deflection()
+}
+
 impl Default for SteppingConfig {
     fn default() -> Self {
         Self {
             tolerance: default_tolerance(),
             impact_speed: default_impact_speed(),
+            deflection: default_deflection(),
         }
     }
 }
 
 impl SteppingConfig {
     pub(super) fn options(&self) -> Result<Stepping, ScenarioError> {
-        Stepping::new(self.tolerance, self.impact_speed).map_err(|error| {
+        let options = Stepping::new(self.tolerance, self.impact_speed);
+        let options = options.and_then(|options| options.with_deflection(self.deflection));
+        options.map_err(|error| {
             let MotionError::InvalidValue {
                 what,
                 value,
