@@ -169,8 +169,19 @@ impl Middle<'_> {
             let closest = pair::gap(body, here, &other, there, &mut near.memory);
             found.push(closest_point(&closest, closest.points));
         }
-        let mut kept = std::mem::take(&mut near.kept);
+        // Edges that are nearly parallel cross in several points at one place.
+        let mut apart: Vec<ContactPoint> = Vec::with_capacity(found.len());
         for point in found {
+            let is_near =
+                |other: &&mut ContactPoint| (other.point - point.point).norm() < SHALLOW * size;
+            match apart.iter_mut().find(is_near) {
+                Some(other) if point.gap < other.gap => *other = point,
+                Some(_) => {}
+                None => apart.push(point),
+            }
+        }
+        let mut kept = std::mem::take(&mut near.kept);
+        for point in apart {
             let contact = self.contact(near.pair, point, &mut kept);
             near.contacts.push(contact);
         }
@@ -281,7 +292,7 @@ impl Middle<'_> {
         let points = near.contacts.iter();
         let yielding = points.map(|contact| contact.point.gap + self.h * contact.opening);
         let lowest = yielding.fold(near.gap.min(0.0), f64::min);
-        let allowed = (lowest - bound).max(near.gap.min(-DEEP * pair::size(body, &other)));
+        let allowed = (lowest - bound).max(lowest.min(-DEEP * pair::size(body, &other)));
         if found.value >= allowed - LEAST_GROWTH * pair::size(body, &other) {
             return false;
         }

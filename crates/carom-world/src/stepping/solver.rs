@@ -43,6 +43,16 @@ pub(super) struct Task<'t> {
     pub(super) tolerance: f64,
 }
 
+impl Task<'_> {
+    /// True if a contact has a restitution and approaches faster than the threshold of impacts.
+    fn is_fast(&self, contact: usize) -> bool {
+        let approach = -self.before[3 * contact];
+        let contact = &self.contacts[contact];
+        let still = contact.tolerance / self.yielding.h;
+        contact.restitution > 0.0 && approach > self.threshold.max(still)
+    }
+}
+
 /// Solution of an island: three impulses (N s) for each of its contacts, in the contact frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answer {
@@ -116,8 +126,11 @@ impl Solver {
         for &c in &task.island.contacts {
             let contact = &task.contacts[c];
             let closing = contact.point.gap.max(0.0) + contact.nonlinearity.unwrap_or(0.0);
-            self.closing.push(closing / task.yielding.h);
-            self.restitutes.push(contact.restitutes);
+            let closing = closing / task.yielding.h;
+            // A point that would close without impulses, too, is expected to be pressed.
+            let hits = task.is_fast(c) && task.free[3 * c] + closing < 0.0;
+            self.closing.push(closing);
+            self.restitutes.push(contact.restitutes || hits);
         }
         Ok(())
     }
@@ -323,14 +336,12 @@ impl Solver {
         let Found { impulse, modes, .. } = &self.found;
         let mut grows = false;
         for (k, &c) in task.island.contacts.iter().enumerate() {
-            let still = task.contacts[c].tolerance / task.yielding.h;
             let approach = -task.before[3 * c];
-            let is_fast = approach > task.threshold.max(still);
             let stopped = task.rows.mobility_entry(3 * c, 3 * c) * impulse[3 * k];
             let is_pressed =
                 modes[k] != Mode::Open && stopped > super::tolerances::PRESSED * approach;
             let restitutes = &mut self.restitutes[k];
-            if !*restitutes && task.contacts[c].restitution > 0.0 && is_fast && is_pressed {
+            if !*restitutes && task.is_fast(c) && is_pressed {
                 *restitutes = true;
                 self.closing[k] = self.closing[k].min(0.0);
                 grows = true;
