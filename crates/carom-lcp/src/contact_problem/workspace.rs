@@ -334,12 +334,8 @@ impl Workspace {
 
     /// Examines the answer of the island. If it is one of many and the even member is asked for, replaces it by that member. Returns false if the path to
     /// that member breaks.
-<<<<<<< HEAD
     fn select(&mut self, member: Member, rests: bool) -> bool {
-=======
-    fn select(&mut self, rests: bool) -> bool {
         let limits = self.limits();
->>>>>>> 1ebfc3fb (Lcp: contacts on springs have closed forms, modes and a goal)
         let Self {
             system,
             linear,

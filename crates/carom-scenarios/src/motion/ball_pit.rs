@@ -24,7 +24,8 @@ const CELL: f64 = 2.2;
 /// that neighbors do not touch.
 const JITTER: f64 = 0.09;
 
-/// Largest gap of two touching balls, as a multiple of the radius: a thousand times the gaps that solver residuals leave.
+/// Largest gap of two touching balls, as a multiple of the radius: a thousand times the gaps that solver residuals leave. Contacts
+/// that yield overlap by up to a thousand times as much.
 const TOUCHING: f64 = 1e-6;
 
 #[derive(Debug, Deserialize)]
@@ -151,7 +152,7 @@ fn report(config: &Config, pits: &[Pit], record: &mut Record) {
     let worst = worst.unwrap_or_default();
     record.quantities.extend(worst.balances());
     record.quantities.extend([
-        worst.deepest().at_most(TOUCHING * *config.radius),
+        worst.deepest().at_most(1e3 * TOUCHING * *config.radius),
         Quantity::mean("load_over_weight", &of_pits(&|pit| pit.checks.load), "").note(LOAD_NOTE),
         Quantity::mean("contacts_of_a_ball", &of_pits(&Pit::mean_contacts), "").note(
             "floor and walls included; between 4 and 6 if the forces of the heap determine each other",

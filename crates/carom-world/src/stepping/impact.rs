@@ -5,7 +5,7 @@
 //! which the impulses gain no energy.
 
 use super::solver::{Answer, Solver, Task};
-use super::tolerances::{CAPPED, GAIN, GROWTHS, SCALE_ACCURACY, SCALE_STEPS};
+use super::tolerances::{CAPPED, GAIN, GROWTHS, SCALE_STEPS};
 use carom_lcp::LcpError;
 
 impl Solver {
@@ -59,8 +59,7 @@ impl Solver {
                 low = (scale, gain);
                 answer = self.rebounding(task, total);
             }
-            let is_done = low.0 == 1.0 || high.0 - low.0 <= SCALE_ACCURACY;
-            if is_done || (!gains && -gain <= CAPPED * size) {
+            if low.0 == 1.0 || (!gains && -gain <= CAPPED * size) {
                 break;
             }
             scale = low.0 - low.1 * (high.0 - low.0) / (high.1 - low.1);

@@ -13,7 +13,7 @@ use super::contact::Contact;
 use super::island::Island;
 use super::options::StepCounts;
 use super::spring::{Spring, Yielding};
-use super::tolerances::{DEFLECTED, GOAL, REPETITIONS, RESTING, SOFTENINGS, SOFTER, WRONG_WORK};
+use super::tolerances::{DEFLECTED, GOAL, RESTING, SOFTER, WRONG_WORK};
 use crate::body::Body;
 use crate::rows::Rows;
 use carom_lcp::LcpError;
@@ -146,10 +146,11 @@ impl Solver {
             let free = &task.free[3 * c..3 * c + 3];
             self.velocity.extend([free[0] + closing, free[1], free[2]]);
         }
-        for repetition in 0..=REPETITIONS {
+        let (_, repetitions) = DEFLECTED;
+        for repetition in 0..=repetitions {
             self.set_springs(task);
             self.search(task)?;
-            if repetition == REPETITIONS || !self.is_deep(task) {
+            if repetition == repetitions || !self.is_deep(task) {
                 break;
             }
             for (spring, l) in self
@@ -191,7 +192,7 @@ impl Solver {
         let mut points = task.island.contacts.iter().zip(&self.blocks).enumerate();
         points.any(|(k, (&c, block))| {
             let depth = -task.yielding.h * self.found.velocity[3 * k];
-            block.compliance > 0.0 && depth > DEFLECTED * task.contacts[c].size
+            block.compliance > 0.0 && depth > DEFLECTED.0 * task.contacts[c].size
         })
     }
 
@@ -200,17 +201,18 @@ impl Solver {
         self.counts.n_problems += 1;
         self.found.residual = f64::INFINITY;
         self.found.gain = f64::INFINITY;
-        for softening in 0..=SOFTENINGS {
-            self.attempt(task)?;
-            let is_rigid = self.blocks.iter().all(|block| block.compliance == 0.0);
-            if self.is_accurate(task) || is_rigid || softening == SOFTENINGS {
+        self.attempt(task)?;
+        let is_rigid = self.blocks.iter().all(|block| block.compliance == 0.0);
+        self.counts.n_softened += usize::from(!self.is_accurate(task) && !is_rigid);
+        for softer in SOFTER {
+            if self.is_accurate(task) || is_rigid {
                 break;
             }
-            self.counts.n_softened += usize::from(softening == 0);
             for block in &mut self.blocks {
-                block.compliance *= SOFTER;
-                block.preload = block.preload.map(|x| x / SOFTER.sqrt());
+                block.compliance *= softer;
+                block.preload = block.preload.map(|x| x / softer.sqrt());
             }
+            self.attempt(task)?;
         }
         if !self.found.residual.is_finite() {
             let (what, index, value) = ("impulses", 0, self.found.residual);

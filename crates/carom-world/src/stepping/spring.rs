@@ -1,7 +1,7 @@
 //! Springs of contact points: by how much they yield, and what they hold from one step to the next.
 
-use super::contact::Contact;
 use super::tolerances::{CARRIED, DEFLECTIONS, UNLOADED};
+use crate::pair::ContactPoint;
 use carom_geometry::pair::tangents;
 use carom_numeric::kernel::norm;
 use carom_variational::State;
@@ -80,20 +80,17 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Stores the spring of a contact point after a step of length `h` (s). `states`: states of all bodies at the middle.
-    pub(super) fn new(contact: &Contact, states: &[State], h: f64) -> Self {
-        let state = &states[contact.pair.0];
-        let normal = contact.point.normal;
+    /// Stores the spring of a contact point after a step of length `h` (s). `state`: state of the first body at the middle.
+    pub(super) fn new(spring: &Spring, point: &ContactPoint, state: &State, h: f64) -> Self {
+        let normal = point.normal;
         let [t1, t2] = tangents(&normal);
-        let [n, x, y] = contact.after.preload;
+        let [n, x, y] = spring.preload;
         Self {
-            at: state
-                .rotation
-                .rotate_back(&(contact.point.point - state.position)),
+            at: state.rotation.rotate_back(&(point.point - state.position)),
             normal,
             force: (normal * n + t1 * x + t2 * y) / h,
-            give: contact.after.compliance * h * h,
-            deflection: contact.after.deflection,
+            give: spring.compliance * h * h,
+            deflection: spring.deflection,
         }
     }
 

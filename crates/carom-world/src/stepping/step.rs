@@ -645,7 +645,10 @@ fn kept(attempt: &Attempt<'_>) -> Vec<Vec<Kept>> {
         let points = near.contacts.iter();
         let pressing = points.filter(|contact| contact.after.preload[0] > 0.0);
         pressing
-            .map(|contact| Kept::new(contact, states, attempt.h))
+            .map(|contact| {
+                let state = &states[contact.pair.0];
+                Kept::new(&contact.after, &contact.point, state, attempt.h)
+            })
             .collect()
     };
     attempt.near.iter().map(of_pair).collect()

@@ -29,10 +29,7 @@ pub(super) const PRESSED: f64 = 1e-9;
 /// Positive work of an impact that counts as rounding, as a fraction of the sum of the absolute values of its terms.
 pub(super) const GAIN: f64 = 1e-12;
 
-/// Accuracy of the factor in [0, 1] that reduces the expansion of an impact so that it gains no energy.
-pub(super) const SCALE_ACCURACY: f64 = 1e-12;
-
-/// Largest number of expansions solved in search of that factor: bisection to its accuracy takes 40.
+/// Largest number of expansions solved in search of the factor that reduces the expansion of an impact so that it gains no energy.
 pub(super) const SCALE_STEPS: usize = 45;
 
 /// Energy loss of a reduced expansion, as a fraction of the terms of its work, below which the factor is not increased any more.
@@ -49,18 +46,12 @@ pub(super) const UNLOADED: f64 = 0.01;
 pub(super) const CARRIED: f64 = 0.1;
 
 /// Deflection of a point within a step, as a fraction of the smaller radius, beyond which the step is solved again with the
-/// impulses as pre-loads.
-pub(super) const DEFLECTED: f64 = 5e-4;
+/// impulses as pre-loads; and the largest number of these repetitions.
+pub(super) const DEFLECTED: (f64, usize) = (5e-4, 4);
 
-/// Largest number of these repetitions: each deepens the point by less.
-pub(super) const REPETITIONS: usize = 4;
-
-/// Growth of the compliance for a problem that missed its tolerance. The pre-load falls by its square root, so that the energy of
-/// the springs stays.
-pub(super) const SOFTER: f64 = 10.0;
-
-/// Largest number of times that a problem is softened. Measured on heaps: the first solves each.
-pub(super) const SOFTENINGS: usize = 3;
+/// Factors by which the springs of a problem that missed its tolerance become softer, one after the other. The pre-load falls by
+/// their square roots, so that the energy of the springs stays. Measured on heaps: the first solves each.
+pub(super) const SOFTER: [f64; 3] = [10.0; 3];
 
 /// Rates of contact points at which an island counts as resting, as a fraction of the speed of free fall for one step.
 pub(super) const RESTING: f64 = 1e-8;

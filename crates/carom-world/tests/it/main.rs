@@ -12,5 +12,6 @@ mod rolling;
 mod scales;
 mod settling;
 mod shapes;
+mod springs;
 mod touching;
 mod zeno;

@@ -3,6 +3,8 @@
 use crate::ScenarioError;
 use carom_world::{MotionError, Stepping};
 use serde::Deserialize;
+use serde::de::{self, Deserializer, Visitor};
+use std::fmt;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -20,7 +22,7 @@ pub(super) struct SteppingConfig {
     tolerance: f64,
     #[serde(default = "default_impact_speed")]
     impact_speed: f64,
-    #[serde(default = "default_deflection")]
+    #[serde(default = "default_deflection", deserialize_with = "deflection")]
     deflection: f64,
 }
 
@@ -34,6 +36,33 @@ fn default_impact_speed() -> f64 {
 
 fn default_deflection() -> f64 {
     Stepping::default().deflection()
+}
+
+/// Reads a deflection. The error for a value of another type names the range.
+fn deflection<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    deserializer.deserialize_f64(DeflectionVisitor)
+}
+
+struct DeflectionVisitor;
+
+impl Visitor<'_> for DeflectionVisitor {
+    type Value = f64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number in [0, 1e-3]")
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<f64, E> {
+        Ok(value)
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<f64, E> {
+        Ok(value as f64)
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<f64, E> {
+        Ok(value as f64)
+    }
 }
 
 impl Default for SteppingConfig {
