@@ -3,16 +3,13 @@
 
 use super::bodies::{BODY, FIXED};
 use super::checks::WIDTH;
+use super::few::Few;
 use super::law::{Square, Triple};
-use super::system::{System, add_transposed, moved};
+use super::system::{FEW, System, add_transposed, moved};
 use carom_numeric::block_lu::BlockLu;
 use carom_numeric::block_lu::block::{
     Block, Factored, apply, product, scalar, subtract_applied, sum, zero,
 };
-use carom_numeric::dense;
-
-/// Up to this number of contacts the matrix is dense.
-const DENSE_CONTACTS: usize = 8;
 
 /// Sparse matrices are those of the impulses up to this many contacts per body: their blocks have an eighth of the size, and
 /// there are about as many neighbors.
@@ -29,11 +26,13 @@ const LEAST_SOFTNESS: f64 = 1e-14;
 const LEAST_SOFTNESS_OF_BODIES: f64 = 1e-6;
 
 /// Unknowns of a linear system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 enum Space {
-    /// Rows of the contacts with $B \ne 0$, in a dense matrix.
+    /// Rows with $B \ne 0$ of up to four contacts, in a dense matrix.
     #[default]
-    Rows,
+    Few,
+    /// Rows with $B \ne 0$ of up to eight contacts, in a dense matrix.
+    More,
     /// Impulses of the contacts with $B \ne 0$, in blocks.
     Impulses,
     /// Whitened velocities of the bodies: $(I + W^TSBW)\Delta v = W^TSy$, $S = (A + BR)^{-1}$, with $W$ the contact rows.
@@ -55,9 +54,8 @@ pub(super) struct Linear {
     known: Vec<bool>,
     n_known: usize,
     pattern: (Vec<u32>, Vec<u32>),
-    matrix: Vec<f64>,
-    right: Vec<f64>,
-    pivots: Vec<usize>,
+    few: Few<{ FEW[0] }>,
+    more: Few<{ FEW[1] }>,
     impulses: BlockLu<WIDTH>,
     triples: Vec<Triple>,
     velocities: BlockLu<BODY>,
@@ -73,8 +71,10 @@ impl Linear {
     /// before.
     pub(super) fn begin(&mut self, system: &mut System) {
         self.work = 0;
-        let space = if system.len() <= DENSE_CONTACTS {
-            Space::Rows
+        let space = if system.len() <= FEW[0] / WIDTH {
+            Space::Few
+        } else if system.len() <= FEW[1] / WIDTH {
+            Space::More
         } else if system.has_bodies() && system.len() > CONTACTS_A_BODY * system.n_bodies {
             Space::Velocities
         } else {
@@ -106,6 +106,16 @@ impl Linear {
         }
     }
 
+    /// True if the matrix is dense and small.
+    pub(super) fn has_few(&self) -> bool {
+        self.space == Space::Few
+    }
+
+    /// Returns the first attempt of Newton's method: that with hardly any regularization is for few contacts.
+    pub(super) fn first_attempt(&self) -> usize {
+        usize::from(!self.has_few())
+    }
+
     /// Factors the system with the blocks `a`, `b` and the compliances `soft`. Returns false if it is singular.
     pub(super) fn factor(
         &mut self,
@@ -115,6 +125,15 @@ impl Linear {
         soft: &[f64],
     ) -> bool {
         self.least_pivot = 0.0;
+        if self.space <= Space::More {
+            let (n, pivot) = match self.space {
+                Space::Few => self.few.factor(system, (a, b), soft),
+                _ => self.more.factor(system, (a, b), soft),
+            };
+            self.work += n as u64;
+            self.least_pivot = pivot;
+            return pivot > 0.0;
+        }
         self.own.clear();
         self.b.clear();
         self.b.extend_from_slice(b);
@@ -130,14 +149,13 @@ impl Linear {
             self.is_member.push(*b != zero());
         }
         match self.space {
-            Space::Rows => self.factor_rows(system),
-            Space::Impulses => {
-                self.analyze(system);
-                self.factor_impulses(system)
-            }
             Space::Velocities => {
                 self.analyze(system);
                 self.factor_velocities(system)
+            }
+            _ => {
+                self.analyze(system);
+                self.factor_impulses(system)
             }
         }
     }
@@ -145,7 +163,8 @@ impl Linear {
     /// Overwrites `x` = $y$ by the solution of the system that was factored last.
     pub(super) fn solve(&mut self, system: &System, x: &mut [Triple]) {
         match self.space {
-            Space::Rows => self.solve_rows(system, x),
+            Space::Few => self.few.solve(x),
+            Space::More => self.more.solve(x),
             Space::Impulses => self.solve_impulses(system, x),
             Space::Velocities => self.solve_velocities(system, x),
         }
@@ -190,70 +209,6 @@ impl Linear {
             let places = columns.iter().map(|j| place[*j as usize]);
             list.extend(places.filter(|p| *p != u32::MAX));
         });
-    }
-
-    fn factor_rows(&mut self, system: &System) -> bool {
-        self.members.clear();
-        self.place.clear();
-        let mut n = 0;
-        for (i, is_member) in self.is_member.iter().enumerate() {
-            self.place.push(n as u32);
-            if *is_member {
-                self.members.push(i as u32);
-                n += system.contacts[i].kind.width();
-            }
-        }
-        self.work += n as u64;
-        self.matrix.clear();
-        self.matrix.resize(n * n, 0.0);
-        for i in &self.members {
-            let i = *i as usize;
-            let (row, height) = (self.place[i] as usize, system.contacts[i].kind.width());
-            let own = sum(product(&self.b[i], &system.diagonal[i]), &self.own[i]);
-            write(&mut self.matrix[row * n + row..], n, (height, height), &own);
-            for at in system.beside(i) {
-                let j = system.columns[at] as usize;
-                if self.is_member[j] {
-                    let block = product(&self.b[i], &system.blocks[at]);
-                    let size = (height, system.contacts[j].kind.width());
-                    write(
-                        &mut self.matrix[self.place[j] as usize * n + row..],
-                        n,
-                        size,
-                        &block,
-                    );
-                }
-            }
-        }
-        self.pivots.clear();
-        self.pivots.resize(n, 0);
-        let is_regular = dense::lu(&mut self.matrix, n, &mut self.pivots);
-        let pivots = (0..n).map(|k| self.matrix[k * n + k].abs());
-        self.least_pivot = pivots.fold(f64::INFINITY, f64::min);
-        is_regular
-    }
-
-    fn solve_rows(&mut self, system: &System, x: &mut [Triple]) {
-        self.right.clear();
-        for i in &self.members {
-            let i = *i as usize;
-            let mut y = x[i];
-            // The other contacts have known impulses: their rows are those of A.
-            for at in system.beside(i) {
-                let j = system.columns[at] as usize;
-                if !self.is_member[j] {
-                    subtract_applied(&mut y, &self.b[i], &apply(&system.blocks[at], &x[j]));
-                }
-            }
-            self.right
-                .extend_from_slice(&y[..system.contacts[i].kind.width()]);
-        }
-        dense::lu_solve(&self.matrix, &self.pivots, &mut self.right);
-        for i in &self.members {
-            let i = *i as usize;
-            let (at, width) = (self.place[i] as usize, system.contacts[i].kind.width());
-            x[i][..width].copy_from_slice(&self.right[at..at + width]);
-        }
     }
 
     fn factor_impulses(&mut self, system: &System) -> bool {
@@ -361,15 +316,6 @@ impl Linear {
             for (x, change) in x.iter_mut().zip(change) {
                 *x -= change;
             }
-        }
-    }
-}
-
-/// Writes the leading part of a block into a column-major matrix with `n` rows.
-fn write(matrix: &mut [f64], n: usize, (height, width): (usize, usize), block: &Square) {
-    for c in 0..width {
-        for (x, row) in matrix[c * n..c * n + height].iter_mut().zip(block) {
-            *x = row[c];
         }
     }
 }

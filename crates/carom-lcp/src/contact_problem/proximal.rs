@@ -95,6 +95,7 @@ impl Proximal {
                 tolerance: goal,
                 steps: STEPS,
                 polishes: false,
+                first: 1,
             };
             let before = newton.n_steps;
             let is_solved = newton.run((system, linear), (law, &self.springs), point, limits);

@@ -2,6 +2,7 @@
 
 use super::checks::WIDTH;
 use super::law::{Law, Square, Triple};
+use super::linear::Linear;
 use super::newton::Point;
 use super::problem::Kind;
 use super::solution::Rank;
@@ -14,6 +15,9 @@ const TOUCHING: f64 = 1e-9;
 
 /// Pivots below this fraction of the largest mark free directions.
 const FREE: f64 = 1e-9;
+
+/// Least pivot with row exchanges of a matrix whose entries are about one and that counts as regular without a further look.
+const REGULAR: f64 = 1e-4;
 
 /// Velocities that a free direction of unit length changes by less than this do not change.
 const MOVES: f64 = 1e-7;
@@ -115,6 +119,8 @@ pub(super) struct Uniqueness {
     jacobian: Pivoted,
     moves: Pivoted,
     derivative: Vec<Square>,
+    own: Vec<Square>,
+    soft: Vec<f64>,
     /// Offset of the unknowns of each contact, and their number.
     places: Vec<(u32, u32)>,
     direction: Vec<f64>,
@@ -124,9 +130,17 @@ pub(super) struct Uniqueness {
 
 impl Uniqueness {
     /// Returns the rank of an answer at rigid contacts.
-    pub(super) fn rank(&mut self, system: &mut System, point: &Point, rests: bool) -> Rank {
+    pub(super) fn rank(
+        &mut self,
+        (system, linear): (&mut System, &mut Linear),
+        point: &Point,
+        rests: bool,
+    ) -> Rank {
         system.couple();
         let n = self.linearize(system, point, rests);
+        if self.is_regular(system, linear) {
+            return Rank::Unique;
+        }
         self.fill(system, n);
         let rank = self.jacobian.factor(|longest| FREE * longest);
         if rank == n {
@@ -152,6 +166,22 @@ impl Uniqueness {
             0 => Rank::SharedImpulses,
             family => Rank::Family(family),
         }
+    }
+
+    /// True if no pivot of the Jacobian of few contacts is small.
+    fn is_regular(&mut self, system: &System, linear: &mut Linear) -> bool {
+        if !linear.has_few() {
+            return false;
+        }
+        self.own.clear();
+        let unit = |i, j| f64::from(u8::from(i == j));
+        let own =
+            |d: &Square| std::array::from_fn(|i| std::array::from_fn(|j| unit(i, j) - d[i][j]));
+        self.own.extend(self.derivative.iter().map(own));
+        self.soft.clear();
+        self.soft.resize(system.len(), 0.0);
+        linear.factor(system, &self.own, &self.derivative, &self.soft)
+            && linear.least_pivot > REGULAR
     }
 
     /// Finds the unknown impulses and the derivatives of the projections in the modes of the answer, all touching contacts

@@ -8,7 +8,7 @@
 use super::checks::WIDTH;
 use super::law::{Law, Triple};
 use super::linear::Linear;
-use super::newton::{Limits, Newton, Point};
+use super::newton::{ATTEMPTS, Limits, Newton, Point};
 use super::problem::Kind;
 use super::proximal::Proximal;
 use super::system::{Springs, System};
@@ -76,7 +76,6 @@ impl Rest {
     ) -> bool {
         let n = system.len();
         self.rests = false;
-        self.next = NEAR[0];
         self.mobility = system.largest_mobility();
         self.remove_springs(n);
         point.clear(n);
@@ -104,17 +103,21 @@ impl Rest {
         self.rigid.preload.resize(n, [0.0; WIDTH]);
     }
 
-    /// Corrects impulses near a balance. Returns true if they end in the cones.
+    /// Corrects impulses near a balance, if possible by the least change. Returns true if they end in the cones.
     pub(super) fn end(
         &mut self,
         (system, linear): (&mut System, &mut Linear),
         newton: &mut Newton,
         point: &mut Point,
     ) -> bool {
+        if self.balance((system, linear), point, 10.0 * FOUND) {
+            return true;
+        }
         let limits = Limits {
             tolerance: FOUND,
             steps: STEPS,
             polishes: false,
+            first: linear.first_attempt(),
         };
         self.remove_springs(system.len());
         newton.run((system, linear), (Law::Cone, &self.rigid), point, limits);
@@ -129,22 +132,31 @@ impl Rest {
         point: &mut Point,
         rigid: &Springs,
     ) -> bool {
-        let limits = Limits {
-            tolerance: FOUND,
-            steps: STEPS,
-            polishes: false,
-        };
-        let mut is_over = false;
-        let is_found = newton.run_until(
-            (system, linear),
-            (Law::Cone, rigid),
-            point,
-            limits,
-            |system, linear, point| {
-                is_over = self.is_decided((system, linear), point);
-                is_over
-            },
-        );
+        let (mut is_over, mut is_found) = (false, true);
+        // The first attempt can end at impulses so large that rounding errors hide a balance.
+        for first in linear.first_attempt()..ATTEMPTS.len() {
+            if is_over || !is_found {
+                break;
+            }
+            let limits = Limits {
+                tolerance: FOUND,
+                steps: STEPS,
+                polishes: false,
+                first,
+            };
+            point.clear(system.len());
+            self.next = NEAR[0];
+            is_found = newton.run_until(
+                (system, linear),
+                (Law::Cone, rigid),
+                point,
+                limits,
+                |system, linear, point| {
+                    is_over = self.is_decided((system, linear), point);
+                    is_over
+                },
+            );
+        }
         if !is_over && !is_found {
             let limits = (PROXIMAL.0, PROXIMAL.1, FOUND);
             proximal.attempt(
@@ -240,12 +252,7 @@ impl Rest {
         if !(error <= BALANCED * system.speed) {
             return false;
         }
-        let distance = |(i, l): (usize, &Triple)| {
-            let (p, _) = system.contacts[i].project(Law::Cone, l);
-            norm(&[l[0] - p[0], l[1] - p[1], l[2] - p[2]])
-        };
-        let largest = self.trial.impulse.iter().enumerate().map(distance);
-        if largest.fold(0.0, f64::max) > inside * system.speed {
+        if self.outside(system) > inside * system.speed {
             return false;
         }
         std::mem::swap(&mut point.impulse, &mut self.trial.impulse);
@@ -253,8 +260,19 @@ impl Rest {
         true
     }
 
+    /// Returns the largest distance of the trial impulses from the cones.
+    fn outside(&self, system: &System) -> f64 {
+        let distance = |(i, l): (usize, &Triple)| {
+            let (p, _) = system.contacts[i].project(Law::Cone, l);
+            norm(&[l[0] - p[0], l[1] - p[1], l[2] - p[2]])
+        };
+        let all = self.trial.impulse.iter().enumerate();
+        all.map(distance).fold(0.0, f64::max)
+    }
+
     /// Corrects the trial impulses until corrections no longer halve the velocities that they leave, and returns the largest
-    /// one; zero if it is a rounding error at every contact.
+    /// one; zero if it is a rounding error at every contact. Infinity if the matrix is regular and the only balance lies outside the
+    /// cones.
     fn correct(&mut self, (system, linear): (&mut System, &mut Linear), least: f64) -> f64 {
         self.pose(system, least.max(linear.least_softness()));
         system.velocity_after(&self.trial.impulse, &mut self.trial.velocity);
@@ -272,6 +290,18 @@ impl Rest {
             linear.solve(system, &mut self.step);
             for (l, d) in self.trial.impulse.iter_mut().zip(&self.step) {
                 *l = super::system::add(*l, d);
+            }
+            if linear.least_pivot > REGULAR {
+                let unknown = 10.0 * least / linear.least_pivot;
+                let largest = self
+                    .trial
+                    .impulse
+                    .iter()
+                    .map(|l| norm(l))
+                    .fold(0.0, f64::max);
+                if self.outside(system) > unknown * largest {
+                    return f64::INFINITY;
+                }
             }
             system.velocity_after(&self.trial.impulse, &mut self.trial.velocity);
             let before = error;

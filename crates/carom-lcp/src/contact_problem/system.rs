@@ -11,6 +11,10 @@ use carom_numeric::kernel::norm;
 /// Rounding errors in a velocity, relative to the sum of the magnitudes of its terms.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
+/// Numbers of rows up to which an island has a dense Delassus matrix, whose rows have one of these lengths: three rows for each
+/// contact.
+pub(super) const FEW: [usize; 2] = [12, 24];
+
 /// Springs of the contacts: compliance $R$ and the impulses $p$ at which they have no effect.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Springs {
@@ -39,7 +43,11 @@ pub(super) struct System {
     pub(super) starts: Vec<u32>,
     pub(super) columns: Vec<u32>,
     pub(super) blocks: Vec<Square>,
+    /// Norms of the blocks.
+    sizes: Vec<f64>,
     is_coupled: bool,
+    /// Rows of the Delassus matrix of few contacts, see [`FEW`].
+    rows: Vec<f64>,
     /// Rows on bodies, if the problem has bodies; the bodies are numbered within the island.
     pub(super) sides: Vec<Sides>,
     pub(super) n_bodies: usize,
@@ -124,6 +132,7 @@ impl System {
         }
         self.starts.push(self.columns.len() as u32);
         self.is_coupled = true;
+        self.fill_rows();
     }
 
     fn take_bodies(&mut self, bodies: &Bodies) {
@@ -196,6 +205,7 @@ impl System {
         self.starts.clear();
         self.columns.clear();
         self.blocks.clear();
+        self.rows.clear();
     }
 
     /// Computes the off-diagonal blocks of the Delassus matrix, unless they are known.
@@ -229,6 +239,36 @@ impl System {
             }
         }
         self.starts.push(self.columns.len() as u32);
+        self.fill_rows();
+    }
+
+    /// Computes the norms of the blocks, and fills the dense matrix of few contacts.
+    fn fill_rows(&mut self) {
+        self.sizes.clear();
+        self.sizes
+            .extend(self.blocks.iter().map(|block| norm(block.as_flattened())));
+        self.rows.clear();
+        let n = WIDTH * self.len();
+        let Some(length) = FEW.into_iter().find(|length| n <= *length) else {
+            return;
+        };
+        self.rows.resize(n * length, 0.0);
+        for i in 0..self.len() {
+            let beside = self
+                .beside(i)
+                .map(|at| (self.columns[at] as usize, &self.blocks[at]));
+            for (j, block) in std::iter::once((i, &self.diagonal[i])).chain(beside) {
+                for (k, row) in block.iter().enumerate() {
+                    let first = (WIDTH * i + k) * length + WIDTH * j;
+                    self.rows[first..first + WIDTH].copy_from_slice(row);
+                }
+            }
+        }
+    }
+
+    /// Returns the rows of the Delassus matrix of few contacts, filled up with zeros to the length `N`.
+    pub(super) fn rows<const N: usize>(&self) -> &[[f64; N]] {
+        self.rows.as_chunks().0
     }
 
     /// Returns the places in `columns` and `blocks` of a contact's row of the Delassus matrix.
@@ -338,6 +378,15 @@ impl System {
     /// Computes the changes $G\lambda$ of the velocities by the impulses.
     pub(super) fn change(&mut self, impulse: &[Triple], out: &mut Vec<Triple>) {
         out.clear();
+        if !self.rows.is_empty() {
+            out.resize(self.len(), [0.0; WIDTH]);
+            let (impulse, out) = (impulse.as_flattened(), out.as_flattened_mut());
+            match self.len() * WIDTH <= FEW[0] {
+                true => multiply::<{ FEW[0] }>(self.rows(), impulse, out),
+                false => multiply::<{ FEW[1] }>(self.rows(), impulse, out),
+            }
+            return;
+        }
         if self.is_coupled {
             for i in 0..self.len() {
                 let mut u = apply(&self.diagonal[i], &impulse[i]);
@@ -365,8 +414,7 @@ impl System {
         let mut size = norm(&self.velocity[contact]) + norm(&impulse[contact]);
         if self.is_coupled {
             for at in self.beside(contact) {
-                let block = self.blocks[at].as_flattened();
-                size += norm(block) * norm(&impulse[self.columns[at] as usize]);
+                size += self.sizes[at] * norm(&impulse[self.columns[at] as usize]);
             }
         } else {
             for body in self.sides[contact].bodies.iter().filter(|b| **b != FIXED) {
@@ -381,10 +429,7 @@ impl System {
     pub(super) fn largest_mobility(&self) -> f64 {
         let trace = |i: usize| (0..WIDTH).map(|k| self.diagonal[i][k][k]).sum::<f64>();
         if self.is_coupled {
-            let row = |i: usize| {
-                let blocks = self.blocks[self.beside(i)].iter();
-                trace(i) + blocks.map(|b| norm(b.as_flattened())).sum::<f64>()
-            };
+            let row = |i: usize| trace(i) + self.sizes[self.beside(i)].iter().sum::<f64>();
             return (0..self.len()).map(row).fold(0.0, f64::max);
         }
         let body = |k: usize| {
@@ -398,6 +443,19 @@ impl System {
     pub(super) fn mobility(&self, contact: usize) -> f64 {
         let block = &self.diagonal[contact];
         (block[0][0] + block[1][1] + block[2][2]) / 3.0
+    }
+}
+
+/// Computes the product of a symmetric matrix and the vector `x`.
+fn multiply<const N: usize>(rows: &[[f64; N]], x: &[f64], out: &mut [f64]) {
+    let mut sum = [0.0; N];
+    for (row, x) in rows.iter().zip(x).filter(|(_, x)| **x != 0.0) {
+        for (sum, g) in sum.iter_mut().zip(row) {
+            *sum += x * g;
+        }
+    }
+    for (out, sum) in out.iter_mut().zip(sum) {
+        *out = sum;
     }
 }
 

@@ -108,6 +108,17 @@ pub fn residual(
     Ok(largest)
 }
 
+/// Returns the limits of Newton's method in the second stage, with the caller's `goal` in place of the default. Steps beyond the goal
+/// are worth their time at the default.
+fn limits(goal: Option<f64>, linear: &Linear, polishes: bool) -> Limits {
+    Limits {
+        tolerance: goal.unwrap_or(GOAL),
+        steps: STEPS,
+        polishes: polishes && goal.is_none(),
+        first: linear.first_attempt(),
+    }
+}
+
 impl Workspace {
     /// Fills the system with the island of the contact `first`. Returns false if another contact stands for that island.
     fn begin_island(&mut self, problem: &ContactProblem<'_>, first: usize) -> bool {
@@ -130,15 +141,6 @@ impl Workspace {
         Self {
             goal: Some(goal),
             ..self
-        }
-    }
-
-    /// Returns the limits of Newton's method in the second stage. Steps beyond the goal are worth their time at the default.
-    fn limits(&self) -> Limits {
-        Limits {
-            tolerance: self.goal.unwrap_or(GOAL),
-            steps: STEPS,
-            polishes: self.goal.is_none(),
         }
     }
 
@@ -231,7 +233,7 @@ impl Workspace {
 
     /// Solves the island in `system`. Returns true if it comes to rest.
     fn solve_island(&mut self, member: Member) -> bool {
-        let limits = self.limits();
+        let goal = self.goal;
         let Self {
             system,
             linear,
@@ -242,6 +244,7 @@ impl Workspace {
             ..
         } = self;
         let springs = std::mem::take(&mut system.springs);
+        let limits = limits(goal, linear, true);
         point.set(&springs.preload);
         if system.len() == 1 {
             point.impulse[0] = system.single(&springs);
@@ -319,7 +322,8 @@ impl Workspace {
                 self.point.set(impulse);
                 self.point
                     .evaluate(&mut self.system, Law::Coulomb, &springs);
-                let rank = self.uniqueness.rank(&mut self.system, &self.point, false);
+                let parts = (&mut self.system, &mut self.linear);
+                let rank = self.uniqueness.rank(parts, &self.point, false);
                 self.solution.rank = rank;
                 self.write(false);
                 answers.push(self.solution.clone());
@@ -335,7 +339,7 @@ impl Workspace {
     /// Examines the answer of the island. If it is one of many and the even member is asked for, replaces it by that member. Returns false if the path to
     /// that member breaks.
     fn select(&mut self, member: Member, rests: bool) -> bool {
-        let limits = self.limits();
+        let goal = self.goal;
         let Self {
             system,
             linear,
@@ -353,7 +357,7 @@ impl Workspace {
         if !is_rigid || point.residual > ACCEPTED {
             return true;
         }
-        let rank = uniqueness.rank(system, point, rests);
+        let rank = uniqueness.rank((system, linear), point, rests);
         solution.rank = solution.rank.max(rank);
         if rank == Rank::Unique || member == Member::First || (rests && rest.is_least) {
             return true;
@@ -367,6 +371,8 @@ impl Workspace {
             is_even = if rests {
                 rest.end((system, linear), newton, point)
             } else {
+                // Further digits would cost evenness: steps at rigid contacts are not the least ones.
+                let limits = limits(goal, linear, false);
                 newton.run((system, linear), (law, &springs), point, limits)
                     || proximal.run(
                         (system, linear),
