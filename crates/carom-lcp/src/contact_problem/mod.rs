@@ -9,8 +9,8 @@
 //!    onto the friction cones, leaves the least kinetic energy. It ends with impulses in the cones that balance the momentum,
 //!    or with a proof that no such impulses exist. A balance is an answer of the law of friction, too.
 //! 2. **Newton's method** with full steps on the equations of the projections (Alart & Curnier 1991), without a line search.
-//!    The steps of few contacts are hardly regularized at first; others, and a second attempt, by the residual. They are solved for the impulses, or for the velocities of the bodies if
-//!    there are many contacts per body.
+//!    The steps of few contacts are hardly regularized at first; others, and those of a second attempt, by the residual. They are
+//!    solved for the impulses, or for the velocities of the bodies if there are many contacts per body.
 //! 3. **Proximal points** (Rockafellar 1976): contacts that yield a little around the last impulses, ever less.
 //!
 //! Every stage hands its best impulses to one measure of error, [`Solution::residual`].

@@ -156,6 +156,9 @@ impl Rest {
                     is_over
                 },
             );
+            if !is_over && is_found && self.balance((system, linear), point, INSIDE) {
+                return true;
+            }
         }
         if !is_over && !is_found {
             let limits = (PROXIMAL.0, PROXIMAL.1, FOUND);
