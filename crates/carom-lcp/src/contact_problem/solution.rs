@@ -63,7 +63,9 @@ pub struct Solution {
     pub member: Member,
     /// Uniqueness, unless any member was asked for.
     pub rank: Rank,
-    /// True if impulses in the cones balance the momentum: all rows with friction and all normals are at rest.
+    /// True if impulses in the cones stop all rows: velocities of normals and of rows with friction are exactly zero. Coordinates
+    /// that no row moves keep their velocities. If $v^-$ lies in the span of $M^{-1}J^T$, all of $v^+$ is zero: the impulses then balance
+    /// the momentum, $J^T\lambda = -Mv^-$, which a caller with more coordinates than independent rows checks itself.
     pub rests: bool,
     /// Number of Newton steps.
     pub steps: u64,

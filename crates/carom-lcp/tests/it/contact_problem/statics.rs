@@ -277,3 +277,49 @@ fn many_balanced_loads_rest() {
     let (missed, total) = misses(1334, 100_000);
     assert!(missed == 0 && total >= 12_000, "{missed} of {total}");
 }
+
+/// Box on a slope, whose weight asks for the fraction `share` of the friction.
+fn slope(kind: Kind, angle: f64, share: f64) -> Rows {
+    let (sine, cosine) = angle.sin_cos();
+    let friction = sine / cosine / share;
+    let half = [0.5, 0.4, 0.3];
+    if kind == Kind::Round {
+        let mut boxes = Boxes::new(&mut Stream(7), &[half]);
+        boxes.corners(0, half, None, friction);
+        let mut rows = boxes.rows();
+        (rows.velocity[0], rows.velocity[2]) = (sine, -cosine);
+        return rows;
+    }
+    let rows = [-half[0], half[0]].map(|x| [[0.0, 1.0, x], [1.0, 0.0, half[2]]]);
+    Rows {
+        rows: DMatrix::from_row_slice(4, 3, rows.as_flattened().as_flattened()),
+        mass: DMatrix::from_diagonal(&DVector::from_vec(vec![2.0, 2.0, 0.3])),
+        blocks: vec![Block::new(kind, friction); 2],
+        velocity: DVector::from_vec(vec![sine, -cosine, 0.0]),
+    }
+}
+
+/// A slope holds a box up to the angle of friction, and the box slides downhill beyond: Coulomb's experiment.
+#[test]
+fn slopes_hold_up_to_their_friction() {
+    let mut workspace = Workspace::default();
+    for kind in [Kind::Planar, Kind::Round] {
+        for angle in [0.05, 0.3, 0.6, 0.9] {
+            for share in [0.5, 0.999] {
+                let rows = slope(kind, angle, share);
+                let solution = rows.solve(&mut workspace).unwrap();
+                assert!(solution.rests, "{kind:?} {angle} {share}");
+                assert!(solution.velocity.iter().all(|u| *u == 0.0));
+            }
+            for share in [1.001, 1.5] {
+                let rows = slope(kind, angle, share);
+                let solution = rows.solve(&mut workspace).unwrap();
+                let downhill = angle.sin() * (1.0 - 1.0 / share);
+                assert!(!solution.rests, "{kind:?} {angle} {share}");
+                for u in solution.velocity.chunks_exact(kind.width()) {
+                    assert!((u[1] - downhill).abs() <= 1e-9, "{u:?} {downhill}");
+                }
+            }
+        }
+    }
+}
