@@ -91,9 +91,10 @@ impl Path {
         self.springs.compliance.extend(soft);
         let is_last = at + 1 == COMPLIANCES.len();
         let limits = Limits {
-            tolerance: match is_last {
-                true => CLOSE[1],
-                false => CLOSE[0] * compliance,
+            tolerance: if is_last {
+                CLOSE[1]
+            } else {
+                CLOSE[0] * compliance
             },
             steps: STEPS,
             polishes: is_last,

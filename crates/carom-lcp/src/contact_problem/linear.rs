@@ -106,7 +106,12 @@ impl Linear {
         }
     }
 
-    /// True if the matrix is dense and small.
+    /// True if the matrix is dense: up to eight contacts.
+    pub(super) fn is_dense(&self) -> bool {
+        self.space <= Space::More
+    }
+
+    /// True if the matrix is dense and small: up to four contacts.
     pub(super) fn has_few(&self) -> bool {
         self.space == Space::Few
     }
@@ -125,7 +130,7 @@ impl Linear {
         soft: &[f64],
     ) -> bool {
         self.least_pivot = 0.0;
-        if self.space <= Space::More {
+        if self.is_dense() {
             let (n, pivot) = match self.space {
                 Space::Few => self.few.factor(system, (a, b), soft),
                 _ => self.more.factor(system, (a, b), soft),

@@ -381,9 +381,10 @@ impl System {
         if !self.rows.is_empty() {
             out.resize(self.len(), [0.0; WIDTH]);
             let (impulse, out) = (impulse.as_flattened(), out.as_flattened_mut());
-            match self.len() * WIDTH <= FEW[0] {
-                true => multiply::<{ FEW[0] }>(self.rows(), impulse, out),
-                false => multiply::<{ FEW[1] }>(self.rows(), impulse, out),
+            if self.len() * WIDTH <= FEW[0] {
+                multiply::<{ FEW[0] }>(self.rows(), impulse, out);
+            } else {
+                multiply::<{ FEW[1] }>(self.rows(), impulse, out);
             }
             return;
         }

@@ -280,6 +280,10 @@ impl Workspace {
             system.springs = springs;
             return true;
         }
+        if linear.is_dense() {
+            // The search for rest ends early if a pivot is large, and pivots depend on the order of contacts.
+            point.set(&springs.preload);
+        }
         let is_solved = newton.run((system, linear), (Law::Coulomb, &springs), point, limits);
         let tolerance = limits.tolerance;
         if !is_solved && proximal.run((system, linear), newton, (&springs, point), tolerance) {
