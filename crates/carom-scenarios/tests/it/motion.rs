@@ -134,8 +134,9 @@ fn two_boxes_that_events_cannot_follow_come_to_rest_in_steps() {
             let place = &record.results["final"][body]["position"];
             place[2].as_f64().unwrap()
         };
-        close(height(0), 0.03, 1e-9);
-        close(height(1), 0.09, 1e-9);
+        // Hits leave what contacts yield.
+        close(height(0), 0.03, 5e-5);
+        close(height(1), 0.09, 1e-4);
         assert!(record.results["lowest_gap_m"].as_f64().unwrap() >= -2e-4);
         let momentum = &record.results["momentum"];
         assert!(momentum["max_abs_error"].as_f64().unwrap() <= 1e-11);
@@ -299,7 +300,7 @@ fn heaps_come_to_rest_with_the_load_of_their_weight() {
     close(quantity(&pit, "load_over_weight"), 1.0, 1e-6);
     close(quantity(&pit, "energy_error_over_initial"), 0.0, 1e-13);
     close(quantity(&pit, "momentum_error_over_weight"), 0.0, 1e-13);
-    assert!(quantity(&pit, "deepest_overlap_m") <= 1e-10);
+    assert!(quantity(&pit, "deepest_overlap_m") <= 1e-4);
     let stack = run(
         "box-stack",
         &["boxes=4", "half_height=0.03", "gap=0.02"],
@@ -307,9 +308,11 @@ fn heaps_come_to_rest_with_the_load_of_their_weight() {
     );
     close(quantity(&stack, "load_over_weight"), 1.0, 1e-9);
     close(quantity(&stack, "creep_m"), 0.0, 1e-12);
-    close(quantity(&stack, "height_error_m"), 0.0, 1e-9);
-    // 0.02 m times 1 + 2 + 3 + 4, 1 kg each.
-    close(quantity(&stack, "energy_lost_j"), 9.80665 * 0.2, 1e-9);
+    let sunk = quantity(&stack, "height_error_m");
+    assert!(sunk <= 3e-4, "{sunk:e}");
+    // 0.02 m times 1 + 2 + 3 + 4, 1 kg each, and what contacts yield.
+    let lost = quantity(&stack, "energy_lost_j") - 9.80665 * 0.2;
+    assert!((-1e-9..=4.0 * 9.80665 * sunk).contains(&lost), "{lost:e}");
 }
 
 /// The first domino falls alone, about its edge; steps of order one are two of them early at most.
