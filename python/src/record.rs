@@ -5,6 +5,7 @@ use crate::json::{from_python, to_python};
 use crate::pool::{interruptible, unwind_if};
 use carom::report::export::{self, Format};
 use carom::scenarios::{self as named, Overrides, Progress, SCENARIOS, Scenario, ScenarioError};
+use carom_cli::Meter;
 use carom_wire::WireError;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -90,10 +91,10 @@ fn overrides(
     })
 }
 
-/// Creates a progress callback that ends the work if it was stopped.
-fn stoppable(is_stopped: &Arc<AtomicBool>) -> Progress {
+/// Creates a progress callback that shows the progress and ends the work if it was stopped.
+fn stoppable(meter: &Meter, is_stopped: &Arc<AtomicBool>) -> Progress {
     let is_stopped = Arc::clone(is_stopped);
-    Progress::new(move |_| unwind_if(&is_stopped))
+    meter.observer(move || unwind_if(&is_stopped))
 }
 
 fn fault_of(name: &str, error: &ScenarioError) -> WireError {
@@ -138,8 +139,9 @@ pub(crate) fn run(
     let scenario = scenario(py, name)?;
     let given = overrides(py, scenario, config, set, seed)?;
     let record = interruptible(py, 0, move |is_stopped| {
+        let meter = Meter::new(scenario.name, false);
         let given = Overrides {
-            progress: stoppable(is_stopped),
+            progress: stoppable(&meter, is_stopped),
             ..given
         };
         let record = scenario.run(&given);
@@ -163,8 +165,9 @@ pub(crate) fn run_controlled(
     let failure: Arc<Mutex<Option<PyErr>>> = Arc::default();
     let seen = Arc::clone(&failure);
     let record = interruptible(py, 0, move |is_stopped| {
+        let meter = Meter::new("world", false);
         let given = Overrides {
-            progress: stoppable(is_stopped),
+            progress: stoppable(&meter, is_stopped),
             ..given
         };
         let (mut line, mut held) = (0, Vec::new());

@@ -34,6 +34,7 @@ mod usage;
 mod writing;
 
 pub use list::scenario_json;
+pub use progress::Meter;
 pub use text::with_suggestion;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};

@@ -44,8 +44,10 @@ enum Seen {
     },
 }
 
-/// Progress display of one piece of work. It begins with the value and ends when the value is dropped.
-pub(crate) struct Meter {
+/// Progress display of one piece of work: a line on a terminal's stderr, once the work has taken a second. It begins with the value
+/// and ends when the value is dropped.
+#[derive(Debug)]
+pub struct Meter {
     seen: Arc<Mutex<Seen>>,
     /// Thread that draws, and the sender that is dropped to end it.
     drawing: Option<(Sender<()>, JoinHandle<()>)>,
@@ -53,7 +55,7 @@ pub(crate) struct Meter {
 
 impl Meter {
     /// Begins the progress display of work called `name`. Nothing is displayed if `is_quiet` is true or stderr is not a terminal.
-    pub(crate) fn new(name: &str, is_quiet: bool) -> Self {
+    pub fn new(name: &str, is_quiet: bool) -> Self {
         let seen = Arc::new(Mutex::new(Seen::Nothing));
         *locked(&CURRENT) = (!is_quiet).then(|| Arc::clone(&seen));
         let mut drawing = None;
@@ -79,23 +81,26 @@ impl Meter {
         note_count(&self.seen, what, done, total);
     }
 
-    /// Returns an observer for the run of a scenario.
-    pub(crate) fn observer(&self) -> Progress {
+    /// Returns an observer for the run of a scenario. At each report it first calls `also`, which may end the run by a panic.
+    pub fn observer(&self, also: impl Fn() + Send + Sync + 'static) -> Progress {
         let seen = Arc::clone(&self.seen);
-        Progress::new(move |advance| match advance {
-            Advance::Counted { what, done, total } => note_count(&seen, what, done, total),
-            Advance::Simulated {
-                time,
-                duration,
-                impacts,
-            } => {
-                *locked(&seen) = Seen::Simulated {
+        Progress::new(move |advance| {
+            also();
+            match advance {
+                Advance::Counted { what, done, total } => note_count(&seen, what, done, total),
+                Advance::Simulated {
                     time,
                     duration,
                     impacts,
+                } => {
+                    *locked(&seen) = Seen::Simulated {
+                        time,
+                        duration,
+                        impacts,
+                    }
                 }
+                _ => (),
             }
-            _ => (),
         })
     }
 }

@@ -197,7 +197,7 @@ fn record(
         toml: toml.clone(),
         file: file.clone(),
         assignments,
-        progress: meter.observer(),
+        progress: meter.observer(|| ()),
         threads: args.threads(),
     };
     scenario.run(&overrides).map_err(|error| {

@@ -11,6 +11,8 @@ use nalgebra::DVector;
 /// Energy and momentum balance of one impact, which every outcome contains. Residuals are relative to $\lVert p^-\rVert$,
 /// the kinetic norm of the momentum before the impact, so they are comparable between problems; 0 is perfect.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Audit {
     /// Kinetic energy before the impact, J.
     pub energy_minus_j: f64,
@@ -33,6 +35,7 @@ pub struct Audit {
     /// span of the contact and constraint rows. `None` unless the contacts do positive work beyond rounding,
     /// $\sum_r\lambda_r(b_r^- + b_r^+)/2 > 10^{-9}\sum_r|\lambda_r|(|b_r^-| + |b_r^+|)/2$. Infinite if that component is
     /// zero before the impact.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub energy_gain: Option<f64>,
     /// Correct digits $d$ of the velocity after the impact, in \[0, 16\] with one decimal: it differs from the exact answer of the
     /// law, in its modes and for the numbers given, by at most about $10^{-d}$ of the motion that the contacts see (kinetic

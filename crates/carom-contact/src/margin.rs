@@ -16,6 +16,8 @@ pub const JAM_MARGIN: f64 = 1e-7;
 /// in any order. If it is zero, the normals of some contacts balance each other and these contacts
 /// are jammed, like a body wedged between parallel walls.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Margin {
     /// The distance $\delta \in [0, 1]$; 1 without contacts.
     pub distance: f64,

@@ -11,6 +11,8 @@ use nalgebra::DVector;
 /// prevents the approach).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum ImpactStatus {
     /// The contacts no longer approach.
     Resolved,
@@ -35,12 +37,16 @@ impl ImpactStatus {
 /// One outcome of an impact, as computed by an impact law and accepted by its final checks: velocity after the impact,
 /// impulses, and the energy and momentum balance.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ImpactOutcome {
     /// Velocity after the impact (n entries).
     pub velocity_plus: Tangent,
     /// Impulses on the caller's contact rows, one per row; N·s if gaps are in metres.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub impulses: DVector<f64>,
     /// Multipliers of the constraint one-forms, one per form.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub constraint_impulses: DVector<f64>,
     /// Status of the result.
     pub status: ImpactStatus,
@@ -53,6 +59,8 @@ pub struct ImpactOutcome {
 /// Warning about an outcome that is nevertheless a valid answer of its law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Warning {
     /// The contacts add energy; [`Audit::energy_gain`] gives the ratio.
     GainsEnergy,
@@ -103,6 +111,11 @@ impl ImpactOutcome {
 /// the order of impacts.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(rename_all = "kebab-case", rename_all_fields = "snake_case")
+)]
 pub enum Diagnostics {
     /// Diagnostics of the propagative law.
     Propagative(PropagativeDiagnostics),
@@ -207,6 +220,8 @@ impl Diagnostics {
 
 /// Diagnostics of an outcome that was computed with friction cones.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ConeDiagnostics {
     /// Largest residual of the contact conditions over all contacts, each relative to the rounding scale $S$ of its
     /// rows: closed and open contacts, the cone, and the angle between friction and sliding. At most $10^{-9}$.
@@ -226,8 +241,11 @@ pub struct ConeDiagnostics {
 
 /// Diagnostics of an outcome of Poisson's law, which has two phases: compression and expansion.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct PoissonDiagnostics {
     /// Impulses of the compression on the caller's contact rows, one per row, N·s.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub compression: DVector<f64>,
     /// Factor on the impulses of the expansion: 1, or less if the full expansion would gain energy. If the system consists
     /// of several parts that share no body, this is the smallest of their factors.
@@ -252,6 +270,8 @@ pub struct PoissonDiagnostics {
 
 /// Error of an outcome that was computed with friction polygons in place of round friction cones.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct PolygonDiagnostics {
     /// The polygon used.
     pub cone: FrictionCone,
@@ -277,6 +297,8 @@ impl PolygonDiagnostics {
 
 /// Diagnostics of the laws that integrate the impact of one frictional contact through compression and restitution.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct FrictionalDiagnostics {
     /// Inverse inertia matrix of the contact, tangents first. Planar and frictionless contacts
     /// are embedded in the matrix of a contact in space.
@@ -289,6 +311,8 @@ pub struct FrictionalDiagnostics {
 
 /// Diagnostics of the laws for frictionless contacts of systems with nonholonomic velocity constraints.
 #[derive(Clone, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct NonholonomicDiagnostics {
     /// Ratio $-u(v^+)/u(v^-)$ of the normal velocities $u(v)$ at the contact that was hit first; `None` without an impact.
     pub effective_restitution: Option<f64>,
@@ -300,6 +324,8 @@ pub struct NonholonomicDiagnostics {
 
 /// Diagnostics of an outcome of the propagative law, which resolves a simultaneous impact as a sequence of single impacts.
 #[derive(Clone, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct PropagativeDiagnostics {
     /// Contacts in the order of the elementary impacts (one of the shortest orders if several lead
     /// to this outcome); `None` above `SEQUENCE_LIMIT` impacts.
@@ -319,6 +345,8 @@ pub struct PropagativeDiagnostics {
 
 /// Set of all outcomes that were found for one impact, with their spread.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct OutcomeSet {
     /// The outcomes, shortest sequence first. If the set is incomplete or has more than `MAX_OUTCOMES` members, a subset in
     /// another order: the two outcomes farthest apart, the preferred one, then repeatedly the outcome farthest from those
@@ -341,6 +369,8 @@ pub struct OutcomeSet {
 /// Statistics of orders of single impacts that were drawn at random. Orders are drawn if there are too many to follow all of
 /// them, or if the caller asked for random orders.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct DrawnOrders {
     /// Number of orders followed to their end.
     pub orders: u64,

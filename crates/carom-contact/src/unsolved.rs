@@ -59,6 +59,8 @@ fn end_of(status: LcpStatus) -> &'static str {
 /// Quantity whose limit ended a computation before an answer was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Limit {
     /// Impacts at one contact after the other, or events of an impulse path.
     Impacts,

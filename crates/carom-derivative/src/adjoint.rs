@@ -32,6 +32,8 @@ use nalgebra::{DMatrix, DVector, DVectorView};
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Gradient {
     /// True to compute the cotangent of the mass matrix.
     pub mass: bool,
@@ -67,18 +69,26 @@ impl Gradient {
 /// several plastic outcomes are nearly tied; and for all data except the velocity if the Jacobian of the outcome is
 /// known only as a limit. Parts that were not asked for are empty.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Cotangent {
     /// Cotangent of the velocity before the impact (n entries).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub velocity: DVector<f64>,
     /// Cotangent of the mass matrix (n × n, symmetric).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub mass: DMatrix<f64>,
     /// Cotangent of the contact rows in the caller's units (rows × n).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub rows: DMatrix<f64>,
     /// Cotangent of the friction coefficients, one per contact.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub friction: DVector<f64>,
     /// Cotangent of the restitutions, one per contact, or one entry if one restitution applies to the whole event.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub restitution: DVector<f64>,
     /// Cotangent of the constraint one-forms (constraints × n).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub constraints: DMatrix<f64>,
 }
 

@@ -13,11 +13,15 @@ const STEPS: i32 = 10;
 /// Jacobian of the velocity after an impact by differences, returned by [`by_differences`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Differences {
     /// Jacobian $\partial v^+_i/\partial v^-_j$ (n × n) for changes of the velocity $v^-$ that satisfy the constraints. At a kink
     /// it is the mean of the two sides.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub dv_dv: DMatrix<f64>,
     /// Estimate of the largest error of an entry. It is about half the difference of the sides at a kink, and large at a jump.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub error: f64,
 }
 

@@ -111,6 +111,7 @@ use nalgebra::{DMatrix, DVector};
 use reading::Cones;
 use sliding::Sliding;
 use stage::Stage;
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 /// Largest value that the `tolerance` of [`differentiate`] may have. The tolerance is the relative change of the velocity
@@ -126,12 +127,17 @@ const SAME_JACOBIAN: f64 = 1e-7;
 /// velocities before the impact around the kink or jump form several regions, in each of which the law is smooth. Each
 /// region gives one piece.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Piece {
     /// Velocity after the impact (n entries).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub velocity_plus: DVector<f64>,
     /// Jacobian with respect to the velocity before the impact (n × n).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub dv_dv: DMatrix<f64>,
     /// Direction of velocity change (n entries, unit kinetic norm) that leads into the region of this piece.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub direction: DVector<f64>,
 }
 
@@ -170,15 +176,21 @@ pub struct Derivative<'p> {
 /// Jacobian matrices of the outcome of an impact on one smooth piece of the law. A Jacobian is `None` if it was not asked
 /// for or does not exist.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Jacobians {
     /// Velocity after the impact with respect to the velocity before (n × n).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub dv_dv: Option<DMatrix<f64>>,
     /// Velocity after the impact with respect to the friction coefficients (n × contacts).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub dv_dfriction: Option<DMatrix<f64>>,
     /// Velocity after the impact with respect to the restitutions: n × contacts, or n × 1 if one restitution holds for
     /// the event.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub dv_drestitution: Option<DMatrix<f64>>,
     /// Impulses for the given contact rows with respect to the velocity before the impact (rows × n).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub dimpulses_dv: Option<DMatrix<f64>>,
 }
 
@@ -585,7 +597,7 @@ impl Derivative<'_> {
             Ok(Some(DirectionalDerivative {
                 velocity_plus: None,
                 impulses: None,
-                reason: Some(reason),
+                reason: Some(Cow::Borrowed(reason)),
             }))
         };
         let (mut velocity, mut impulse, is_kept) = way.along(&self.frame, &variation);

@@ -6,11 +6,14 @@
 
 use crate::Differentiability;
 use nalgebra::{DMatrix, DVector};
+use std::borrow::Cow;
 
 /// Regularity of the final state of a run (a motion through impacts) as a function of the initial state. The variants are
 /// ordered from the best to the worst. A run has the regularity of its worst impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Regularity {
     /// The final state is differentiable: the Jacobian is the derivative.
     Smooth,
@@ -52,16 +55,20 @@ impl From<Differentiability> for Regularity {
 /// the state before it to differences after it, by the saltation matrix. A simulation adds each impact to a
 /// [`Sensitivity`].
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct SensitivityEvent {
     /// Time of the impact (s).
     pub time: f64,
     /// Saltation matrix $\Xi$ of the continuous flows at this impact (states × states); `None`
     /// unless the impact is smooth.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub saltation: Option<DMatrix<f64>>,
     /// Regularity of the state after the impact as a function of the state before it.
     pub class: Regularity,
     /// Largest relative change of the velocity before the impact (kinetic norm) that changes no decision of the law;
     /// `None` if no such change is proven (see [`Derivative::margin`](crate::Derivative::margin)).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub margin: Option<f64>,
 }
 
@@ -69,18 +76,23 @@ pub struct SensitivityEvent {
 /// parameters of the run. The final time is fixed. A simulation fills this struct: [`add`](Self::add) adds an impact,
 /// and [`complete`](Self::complete) stores the derivatives at the end.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Sensitivity {
     /// Derivative with respect to the initial state (states × states); `None` if it does not exist, see
     /// [`reason`](Self::reason).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub d_final_d_initial: Option<DMatrix<f64>>,
     /// Name of each parameter of the run and the derivative with respect to it (one entry per state); empty if the
     /// derivatives do not exist.
-    pub d_final_d_parameters: Vec<(&'static str, DVector<f64>)>,
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
+    pub d_final_d_parameters: Vec<(Cow<'static, str>, DVector<f64>)>,
     /// Impacts in the order of time.
     pub events: Vec<SensitivityEvent>,
     /// Worst class of the impacts.
     pub class: Regularity,
     /// Smallest margin of the impacts; `None` if there is no impact, or an impact without a margin.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub margin: Option<f64>,
     /// Reason why there is no derivative, as a stable identifier: `"grazing"`, `"tied"`, `"kink"`, `"jump"`,
     /// `"simultaneous-contacts"`, `"zeno"`, `"established-contact"`, `"max-impacts"`, `"not-differentiated"`,
@@ -156,7 +168,10 @@ impl Sensitivity {
         }
         if self.is_open() {
             self.d_final_d_initial = Some(initial);
-            self.d_final_d_parameters = parameters;
+            self.d_final_d_parameters = parameters
+                .into_iter()
+                .map(|(name, column)| (name.into(), column))
+                .collect();
         }
     }
 }

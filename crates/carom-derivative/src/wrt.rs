@@ -1,10 +1,13 @@
 //! Data with respect to which an impact is differentiated, and the classes of its derivatives.
 
 use nalgebra::{DMatrix, DVector};
+use std::borrow::Cow;
 
 /// Regularity of the outcome of an impact as a function of the velocity before it. The classes are complete: a caller's table of
 /// codes names each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Differentiability {
     /// The outcome is differentiable: the Jacobian is the derivative.
     Smooth,
@@ -32,6 +35,8 @@ impl Differentiability {
 /// Kind of a decision of a law that is [tied](Tie).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum TieKind {
     /// The contact approaches or separates before the impact.
     Touching,
@@ -60,6 +65,8 @@ impl TieKind {
 
 /// Decision of a law at equality within the tolerance: a tiny change of the velocity before the impact reverses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Tie {
     /// Index of the contact.
     pub contact: usize,
@@ -72,6 +79,8 @@ pub struct Tie {
 /// Selection of the data of an impact with respect to which [`differentiate`](super::differentiate) computes the Jacobians of the outcome, and of the
 /// pieces at ties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Wrt {
     /// True for derivatives with respect to the velocity before the impact.
     pub velocity: bool,
@@ -131,35 +140,47 @@ impl Wrt {
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Direction {
     /// Change $dv$ of the velocity $v$ before the impact (n entries). If there are constraints with one-forms $A$, it
     /// must satisfy $dA v + A dv = 0$.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub velocity: Option<DVector<f64>>,
     /// Change of the mass matrix (n × n, symmetric).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub mass: Option<DMatrix<f64>>,
     /// Change of the contact rows (rows × n), contact by contact: normal, tangents.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub rows: Option<DMatrix<f64>>,
     /// Changes of the friction coefficients, one per contact.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub friction: Option<DVector<f64>>,
     /// Changes of the restitutions, one per contact.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub restitution: Option<DVector<f64>>,
     /// Change of the restitution of the whole event.
     pub event_restitution: f64,
     /// Change of the constraint one-forms (constraints × n).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub constraints: Option<DMatrix<f64>>,
 }
 
 /// Derivative of the outcome of an impact (velocity and impulses) along a [`Direction`] in which the data of the impact
 /// change, returned by [`Derivative::along`](super::Derivative::along).
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct DirectionalDerivative {
     /// Derivative of the velocity after the impact (n entries); `None` if it does not exist, see
     /// [`reason`](Self::reason).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub velocity_plus: Option<DVector<f64>>,
     /// Derivative of the impulses for the given contact rows; `None` if contacts depend on each other.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub impulses: Option<DVector<f64>>,
     /// Reason why there is no derivative. `"dependent-contacts"`: the direction breaks a linear dependency between
     /// contacts that push. `"near-tied-plastic"`: the change of restitution would have to select one of several
     /// plastic outcomes.
-    pub reason: Option<&'static str>,
+    pub reason: Option<Cow<'static, str>>,
 }

@@ -147,6 +147,11 @@ impl Convex {
         Some(Self { constraints, inner })
     }
 
+    #[cfg(feature = "serde")]
+    pub(crate) fn with_inner(self, inner: Vector3<f64>) -> Self {
+        Self { inner, ..self }
+    }
+
     pub(crate) fn inner(&self) -> &Vector3<f64> {
         &self.inner
     }

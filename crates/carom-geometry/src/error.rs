@@ -42,6 +42,12 @@ pub enum GeometryError {
         /// Amount by which the triangle inequality is violated.
         excess: f64,
     },
+    /// A part of a stored shape does not fit the rest of it.
+    #[error("the {what} does not fit the rest of the shape")]
+    Inconsistent {
+        /// Name of the part.
+        what: &'static str,
+    },
     /// The normal of a plane is the zero vector.
     #[error("plane normal is zero")]
     ZeroNormal,
@@ -148,6 +154,7 @@ impl GeometryError {
             Self::InertiaNotSymmetric { .. } => "inertia-not-symmetric",
             Self::InertiaNotPositiveDefinite { .. } => "inertia-not-positive-definite",
             Self::InertiaUnphysical { .. } => "inertia-unphysical",
+            Self::Inconsistent { .. } => "inconsistent",
             Self::ZeroNormal => "zero-normal",
             Self::InvalidExtent { .. } => "invalid-extent",
             Self::InvalidRounding { .. } => "invalid-rounding",

@@ -9,10 +9,25 @@ use nalgebra::Vector3;
 /// Solid half space $\lbrace z : n\cdot z + D \le 0\rbrace$ with the unit normal $n$, which points out of the
 /// solid, and the offset $D$.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "HalfSpaceForm"))]
 pub struct HalfSpace {
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     normal: Vector3<f64>,
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     offset: f64,
 }
+
+#[cfg(feature = "serde")]
+crate::stored::read_as!(
+    HalfSpaceForm {
+        #[serde(with = "carom_numeric::stored::finite")]
+        normal: Vector3<f64>,
+        #[serde(with = "carom_numeric::stored::finite")]
+        offset: f64,
+    } -> HalfSpace,
+    |form| HalfSpace::new(form.normal, form.offset)
+);
 
 /// Gap between a body and a [`HalfSpace`] (m, negative in penetration), with the lowest point of the body and the normal of the
 /// plane. [`HalfSpace::gap`] computes this result.

@@ -66,6 +66,8 @@ pub mod pair;
 mod patch;
 pub mod sdf;
 mod shape;
+#[cfg(feature = "serde")]
+mod stored;
 mod tolerances;
 mod uniform;
 

@@ -18,11 +18,29 @@ const CROSS_SECTIONS: usize = 60;
 /// $J_d = \int\rho\rho^T\mathrm{d}m = \tfrac12\mathrm{tr}(J)I - J$. A matrix $J$ is the inertia of a body if
 /// and only if $J_d$ is positive semidefinite: no principal moment exceeds the sum of the other two.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "MassPropertiesForm"))]
 pub struct MassProperties {
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     mass: f64,
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     center: Vector3<f64>,
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     inertia: Matrix3<f64>,
 }
+
+#[cfg(feature = "serde")]
+crate::stored::read_as!(
+    MassPropertiesForm {
+        #[serde(with = "carom_numeric::stored::finite")]
+        mass: f64,
+        #[serde(with = "carom_numeric::stored::finite")]
+        center: Vector3<f64>,
+        #[serde(with = "carom_numeric::stored::finite")]
+        inertia: Matrix3<f64>,
+    } -> MassProperties,
+    |form| Ok(MassProperties::new(form.mass, form.inertia)?.with_center(form.center))
+);
 
 impl MassProperties {
     /// Creates mass properties from a mass (kg) and an inertia (kg·m²) about the body's origin, which is the

@@ -23,10 +23,23 @@ use std::io::Cursor;
 /// # Ok::<(), carom_geometry::GeometryError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "TriangleMeshForm"))]
 pub struct TriangleMesh {
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     vertices: Vec<Vector3<f64>>,
     triangles: Vec<[usize; 3]>,
 }
+
+#[cfg(feature = "serde")]
+crate::stored::read_as!(
+    TriangleMeshForm {
+        #[serde(with = "carom_numeric::stored::finite")]
+        vertices: Vec<Vector3<f64>>,
+        triangles: Vec<[usize; 3]>,
+    } -> TriangleMesh,
+    |form| TriangleMesh::new(form.vertices, form.triangles)
+);
 
 impl TriangleMesh {
     /// Creates a closed mesh from vertices (m) and triangles. A triangle is three vertex indices,

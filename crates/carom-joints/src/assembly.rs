@@ -30,12 +30,16 @@ const NEWTON_STEPS: usize = 12;
 
 /// Specified position, attitude and velocity of one body at the start of a motion; input of [`Multibody::assemble`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Placed {
     /// Position of the center of mass (m) and attitude, body to space; `None` if a joint determines the place of the body.
     pub configuration: Option<Se3>,
     /// Velocity of the center of mass in space (m/s).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub velocity: Vector3<f64>,
     /// Angular velocity of the body in space (rad/s).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub angular_velocity: Vector3<f64>,
 }
 

@@ -27,6 +27,8 @@ pub(crate) fn wrap(angle: f64) -> f64 {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct CoordinateSpec {
     /// Value of the coordinate at the start (rad or m). `None` if not specified: the value then follows from the places of the
     /// bodies, or is 0 if this joint places a body.
@@ -35,8 +37,10 @@ pub struct CoordinateSpec {
     /// the bodies, or is 0 if this joint places a body.
     pub velocity: Option<f64>,
     /// Lower limit of the coordinate (rad or m); −∞ if there is no limit.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub lower: f64,
     /// Upper limit of the coordinate (rad or m); ∞ if there is no limit.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub upper: f64,
     /// Coefficient of restitution at both limits, in \[0, 1\].
     pub restitution: f64,
@@ -128,9 +132,30 @@ impl Default for CoordinateSpec {
 /// assert_eq!([ramp.slope(2.0, true), ramp.slope(2.0, false)], [2.0, 0.0]);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "TableForm"))]
 pub struct Table {
     times: Vec<f64>,
     values: Vec<f64>,
+}
+
+/// Form in which a table is read.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TableForm {
+    times: Vec<f64>,
+    values: Vec<f64>,
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<TableForm> for Table {
+    type Error = &'static str;
+
+    fn try_from(form: TableForm) -> Result<Self, Self::Error> {
+        let table = Self::new(form.times, form.values);
+        table.ok_or("a table needs as many values as times, which increase")
+    }
 }
 
 impl Table {
@@ -210,6 +235,8 @@ impl PartialEq for Signal {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Rule {
     /// A constant force (N or N m).
     Constant(f64),
@@ -224,16 +251,20 @@ pub enum Rule {
         /// Target value of the coordinate (rad or m), tabulated over time (s).
         target: Table,
     },
-    /// A force (N or N m) as a function of time (s).
+    /// A force (N or N m) as a function of time (s), which cannot be written with the feature `serde`.
+    #[cfg_attr(feature = "serde", serde(skip))]
     Signal(Signal),
 }
 
 /// An actuator (motor) that drives one joint coordinate: a control law, and a limit of the force.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Actuator {
     /// Control law that determines the force.
     pub rule: Rule,
     /// Largest absolute value of the force (N or N m); infinite if there is no limit.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub limit: f64,
 }
 

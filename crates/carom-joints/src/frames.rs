@@ -7,11 +7,15 @@ use nalgebra::{Matrix3, Vector3, Vector6};
 /// Position and attitude of a joint frame: in body axes from the center of mass if the frame is fixed to a body, in world
 /// coordinates if it is fixed to the ground.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Frame {
     /// Position of the frame's origin (m): in body axes from the body's center of mass, or in world coordinates for a frame fixed
     /// to the ground.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub position: Vector3<f64>,
     /// Unit vectors of the frame as columns: in body axes, or in world axes for a frame fixed to the ground.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub axes: Matrix3<f64>,
 }
 

@@ -37,11 +37,14 @@ const OBLIQUE: f64 = 1e-6;
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct JointSpec {
     /// Name, unique among joints.
     pub name: String,
     /// Type of the joint.
-    pub kind: &'static Kind,
+    #[cfg_attr(feature = "serde", serde(with = "crate::kind_name"))]
+    pub kind: KnownKind,
     /// Index of the parent body; `None` if the joint connects the child to the ground.
     pub parent: Option<usize>,
     /// Index of the child body.
@@ -51,9 +54,11 @@ pub struct JointSpec {
     /// Joint frame on the child body, in body axes.
     pub child_frame: Frame,
     /// Directions of the joint's axes in its frames, as many as the type requires; empty for the default axes of the type.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub axes: Vec<Vector3<f64>>,
     /// Point on each axis of a `biaxial` or `triaxial` joint at coordinates 0, in the joint's frames (m), one per axis; empty if all
     /// axes pass through the origin, and for other types.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub anchors: Vec<Vector3<f64>>,
     /// Distance (m) between the origins of the frames of a `distance` joint; `None` for other types.
     pub length: Option<f64>,
@@ -102,19 +107,26 @@ carom_numeric::setters!(JointSpec {
     with_coordinates: coordinates, Vec<CoordinateSpec>;
 });
 
+/// A joint type. Its own type, because serde borrows what is a reference by its looks.
+type KnownKind = &'static Kind;
+
 /// Parameters that only a spherical joint has: attitude and angular velocity at the start, damping, limit of the rotation
 /// angle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct BallSpec {
     /// Attitude of the child's joint frame relative to the parent's at the start; `None` if not specified.
     pub position: Option<So3>,
     /// Angular velocity of the child relative to the parent at the start, in the parent's joint frame (rad/s); `None` if not
     /// specified.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub velocity: Option<Vector3<f64>>,
     /// Viscous damping coefficient of the relative angular velocity (N m s/rad).
     pub damping: f64,
     /// Largest rotation angle of the child relative to the parent (rad); infinite if there is no limit.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub upper: f64,
     /// Coefficient of restitution when the rotation angle reaches `upper`, in \[0, 1\].
     pub restitution: f64,

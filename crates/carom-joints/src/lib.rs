@@ -45,6 +45,8 @@ pub mod elimination;
 mod error;
 pub mod frames;
 pub mod joint;
+#[cfg(feature = "serde")]
+mod kind_name;
 pub mod kinds;
 pub mod minimal;
 pub mod multibody;

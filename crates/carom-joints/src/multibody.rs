@@ -19,12 +19,15 @@ const ISOTROPIC: f64 = 1e-14;
 /// Specification of a multibody system: bodies, joints, gravity and the scheme of free flight.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct MultibodySpec {
     /// Name of each body with its mass and inertia; `None` for a body that never moves.
     pub bodies: Vec<(String, Option<RigidBody>)>,
     /// Specifications of the joints.
     pub joints: Vec<JointSpec>,
     /// Acceleration of gravity (m/s²).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub gravity: Vector3<f64>,
     /// True if the free flight of bodies between impulses follows the exact solution, false if it follows the variational
     /// integrator.
@@ -111,6 +114,8 @@ pub struct Multibody {
 /// Configuration and velocity of a multibody system: states of the bodies, values of the joint coordinates, and the rotors of
 /// motors.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Posture {
     /// Position, attitude and momenta of the bodies.
     pub states: Vec<State>,

@@ -90,6 +90,8 @@ impl Modes {
 
 /// Work and energy losses of a time step, or of several (J): of actuators, dampers, dry friction and contacts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Works {
     /// Work that actuators and the caller's forces do on the bodies (J).
     pub actuator: f64,
@@ -113,12 +115,17 @@ impl Works {
 
 /// Impulses that one joint transmits to its child body during a time step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Load {
     /// Impulse of the joint conditions on the child, at the origin of the child's joint frame (N s).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub force: Vector3<f64>,
     /// Angular impulse of the joint conditions on the child, about the origin of the child's joint frame (N m s).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub moment: Vector3<f64>,
     /// Impulse on the child of the joint conditions together with the forces along the coordinates (N s).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub total: Vector3<f64>,
 }
 

@@ -10,6 +10,8 @@ use carom_metric::Tangent;
 /// Coefficient of restitution with which the answer of an impact law comes nearest to a judged velocity. The coefficient is
 /// given by the problem or the law, or fitted to the judged velocity.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct RestitutionFit {
     /// Value of the coefficient.
     pub value: f64,

@@ -11,7 +11,7 @@ use super::parts::seen_by;
 use crate::tolerances::EQUAL;
 use crate::tolerances::NO_RESTITUTION;
 use carom_contact::{
-    ContactSet, Diagnostics, GateRule, ImpactError, ImpactLaw, ImpactProblem, SetValuedLaw,
+    ContactSet, Diagnostics, GateRule, ImpactError, ImpactLaw, ImpactProblem, Limit, SetValuedLaw,
 };
 use carom_impact::{
     Law, NonholonomicNewton, NonholonomicProjectedNewton, Propagative, Rough, Routh,
@@ -19,6 +19,7 @@ use carom_impact::{
 use carom_metric::Tangent;
 use carom_two_body::{ImpactOptions, RestitutionLaw};
 use nalgebra::DVector;
+use std::borrow::Cow;
 
 /// Largest number of states that the propagative law visits if either every order of impacts or none can give the judged
 /// velocity. It changes the reported order and its distance, not the verdict.
@@ -28,10 +29,15 @@ const NODES_OF_NEAREST: usize = 1000;
 /// judged velocity. It changes the reported order and its distance, not the verdict.
 const ORDERS_OF_NEAREST: u64 = 16;
 
+/// Name of a law. Its own type, because serde borrows what is a reference by its looks.
+type LawName = &'static str;
+
 /// Verdict about one impact law: tells if one of the velocities after the impact that the law allows equals the judged
 /// velocity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum LawVerdict {
     /// One answer of the law equals the outcome, within the tolerance.
     Match,
@@ -55,10 +61,15 @@ impl LawVerdict {
 /// Nearest answer of one impact law: of all velocities after the impact that the law allows, the one with the smallest
 /// distance from the judged velocity.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct LawMatch {
-    /// Name of the law, as in [`LAWS`](carom_impact::LAWS), or as a law from outside calls itself.
-    pub law: &'static str,
+    /// Name of the law, as in [`LAWS`](carom_impact::LAWS), or as a law from outside calls itself. With the feature `serde` a
+    /// verdict on a law from outside can be written, but not read: its name is not known.
+    #[cfg_attr(feature = "serde", serde(with = "crate::law_name"))]
+    pub law: LawName,
     /// Relative distance of the nearest answer from the outcome, $\lVert p^+ - p^+_{\text{law}}\rVert/\rho$.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub distance: f64,
     /// True if the distance is within the tolerance.
     pub matches: bool,
@@ -82,11 +93,29 @@ pub struct LawMatch {
 
 /// An impact law that gives no velocity for the judged impact, with the error that explains why.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Refusal {
     /// Name of the law.
-    pub law: &'static str,
-    /// Reason why the law has no answer.
-    pub error: ImpactError,
+    #[cfg_attr(feature = "serde", serde(with = "crate::law_name"))]
+    pub law: LawName,
+    /// Stable identifier of the error, see [`ImpactError::kind`].
+    pub kind: Cow<'static, str>,
+    /// Text of the error.
+    pub message: String,
+    /// Limit that ended the computation of the law, if one did.
+    pub limit: Option<Limit>,
+}
+
+impl Refusal {
+    fn new(law: &'static str, error: &ImpactError) -> Self {
+        Self {
+            law,
+            kind: error.kind().into(),
+            message: error.to_string(),
+            limit: error.limit(),
+        }
+    }
 }
 
 /// Compares the judged velocity with every law of the options, or of [`LAWS`](carom_impact::LAWS) in that order, and then with the
@@ -109,14 +138,14 @@ pub(super) fn all(
     let may_be_some = is_open && is_made;
     let mut add = |law: &'static str, answer: Answer| match answer {
         // An answer that leaves a contact approaching is neither a match nor the nearest answer.
-        Ok(candidate) if !case.is_open(&candidate.velocity_plus) => refused.push(Refusal {
-            law,
-            error: ImpactError::Inaccurate {
+        Ok(candidate) if !case.is_open(&candidate.velocity_plus) => {
+            let error = ImpactError::Inaccurate {
                 rule: GateRule::Approach,
                 measure: case.penetration_of(&candidate.velocity_plus),
                 contacts: case.approaching_at(&candidate.velocity_plus),
-            },
-        }),
+            };
+            refused.push(Refusal::new(law, &error));
+        }
         Ok(candidate) => {
             let is_near = case.is_same(candidate.distance) || candidate.distance <= candidate.blur;
             let matches = is_open && is_near;
@@ -136,7 +165,7 @@ pub(super) fn all(
                 is_limited: candidate.is_limited,
             });
         }
-        Err(error) => refused.push(Refusal { law, error }),
+        Err(error) => refused.push(Refusal::new(law, &error)),
     };
     let all: Vec<Law> = Law::all().collect();
     for law in case.options.laws.as_ref().unwrap_or(&all) {

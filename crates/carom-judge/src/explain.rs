@@ -19,11 +19,15 @@ const MAX_STEPS: usize = 100;
 /// Impulses that explain the change of momentum in a judged impact, found by least squares. The residuals are the parts of
 /// the change that no impulses can make, relative to the motion that contacts can change.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Explanation {
     /// Best impulses of any sign for the given contact rows. If several fit equally well, those of least norm on rows of
     /// unit length.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub impulses: DVector<f64>,
     /// Best multipliers of the constraint one-forms.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub constraint_impulses: DVector<f64>,
     /// Part of the momentum change (kinetic norm, relative) that no impulses on the given rows can make.
     pub momentum_residual: f64,
@@ -34,6 +38,7 @@ pub struct Explanation {
     /// cones can make.
     pub friction_residual: f64,
     /// Best impulses within the friction cones, for the given rows.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub admissible_impulses: DVector<f64>,
     /// Residuals that are proven to be the least possible.
     pub(super) proven: Proven,
@@ -61,6 +66,7 @@ impl Explanation {
 
 /// Residuals that are known to be the least: along no impulse of the kind does the residual decrease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Proven {
     pub(super) momentum: bool,
     pub(super) pulls: bool,

@@ -71,6 +71,8 @@ mod compare;
 mod explain;
 mod fit;
 mod inelastic;
+#[cfg(feature = "serde")]
+mod law_name;
 mod membership;
 mod moreau_newton;
 mod parts;
@@ -137,6 +139,8 @@ const PLASTIC_PART: u64 = 4;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct JudgeOptions {
     /// Relative distance, in (0, 1), up to which two velocities count as equal.
     ///
@@ -195,6 +199,8 @@ impl Default for JudgeOptions {
 
 /// Change of the kinetic energy in a judged impact: lost, kept within the tolerance, or gained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum EnergyChange {
     /// The energy is smaller after the impact.
     Lost,
@@ -218,6 +224,8 @@ impl EnergyChange {
 
 /// Report about one contact in a judged impact: its normal velocities before and after the impact, and their ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ContactReport {
     /// Gap rate (m/s) before the impact, along the given normal; negative if the contact approaches.
     pub normal_velocity_minus: f64,
@@ -230,6 +238,8 @@ pub struct ContactReport {
 /// Judgement of a velocity after an impact, returned by [`judge`]: energies, impulses that explain the velocity, one report
 /// per contact, nearest answers of the impact laws, and membership in the set of inelastic frictional outcomes.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Judgement {
     /// Options with which the outcome was judged.
     pub options: JudgeOptions,
@@ -239,6 +249,7 @@ pub struct Judgement {
     pub audit: Audit,
     /// Energy ratio $E^+/E^-$ of the motion that contacts can change; `None` if there is no such motion before the
     /// impact.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub energy_ratio: Option<f64>,
     /// Kinetic energies before and after the impact (J) of the motion that contacts can change.
     pub relative_energies_j: [f64; 2],
@@ -248,6 +259,7 @@ pub struct Judgement {
     /// Energy ratios $E^+/E^-$: first that of the whole system, then those of the independent parts of the system that
     /// have a contact. A ratio is infinite if the part is at rest before the impact and moves afterwards, and 1 if
     /// nothing moves.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub part_energy_ratios: Vec<f64>,
     /// Impulses that explain the change of momentum.
     pub explanation: Explanation,
@@ -265,6 +277,8 @@ pub struct Judgement {
 
 /// Residuals minus the rounding of the given velocities. They decide about faults.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 struct Excess {
     penetration: f64,
     violation: f64,

@@ -21,6 +21,8 @@ pub struct AutoChoice {
 /// Lemke's method fails the check and the problem is small, all complementary bases are tried. The budgets of the
 /// options limit the total work of both methods.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Auto {
     /// Options of Lemke's method; its budgets are those of all methods together.
     pub options: LemkeOptions,

@@ -17,12 +17,17 @@ const SAFE: std::ops::Range<f64> = 1e-270..1e270;
 /// show errors of rows with small entries. In their definitions $w = Mz + q$. No residual changes if $M$, $q$ or $z$
 /// is multiplied by a positive number. Quotients 0/0 are 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Certificate {
     /// Natural residual $\max_i |\min(z_i/\lVert z\rVert_\infty, w_i/\omega)|$.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub residual: f64,
     /// Complementarity residual $\max_i |z_i w_i| / (\lVert z\rVert_\infty \omega)$.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub complementarity: f64,
     /// Largest violation of a sign: the largest of $-z_i/\lVert z\rVert_\infty$ and $-w_i/\omega$, or 0.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub infeasibility: f64,
     /// Componentwise backward error: the smallest relative change of the entries of $M$ and $q$ that makes the
     /// answer exact. With $t_i = |q_i| + \sum_j |M_{ij}| z_j$ it is the largest of $|w_i|/t_i$ where $z_i > 0$
@@ -31,6 +36,7 @@ pub struct Certificate {
     /// Positive scalings of rows of $(M, q)$ and of columns of $M$ do not change it. It is evaluated in twice
     /// the precision. If a plain evaluation suffices to accept an answer, the value is instead that evaluation
     /// plus a bound of its rounding errors, about $n 10^{-16}$.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub backward_error: f64,
 }
 

@@ -68,6 +68,8 @@ pub struct Enumeration {
 /// # Ok::<(), carom_lcp::LcpError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct Enumerate {
     /// Largest number of solutions that are listed, at least 1.
     pub max_solutions: usize,

@@ -245,12 +245,16 @@ fn scan<const N: usize>(chunks: &[[f64; N]]) -> (f64, f64) {
 /// Answer of a solver to a linear complementarity problem: the status, the variables $z$ and $w = Mz + q$, their
 /// residuals, and the kind of proof on which the status rests.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct LcpSolution {
     /// Outcome of the attempt. Unless it is [`Solved`](LcpStatus::Solved), `z` is the best answer found.
     pub status: LcpStatus,
     /// Variables $z$ (n entries), nonnegative.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub z: DVector<f64>,
     /// $w = Mz + q$ (n entries), evaluated with the original problem.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub w: DVector<f64>,
     /// Residuals of `z` in the original problem.
     pub certificate: Certificate,

@@ -7,6 +7,8 @@ use std::fmt;
 /// The status is determined from the original problem after a method has finished, not by the method itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum LcpStatus {
     /// The backward error is at most [`SOLVED_ERROR`](crate::SOLVED_ERROR). An answer that is large compared
     /// with the data ([`LcpSolution::is_heavy`](crate::LcpSolution::is_heavy)) is also proven.
@@ -48,6 +50,8 @@ impl fmt::Display for LcpStatus {
 /// no solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Proof {
     /// Solved: the backward error is small enough.
     Residual,

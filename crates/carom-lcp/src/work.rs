@@ -76,6 +76,8 @@ impl Work {
 /// complementarity problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Limit {
     /// Multiply-adds: [`LemkeOptions::max_work`](crate::LemkeOptions::max_work).
     Work,

@@ -22,10 +22,13 @@ use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
 /// assert!((twice - Vector3::new(1.0, 0.0, 4.0)).norm() < 1e-14);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Se3 {
     /// Attitude $R$: rotation from the body frame to the space frame.
     pub rotation: So3,
     /// Position $x$ of the body's origin in the space frame.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub translation: Vector3<f64>,
 }
 

@@ -30,6 +30,8 @@ const MAX_POLAR_ITERATIONS: usize = 100;
 /// assert!((turn.rotate(&Vector3::x()) - Vector3::y()).norm() < 1e-15);
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(into = "[f64; 4]", try_from = "[f64; 4]"))]
 pub struct So3 {
     w: f64,
     v: Vector3<f64>,
@@ -39,6 +41,33 @@ pub struct So3 {
 impl PartialEq for So3 {
     fn eq(&self, other: &Self) -> bool {
         (self.w == other.w && self.v == other.v) || (self.w == -other.w && self.v == -other.v)
+    }
+}
+
+/// A rotation is stored as its quaternion, scalar part first.
+#[cfg(feature = "serde")]
+impl From<So3> for [f64; 4] {
+    fn from(rotation: So3) -> Self {
+        let v = rotation.v;
+        [rotation.w, v.x, v.y, v.z]
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<[f64; 4]> for So3 {
+    type Error = String;
+
+    fn try_from(quaternion: [f64; 4]) -> Result<Self, String> {
+        let [w, x, y, z] = quaternion;
+        let mut excess = carom_numeric::decisions::Sum::default();
+        for term in [w * w, x * x, y * y, z * z, -1.0] {
+            excess.add(term);
+        }
+        if excess.is_zero() {
+            let v = Vector3::new(x, y, z);
+            return Ok(Self { w, v });
+        }
+        Err(format!("{quaternion:?} is no quaternion of unit length"))
     }
 }
 

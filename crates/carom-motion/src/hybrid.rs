@@ -54,8 +54,11 @@
 /// Limits at which a simulation run ends: simulated time, and number of impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Limits {
     /// Time since the start of the motion at which the run ends (s).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub duration: f64,
     /// Number of impacts after which the run ends; a simultaneous impact of connected bodies counts as one.
     pub impacts: usize,
@@ -90,6 +93,8 @@ carom_numeric::setters!(Limits {
 /// type `E`.
 #[must_use = "the reason for the end may be an error"]
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case", bound = ""))]
 #[non_exhaustive]
 pub enum Ending<E> {
     /// The run reached the duration in its limits.
@@ -113,7 +118,9 @@ pub enum Ending<E> {
         /// Time of the accumulation point (s).
         accumulation: f64,
     },
-    /// The motion could not be continued because of this error. Everything reported before remains valid.
+    /// The motion could not be continued because of this error. Everything reported before remains valid. With the feature
+    /// `serde`, writing an ending with an error is an error itself: write its [`name`](Self::name) and the text.
+    #[cfg_attr(feature = "serde", serde(skip))]
     Stopped(E),
 }
 

@@ -14,6 +14,7 @@
 //! | [`sums`] | sums and products with their rounding errors |
 //! | [`expression`] | arithmetic expressions in text form |
 //! | [`time`] | times that do not lose digits late in a run |
+//! | `stored` (feature `serde`) | numbers, vectors and matrices as they are written and read |
 //! | [`setters!`] | setters of options, one line each |
 //! | [`random`] | random numbers that depend only on a seed and a position |
 //!
@@ -43,6 +44,8 @@ pub mod quadrature;
 pub mod random;
 pub mod roots;
 pub mod setters;
+#[cfg(feature = "serde")]
+pub mod stored;
 pub mod sums;
 pub mod svd;
 pub mod time;

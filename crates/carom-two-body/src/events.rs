@@ -10,6 +10,8 @@ const MAX_EVENTS: usize = 8;
 /// Event during a frictional impact, such as the end of compression or the stop of sliding. The one-letter
 /// codes follow Jia & Wang, section 6; the codes `k` and `C` are additions of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Event {
     /// `c`: the first compression ends; the normal velocity $v_z$ increases through zero.
     #[default]
@@ -42,6 +44,8 @@ impl Event {
 
 /// State of a contact (impulse, velocity, energy) at the instant of an event during the impact.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct EventPoint {
     /// The event.
     pub event: Event,
@@ -55,9 +59,35 @@ pub struct EventPoint {
 
 /// List of the events during an impact, in order. The list dereferences to a slice of [`EventPoint`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(into = "Vec<EventPoint>", try_from = "Vec<EventPoint>")
+)]
 pub struct Events {
     points: [EventPoint; MAX_EVENTS],
     len: usize,
+}
+
+#[cfg(feature = "serde")]
+impl From<Events> for Vec<EventPoint> {
+    fn from(events: Events) -> Self {
+        events.to_vec()
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Vec<EventPoint>> for Events {
+    type Error = String;
+
+    fn try_from(points: Vec<EventPoint>) -> Result<Self, String> {
+        if points.len() > MAX_EVENTS {
+            return Err(format!("{} events of at most {MAX_EVENTS}", points.len()));
+        }
+        let mut events = Self::default();
+        points.into_iter().for_each(|point| events.push(point));
+        Ok(events)
+    }
 }
 
 impl Events {

@@ -17,6 +17,8 @@ const SLOW_CLOSING: f64 = f64::from_bits((1023 - 400) << 52);
 /// (Painlevé).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant)] // By value: the kernel allocates nothing.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum ContactResponse {
     /// The contact does not close, and the velocity does not change.
     Separating,
@@ -30,10 +32,14 @@ pub enum ContactResponse {
 /// Result of the impact of a single contact: impulse, velocity after the impact, energies and events. Vectors
 /// are in the axes of the inverse inertia matrix: two tangents, then the normal.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ContactImpact {
     /// Impulse on body 1, N·s.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub impulse: Vector3<f64>,
     /// Contact velocity after the impact, $v^- + WI$; sliding is exactly zero if the contact sticks.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub velocity_plus: Vector3<f64>,
     /// Events in order.
     pub events: Events,

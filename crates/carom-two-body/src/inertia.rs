@@ -23,6 +23,8 @@ use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
 /// Jia & Wang, Eqs. (3)-(5); for any other system $W = J M^{-1} J^T$ with its contact rows $J$ and mass matrix $M$.
 /// Units: 1/kg for rows in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct ContactInertia {
     pub(crate) b11: f64,
     pub(crate) b12: f64,

@@ -72,7 +72,7 @@ pub struct ImpactOptions {
     pub recompression: Recompression,
     /// Relative truncation error allowed in each step of curved sliding, in \[1e-15, 1e-3\]. A larger tolerance gives fewer steps and a less accurate outcome. For well-conditioned
     /// inertia the error of the outcome is below the tolerance, mostly by a factor of a hundred or more.
-    #[cfg_attr(feature = "serde", serde(skip))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_default_tolerance"))]
     pub tolerance: f64,
     /// True to solve a contact that touches without closing ($v_z^- = 0$) if friction presses the bodies together: the
     /// outcome is the limit $v_z^- \to 0^-$, an impact without collision. If false, such a contact is reported as
@@ -83,6 +83,11 @@ pub struct ImpactOptions {
 /// Range of [`ImpactOptions::tolerance`]: below its lower end steps only add rounding, above its upper end the impulse has
 /// fewer than three digits.
 const TOLERANCES: RangeInclusive<f64> = 1e-15..=1e-3;
+
+#[cfg(feature = "serde")]
+fn is_default_tolerance(tolerance: &f64) -> bool {
+    *tolerance == ImpactOptions::default().tolerance
+}
 
 impl ImpactOptions {
     /// Returns an error if a value lies outside its range.

@@ -28,6 +28,8 @@ const SAMPLES: u32 = 12;
 
 /// Tangential mode of a contact at the end of an impact: sliding without a stop, sticking, or sliding again after a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum FinalMode {
     /// The contact slides throughout.
     #[default]

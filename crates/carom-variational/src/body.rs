@@ -25,12 +25,37 @@ pub(crate) const SLENDER: f64 = 0.25;
 /// # Ok::<(), carom_geometry::GeometryError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "RigidBodyForm"))]
 pub struct RigidBody {
     mass: f64,
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     inertia: Matrix3<f64>,
+    #[cfg_attr(feature = "serde", serde(skip_serializing))]
     inverse_inertia: Matrix3<f64>,
     /// Principal moments of inertia, ascending.
+    #[cfg_attr(feature = "serde", serde(skip_serializing))]
     moments: Vector3<f64>,
+}
+
+/// Form in which a rigid body is read.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RigidBodyForm {
+    mass: f64,
+    #[serde(with = "carom_numeric::stored::finite")]
+    inertia: Matrix3<f64>,
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<RigidBodyForm> for RigidBody {
+    type Error = carom_geometry::GeometryError;
+
+    fn try_from(form: RigidBodyForm) -> Result<Self, Self::Error> {
+        let properties = MassProperties::new(form.mass, form.inertia)?;
+        Ok(Self::new(&properties))
+    }
 }
 
 impl RigidBody {
@@ -154,14 +179,19 @@ fn inverse(a: &Matrix3<f64>) -> Matrix3<f64> {
 
 /// Configuration (position and attitude) and momenta of a rigid body at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct State {
     /// Position $x$ of the center of mass, in world axes (m).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub position: Vector3<f64>,
     /// Rotation $R$, body to world.
     pub rotation: So3,
     /// Linear momentum $\gamma = m\dot x$, in world axes (N·s).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub linear_momentum: Vector3<f64>,
     /// Angular momentum $\Pi = J\Omega$ about the center of mass, in body axes (N·m·s).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub angular_momentum: Vector3<f64>,
 }
 

@@ -253,8 +253,8 @@ impl Wanted {
             let impulses = impulses.as_ref().map(DMatrix::as_slice);
             let impulses = impulses.map(|impulses| by_contact(problem.contacts(), impulses));
             entry.insert("impulses".to_owned(), json!(impulses));
-            if let Some(reason) = found.reason {
-                entry.insert("reason".to_owned(), reason.into());
+            if let Some(reason) = &found.reason {
+                entry.insert("reason".to_owned(), reason.as_ref().into());
             }
             along.push(Value::Object(entry));
         }

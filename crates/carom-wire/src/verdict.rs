@@ -106,10 +106,10 @@ fn answers(
     let refused = judgement.refused.iter().map(|refusal| {
         let mut value = json!({
             "law": refusal.law,
-            "kind": refusal.error.kind(),
-            "message": refusal.error.to_string(),
+            "kind": refusal.kind,
+            "message": refusal.message,
         });
-        if let Some(limit) = refusal.error.limit() {
+        if let Some(limit) = refusal.limit {
             value["limit"] = limit.name().into();
         }
         value

@@ -27,6 +27,8 @@ const MOST_HALVINGS: f64 = 20.0;
 /// Integration scheme for the free flight of rigid bodies between impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum FlightRule {
     /// Exact solution of the free motion.
     Exact,
@@ -66,6 +68,8 @@ impl FlightRule {
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct BodySpec {
     /// Name, unique among bodies and planes.
     pub name: String,
@@ -77,8 +81,10 @@ pub struct BodySpec {
     /// Center of mass in space (m) and attitude, body to space.
     pub configuration: Se3,
     /// Velocity of the center of mass in space (m/s).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub velocity: Vector3<f64>,
     /// Angular velocity in space (rad/s).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub angular_velocity: Vector3<f64>,
 }
 
@@ -125,6 +131,8 @@ impl BodySpec {
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct PlaneSpec {
     /// Name, unique among bodies and planes.
     pub name: String,

@@ -6,6 +6,7 @@ use carom_motion::hybrid::{self, Ending};
 use carom_numeric::time::Time;
 use carom_variational::State;
 use nalgebra::Vector3;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// Contact point of an impact between two bodies, or a body and a plane: position, normal, impulse and velocity before.
@@ -61,6 +62,8 @@ pub type Event<'e> = hybrid::Event<'e, Sample<'e>, Impact, (usize, usize)>;
 
 /// Energy and momentum balance of a run of a world of rigid bodies: losses, errors, and impulses of planes and fixed bodies.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Balance {
     /// Energy lost in impacts (J).
     pub impact_loss: f64,
@@ -80,21 +83,28 @@ pub struct Balance {
     /// the whole work of the impulses.
     pub contact_spring: f64,
     /// Total impulse (N s) that each plane and each fixed body applied to the other bodies, by index; bodies are counted first.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub supports: Vec<Vector3<f64>>,
 }
 
 /// Switch of a run from event-driven integration (every impact located in time) to time stepping: time and reason.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct HandedOver {
     /// Time of the switch (s).
     pub time: f64,
-    /// Error with which event-driven integration would have ended.
-    pub reason: MotionError,
+    /// Stable identifier of the error with which event-driven integration would have ended, see [`MotionError::kind`].
+    pub kind: Cow<'static, str>,
+    /// Text of that error.
+    pub message: String,
 }
 
 /// Result of a run of a world of rigid bodies: states at the end, reason of the end, counts, and balance.
 #[must_use = "the reason for the end may be an error"]
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct RunEnd {
     /// Reason for the end of the run.
     pub ending: Ending<MotionError>,
@@ -110,6 +120,7 @@ pub struct RunEnd {
     pub balance: Balance,
     /// Smallest gap of a pair (m), taken over its impacts and the ends of its steps of lasting contact; infinite if there were
     /// neither. In time stepping: smallest gap at the middles of all steps.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub lowest_gap: f64,
     /// Counts of time stepping; `None` if there was no time stepping.
     pub stepping: Option<StepCounts>,

@@ -77,7 +77,11 @@ impl World {
         };
         let time = relay.time;
         let mut end = self.step_from(relay, limits, stepping, executor, observe);
-        end.handed_over = Some(HandedOver { time, reason });
+        end.handed_over = Some(HandedOver {
+            time,
+            kind: reason.kind().into(),
+            message: reason.to_string(),
+        });
         if let Some(counts) = &mut end.stepping {
             counts.handed_over = 1;
         }

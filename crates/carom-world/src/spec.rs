@@ -149,12 +149,15 @@ impl std::fmt::Debug for Laws<'_> {
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct WorldSpec {
     /// Bodies of the world, mobile and fixed.
     pub bodies: Vec<BodySpec>,
     /// Fixed planes.
     pub planes: Vec<PlaneSpec>,
     /// Acceleration of gravity (m/s²).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub gravity: Vector3<f64>,
     /// Integration scheme of the free motion between impacts.
     pub flight: FlightRule,

@@ -39,7 +39,7 @@
 //! | `motion` (default) | the modules `motion` and `world` |
 //! | `scenarios` (default) | the modules `scenarios` and `report`, and with them files, plots and configuration formats |
 //! | `meshes` | meshes from the bytes of STL and OBJ files (part of `scenarios`) |
-//! | `serde` | velocities, momenta and contacts can be serialized |
+//! | `serde` | results, poses and specifications, written and read: every bit comes back, and reading checks them |
 //! | `rayon` | samples of set-valued impacts on all threads of the current pool; the same bits |
 //! | `pictures` | figures as PNG and PDF |
 //! | `bounds` | proven bounds of all outcomes of an impact |

@@ -17,10 +17,29 @@ use nalgebra::{Matrix3, Vector3};
 /// # Ok::<(), carom_geometry::GeometryError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "CuboidForm"))]
 pub struct Cuboid {
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     half_extents: Vector3<f64>,
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     center: Vector3<f64>,
 }
+
+#[cfg(feature = "serde")]
+crate::stored::read_as!(
+    CuboidForm {
+        #[serde(with = "carom_numeric::stored::finite")]
+        half_extents: Vector3<f64>,
+        #[serde(with = "carom_numeric::stored::finite")]
+        center: Vector3<f64>,
+    } -> Cuboid,
+    |form| {
+        let center = form.center;
+        let half_extents = form.half_extents.into();
+        Ok(Cuboid { center, ..Cuboid::new(half_extents)? })
+    }
+);
 
 impl Cuboid {
     /// Creates a box from its half extents (m), centered at the body's origin.

@@ -9,12 +9,37 @@ use nalgebra::{Matrix3, UnitVector3, Vector3};
 /// $\sigma(d) = c\cdot d - r\lvert d_\perp\rvert - l\lvert a\cdot d\rvert$, with the center $c$, the unit axis
 /// $a$, the radius $r$, the half length $l$ and $d_\perp = d - (a\cdot d)a$.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "CylinderForm"))]
 pub struct Cylinder {
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     radius: f64,
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     half_length: f64,
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     axis: Vector3<f64>,
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     center: Vector3<f64>,
 }
+
+#[cfg(feature = "serde")]
+crate::stored::read_as!(
+    CylinderForm {
+        #[serde(with = "carom_numeric::stored::finite")]
+        radius: f64,
+        #[serde(with = "carom_numeric::stored::finite")]
+        half_length: f64,
+        #[serde(with = "carom_numeric::stored::finite")]
+        axis: Vector3<f64>,
+        #[serde(with = "carom_numeric::stored::finite")]
+        center: Vector3<f64>,
+    } -> Cylinder,
+    |form| {
+        let axis = *crate::HalfSpace::new(form.axis, 0.0)?.normal();
+        let axis = UnitVector3::new_unchecked(axis);
+        Cylinder::new(form.radius, form.half_length, &axis, form.center)
+    }
+);
 
 impl Cylinder {
     /// Creates a circular cylinder from its radius (m), half its length (m), the direction of its axis and its center (m), in the

@@ -19,11 +19,27 @@ use nalgebra::{Matrix3, Vector3};
 /// # Ok::<(), carom_geometry::GeometryError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "EllipsoidForm"))]
 pub struct Ellipsoid {
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     semi_axes: Vector3<f64>,
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     center: Vector3<f64>,
+    #[cfg_attr(feature = "serde", serde(skip_serializing))]
     radius: f64,
 }
+
+#[cfg(feature = "serde")]
+crate::stored::read_as!(
+    EllipsoidForm {
+        #[serde(with = "carom_numeric::stored::finite")]
+        semi_axes: Vector3<f64>,
+        #[serde(with = "carom_numeric::stored::finite")]
+        center: Vector3<f64>,
+    } -> Ellipsoid,
+    |form| Ellipsoid::new(form.semi_axes.into(), form.center)
+);
 
 impl Ellipsoid {
     /// Creates an ellipsoid from its semi-axes (m) and its center in the body frame (m).

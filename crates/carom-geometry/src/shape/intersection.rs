@@ -24,10 +24,36 @@ use nalgebra::{Matrix3, Vector3};
 /// # Ok::<(), carom_geometry::GeometryError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "EllipsoidIntersectionForm"))]
 pub struct EllipsoidIntersection {
     parts: Vec<Ellipsoid>,
+    #[cfg_attr(feature = "serde", serde(serialize_with = "write_inner"))]
     body: Convex,
 }
+
+/// Writes the inner point of a body alone: the rest follows from the parts.
+#[cfg(feature = "serde")]
+fn write_inner<S: serde::Serializer>(body: &Convex, to: S) -> Result<S::Ok, S::Error> {
+    carom_numeric::stored::finite::serialize(body.inner(), to)
+}
+
+#[cfg(feature = "serde")]
+crate::stored::read_as!(
+    EllipsoidIntersectionForm {
+        parts: Vec<Ellipsoid>,
+        #[serde(with = "carom_numeric::stored::finite")]
+        body: Vector3<f64>,
+    } -> EllipsoidIntersection,
+    |form| {
+        let mut own = EllipsoidIntersection::new(form.parts)?;
+        if own.parts.iter().any(|part| !(part.level(&form.body) < 1.0)) {
+            return Err(GeometryError::Inconsistent { what: "inner point" });
+        }
+        own.body = own.body.with_inner(form.body);
+        Ok(own)
+    }
+);
 
 impl EllipsoidIntersection {
     /// Creates the body that is the intersection of the given ellipsoids. There must be at least one.

@@ -70,6 +70,8 @@ pub trait SupportMap: fmt::Debug {
 /// Shape of a rigid body: one of the geometric shapes of this crate.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Shape {
     /// Ellipsoid with axes along the body axes.
     Ellipsoid(Ellipsoid),

@@ -24,12 +24,38 @@ use nalgebra::{Matrix3, Vector3};
 /// # Ok::<(), carom_geometry::GeometryError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "PolyhedronForm"))]
 pub struct Polyhedron {
     surface: TriangleMesh,
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     vertices: Vec<Vector3<f64>>,
     convex: bool,
+    #[cfg_attr(feature = "serde", serde(skip_serializing))]
     radius: f64,
 }
+
+#[cfg(feature = "serde")]
+crate::stored::read_as!(
+    PolyhedronForm {
+        surface: TriangleMesh,
+        #[serde(with = "carom_numeric::stored::finite")]
+        vertices: Vec<Vector3<f64>>,
+        convex: bool,
+    } -> Polyhedron,
+    |form| {
+        let own = Polyhedron::from_mesh(form.surface)?;
+        let sorted = |vertices: &[Vector3<f64>]| {
+            let mut entries: Vec<[u64; 3]> = vertices.iter().map(|v| v.map(f64::to_bits).into()).collect();
+            entries.sort_unstable();
+            entries
+        };
+        if own.convex != form.convex || sorted(&own.vertices) != sorted(&form.vertices) {
+            return Err(GeometryError::Inconsistent { what: "convex hull" });
+        }
+        Ok(Polyhedron::assemble(form.vertices, own.surface, own.convex))
+    }
+);
 
 impl Polyhedron {
     /// Creates a convex polyhedron: the convex hull of points in the body frame (m).

@@ -19,10 +19,32 @@ use nalgebra::{Matrix3, Vector3};
 /// # Ok::<(), carom_geometry::GeometryError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(
+        try_from = "RoundedForm<S>",
+        bound(
+            serialize = "S: serde::Serialize",
+            deserialize = "S: serde::Deserialize<'de>"
+        )
+    )
+)]
 pub struct Rounded<S> {
     base: S,
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     radius: f64,
 }
+
+#[cfg(feature = "serde")]
+crate::stored::read_as!(
+    RoundedForm<S> {
+        base: S,
+        #[serde(with = "carom_numeric::stored::finite")]
+        radius: f64,
+    } -> Rounded<S>,
+    |form| Self::new(form.base, form.radius)
+);
 
 impl<S> Rounded<S> {
     /// Creates a rounded body: the body `base` grown by a ball of radius `radius` ≥ 0 (m).

@@ -6,9 +6,33 @@ use nalgebra::{Matrix3, UnitVector3, Vector3};
 /// Line segment between two points of a body. A segment that is grown by a ball ([`Rounded`](crate::Rounded)) is a *capsule*: a
 /// cylinder with a hemisphere at each end.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "SegmentForm"))]
 pub struct Segment {
+    #[cfg_attr(feature = "serde", serde(serialize_with = "write_ends"))]
     ends: [Vector3<f64>; 2],
 }
+
+#[cfg(feature = "serde")]
+fn write_ends<S: serde::Serializer>(ends: &[Vector3<f64>; 2], to: S) -> Result<S::Ok, S::Error> {
+    carom_numeric::stored::finite::serialize(&ends.to_vec(), to)
+}
+
+#[cfg(feature = "serde")]
+crate::stored::read_as!(
+    SegmentForm {
+        #[serde(with = "carom_numeric::stored::finite")]
+        ends: Vec<Vector3<f64>>,
+    } -> Segment,
+    |form| match form.ends[..] {
+        [first, second] => {
+            GeometryError::check_finite("end", first.iter().chain(second.iter()))?;
+            GeometryError::check_positive("half length", &[0.5 * (second - first).norm()])?;
+            Ok(Segment { ends: [first, second] })
+        }
+        _ => Err(GeometryError::Inconsistent { what: "list of ends" }),
+    }
+);
 
 impl Segment {
     /// Creates a line segment from half its length (m), its direction `axis` and its midpoint `center`, in the

@@ -7,12 +7,32 @@ use nalgebra::{Matrix3, Vector3};
 /// Ellipsoid whose axes need not be parallel to the body axes: an [`Ellipsoid`] that is rotated about its center in the body
 /// frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "TurnedEllipsoidForm"))]
 pub struct TurnedEllipsoid {
     /// Ellipsoid in its own axes, centered at the origin.
     base: Ellipsoid,
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     axes: Matrix3<f64>,
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     center: Vector3<f64>,
 }
+
+#[cfg(feature = "serde")]
+crate::stored::read_as!(
+    TurnedEllipsoidForm {
+        base: Ellipsoid,
+        #[serde(with = "carom_numeric::stored::finite")]
+        axes: Matrix3<f64>,
+        #[serde(with = "carom_numeric::stored::finite")]
+        center: Vector3<f64>,
+    } -> TurnedEllipsoid,
+    |form| {
+        let (base, axes, center) = (form.base, form.axes, form.center);
+        So3::from_matrix(&axes).map_err(|_| crate::GeometryError::Inconsistent { what: "axes" })?;
+        Ok(TurnedEllipsoid { base, axes, center })
+    }
+);
 
 impl TurnedEllipsoid {
     /// Creates an ellipsoid that is rotated about its center. `rotation` maps the axes of the ellipsoid to the

@@ -19,9 +19,28 @@ use nalgebra::{Matrix3, Vector3};
 /// # Ok::<(), carom_geometry::GeometryError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(
+        try_from = "UnionForm<S>",
+        bound(
+            serialize = "S: serde::Serialize",
+            deserialize = "S: serde::Deserialize<'de>"
+        )
+    )
+)]
 pub struct Union<S> {
     parts: Vec<S>,
 }
+
+#[cfg(feature = "serde")]
+crate::stored::read_as!(
+    UnionForm<S> {
+        parts: Vec<S>,
+    } -> Union<S>,
+    |form| Self::new(form.parts)
+);
 
 impl<S> Union<S> {
     /// Creates the union of shapes, the parts of one rigid body. There must be at least one.

@@ -46,6 +46,8 @@ use nalgebra::DVector;
 /// proof if there is one.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Membership {
     /// The velocity is a member; the witness proves it.
     Inside(Witness),
@@ -88,10 +90,13 @@ impl Membership {
 /// Result of the comparison of a judged velocity with the set of inelastic frictional outcomes: membership, nearest known
 /// outcome, and distance from that outcome.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct SetVerdict {
     /// Membership: inside, near, outside or unknown.
     pub membership: Membership,
     /// Relative distance to the nearest known member; unknown members may be nearer.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub distance: f64,
     /// Velocity of the nearest known member (n entries). If the member belongs to a continuum of simultaneous
     /// impulses, it satisfies the conditions of sliding and closing within the tolerance of the judgement. All other

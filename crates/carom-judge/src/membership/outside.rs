@@ -7,6 +7,8 @@ use carom_metric::kernel;
 /// the set of outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum OutsideReason {
     /// Violated condition: no contact approaches after the impact.
     Penetrates,

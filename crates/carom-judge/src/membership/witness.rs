@@ -19,6 +19,8 @@ const ROUNDED_SLIDING: f64 = 10.0;
 /// Kind of friction cone that contains the impulses of a [`Witness`], a proof that a velocity belongs to the set of
 /// outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum WitnessCone {
     /// Regular polygon with this number of vertices; the first vertex is in the direction of the first tangent. The
     /// number is 2 in the plane, where the polygon is exact, and 0 without friction.
@@ -30,6 +32,8 @@ pub enum WitnessCone {
 /// Proof that a velocity is an inelastic frictional outcome of an impact, for example a chain of steps that leads to it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Witness {
     /// No contact approaches, and the velocity does not change.
     Separating,
@@ -38,6 +42,7 @@ pub enum Witness {
         /// Friction cone that contains the impulses.
         cone: WitnessCone,
         /// Impulses of each step for the given contact rows, N·s.
+        #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
         steps: Vec<DVector<f64>>,
     },
     /// The sequential law, which solves single impacts one after the other, leads to the velocity, in too many steps

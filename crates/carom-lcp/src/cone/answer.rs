@@ -4,6 +4,8 @@ use crate::LcpStatus;
 
 /// Mode of a frictional contact after the impact: open, sticking or sliding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum ConeMode {
     /// Open contact: no impulse.
     #[default]

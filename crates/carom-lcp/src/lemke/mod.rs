@@ -25,6 +25,8 @@ pub(crate) use search::{basic_solution, signed_solution};
 /// Options of [`Lemke`]'s method for linear complementarity problems: budgets, accuracy and number of attempts.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct LemkeOptions {
     /// Largest number of pivots of all attempts together; the search ends when it is reached. Independently,
     /// the next attempt starts after $2^{n+1}$ pivots of one attempt for n up to 16 (enough for every known
@@ -104,6 +106,8 @@ impl Default for LemkeOptions {
 /// order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Attempt {
     /// No pivot was needed: $q \ge 0$, or the basis from which the solve started is that of the solution.
     Immediate,
@@ -304,6 +308,8 @@ impl LemkeWorkspace {
 /// Lemke, *Bimatrix equilibrium points and mathematical programming*, 1965; Cottle, Pang & Stone,
 /// *The linear complementarity problem*, 1992, Algorithms 4.4.5 and 4.9.3.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Lemke {
     /// Options of the method.
     pub options: LemkeOptions,

@@ -8,6 +8,8 @@ use nalgebra::{DMatrix, DVector};
 /// Stopping criteria of a search for a root of design equations: tolerances, and the largest number of steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct RootOptions {
     /// Largest absolute residual of a root, in the units of the equations. A larger tolerance ends the search earlier, with a
     /// less accurate root.
@@ -62,6 +64,8 @@ carom_numeric::setters!(RootOptions {
 /// Root of design equations, found by [`min_norm_newton`] or [`nearest_root`], with its residual and its distance from the
 /// starting point.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Root {
     /// Unknowns at the root.
     pub unknowns: Vec<f64>,

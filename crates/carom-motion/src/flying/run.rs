@@ -54,6 +54,8 @@ const RESOLVED: f64 = 1e-3;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct ColliderOptions {
     /// Method by which contacts are searched in each step.
     pub search: ContactSearch,
@@ -126,6 +128,8 @@ pub type Event<'e> = hybrid::Event<'e, Grid<'e>, Impact, Infallible>;
 /// Result of a run of a body above a plane: state at the end, reason of the end, and counts.
 #[must_use = "the reason for the end may be an error"]
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct RunEnd {
     /// Reason for the end of the run. If it is [`Ending::Zeno`], `state` is the state at the accumulation point with the gap rate
     /// removed, from which a model of lasting contact can continue.

@@ -51,6 +51,8 @@ const STRIDE: f64 = 1.0 / 4096.0;
 /// Method that finds the first contact of the body with the plane within a time step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum ContactSearch {
     /// Finds the first contact of the path in each step, with the guarantees of this module.
     #[default]

@@ -8,10 +8,13 @@ use nalgebra::DVector;
 
 /// State of a mechanical system in generalized coordinates: time, configuration and momentum.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct State {
     /// Time of the state (s).
     pub time: f64,
     /// Configuration $q$, one entry per coordinate.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub configuration: DVector<f64>,
     /// Discrete momentum $p$, one entry per coordinate.
     pub momentum: Covector,
@@ -21,6 +24,8 @@ pub struct State {
 /// The change of kinetic plus potential energy equals `force_work` − `impact_loss` − `contact_loss`, up to the discretization
 /// error, which is of order two.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Balance {
     /// Energy dissipated by impacts (J).
     pub impact_loss: f64,

@@ -25,6 +25,8 @@ use super::IntegratorError;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct IntegratorOptions {
     /// Largest gap at which a contact counts as touching (in the unit of the gaps). A contact that would rise by less than this
     /// counts as at rest.

@@ -23,6 +23,8 @@ const ROUNDING: f64 = 1e-12;
 /// Result of a run of a [`CollisionIntegrator`]: last state, reason of the end, counts and energy balance.
 #[must_use = "the reason for the end may be an error"]
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct RunEnd {
     /// Reason for the end of the run.
     pub ending: Ending<IntegratorError>,

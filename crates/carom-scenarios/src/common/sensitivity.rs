@@ -10,7 +10,7 @@ pub(crate) fn value(states: &[&str], sensitivity: &Sensitivity) -> Value {
     let parameters: Option<Map<String, Value>> = sensitivity.d_final_d_initial.as_ref().map(|_| {
         let columns = sensitivity.d_final_d_parameters.iter();
         columns
-            .map(|(name, column)| ((*name).to_owned(), json!(column.as_slice())))
+            .map(|(name, column)| (name.to_string(), json!(column.as_slice())))
             .collect()
     });
     let events: Vec<Value> = sensitivity.events.iter().map(event).collect();

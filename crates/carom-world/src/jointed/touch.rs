@@ -18,6 +18,8 @@ use std::collections::BTreeSet;
 /// Specification of contact between jointed bodies: shapes of the bodies, fixed planes, and the pairs that may touch.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct TouchSpec {
     /// Shape of each body in body axes, with the origin at the center of mass; `None` for a body that touches nothing.
     pub shapes: Vec<Option<Shape>>,

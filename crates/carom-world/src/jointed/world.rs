@@ -12,6 +12,8 @@ use nalgebra::Vector3;
 /// Specification of a simulation of jointed bodies: bodies and joints, initial state, time step, and contact.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct JointedSpec {
     /// Bodies, joints and gravity.
     pub multibody: MultibodySpec,
@@ -126,6 +128,8 @@ pub type JointEvent<'e> = hybrid::Event<'e, JointSample<'e>, JointImpact, JointC
 /// Result of a run of jointed bodies: state at the end, reason of the end, counts, and energy balance.
 #[must_use = "the reason for the end may be an error"]
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct JointedEnd {
     /// Reason for the end of the run.
     pub ending: Ending<MotionError>,
@@ -152,8 +156,10 @@ pub struct JointedEnd {
     pub energy_error: f64,
     /// Total impulse (N s) that the ground (first entry), then each body in order (zero for mobile ones), then each plane applied
     /// to the other bodies.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub supports: Vec<Vector3<f64>>,
     /// Smallest gap at impacts and at the ends of steps (m); infinite if nothing can touch.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub lowest_gap: f64,
     /// Largest residual of a joint condition during the run, as a length (m).
     pub residual: f64,

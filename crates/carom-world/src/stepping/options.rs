@@ -117,6 +117,8 @@ impl Stepping {
 
 /// Counts of a time stepping run: steps, contact problems, solver iterations, and contact points.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct StepCounts {
     /// Number of time steps.
     pub n_steps: usize,
@@ -127,6 +129,7 @@ pub struct StepCounts {
     /// Number of contact problems that were solved with softer springs, because they missed the tolerance.
     pub n_softened: usize,
     /// Largest residual of all contact problems.
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]
     pub worst_residual: f64,
     /// Largest number of contact points in a step.
     pub max_contacts: usize,

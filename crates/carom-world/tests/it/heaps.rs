@@ -8,8 +8,7 @@ use carom_lie::So3;
 use carom_motion::hybrid::Ending;
 use carom_variational::State;
 use carom_world::{
-    Event, Executor, Laws, MotionError, OnZeno, RunEnd, Scheme, Serial, SingleLaw, Stepping, World,
-    WorldSpec,
+    Event, Executor, Laws, OnZeno, RunEnd, Scheme, Serial, SingleLaw, Stepping, World, WorldSpec,
 };
 use nalgebra::Vector3;
 
@@ -498,8 +497,8 @@ fn a_rattling_stack_goes_on_in_steps() {
     let stepping = (&Stepping::default(), &Serial as &dyn Executor);
     let end = world.run_or_step(&laws, &limits(0.5), &[], stepping, &mut |_| ());
     assert_eq!(end.ending, Ending::Completed);
-    let reason = end.handed_over.expect("it hands over").reason;
-    assert!(matches!(reason, MotionError::Crowded { .. }), "{reason}");
+    let change = end.handed_over.expect("it hands over");
+    assert_eq!(change.kind, "crowded", "{}", change.message);
     assert!(
         end.balance.energy_error < 1e-3,
         "{:e}",

@@ -13,6 +13,7 @@ from typing import Any
 
 from . import _answer, _expected
 from ._model import INVARIANT, Check, Engine, KitError, Scene, States
+from ._progress import shown
 from ._report import Case, Report
 
 #: Longest time for one scene (s).
@@ -130,7 +131,7 @@ def run(
     cases: list[Case] = []
     answers: dict[str, States] = {}
     try:
-        for name, some in checks.items():
+        for name, some in shown(checks.items(), "scenes"):
             answer = _ask(engine, every[name], about, worker, float(timeout))
             if answer.states is not None:
                 answers[name] = answer.states

@@ -81,7 +81,7 @@ fn error<F: DifferentiableFlight>(
         worst = worst.max((column - jacobian.column(k)).amax() / jacobian.amax());
     }
     for (name, column) in &sensitivity.d_final_d_parameters {
-        let axis = match *name {
+        let axis = match &**name {
             "restitution" => None,
             "gravity_x" => Some(0),
             "gravity_y" => Some(1),
@@ -343,7 +343,7 @@ fn the_discrete_energy_rule_is_differentiated() {
     let names: Vec<_> = sensitivity
         .d_final_d_parameters
         .iter()
-        .map(|p| p.0)
+        .map(|p| &*p.0)
         .collect();
     assert_eq!(names, ["gravity_x", "gravity_y", "gravity_z"]);
     for (axis, (_, column)) in sensitivity.d_final_d_parameters.iter().enumerate() {

@@ -213,7 +213,7 @@ fn restitution_and_gravity_are_parameters() {
     let names: Vec<_> = sensitivity
         .d_final_d_parameters
         .iter()
-        .map(|p| p.0)
+        .map(|p| &*p.0)
         .collect();
     assert_eq!(names, ["restitution", "gravity"]);
     let by_restitution = differences(1e-4, |by| {

@@ -18,6 +18,7 @@ use carom_geometry::{HalfSpace, Shape};
 use carom_motion::hybrid::Ending;
 use carom_motion::sensitivity::Sensitivity;
 use carom_report::Record;
+use std::borrow::Cow;
 
 use carom_motion::flying::{Collider, ColliderOptions, ImpactRule, Trajectory};
 use carom_variational::{
@@ -152,9 +153,9 @@ fn simulate<F: DifferentiableFlight>(
 /// `gravity` acts along -z, so that the derivative changes sign.
 fn by_config(mut sensitivity: Sensitivity) -> Sensitivity {
     let parameters = std::mem::take(&mut sensitivity.d_final_d_parameters);
-    let named = |(name, column): (&'static str, DVector<f64>)| match name {
+    let named = |(name, column): (Cow<'static, str>, DVector<f64>)| match &*name {
         "restitution" => Some((name, column)),
-        "gravity_z" => Some(("gravity", -column)),
+        "gravity_z" => Some(("gravity".into(), -column)),
         _ => None,
     };
     sensitivity.d_final_d_parameters = parameters.into_iter().filter_map(named).collect();

@@ -181,8 +181,8 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
     if let Some(change) = &end.handed_over {
         let change = json!({
             "time": change.time,
-            "kind": change.reason.kind(),
-            "message": change.reason.to_string(),
+            "kind": change.kind,
+            "message": change.message,
         });
         record.results.insert("handed_over".to_owned(), change);
     }
