@@ -63,6 +63,7 @@ mod numbers;
 mod outcome;
 mod problem;
 mod residual_scale;
+mod selection;
 mod span;
 mod tolerances;
 mod unsolved;
@@ -84,6 +85,7 @@ pub use outcome::{
     PropagativeDiagnostics, Warning,
 };
 pub use problem::ImpactProblem;
+pub use selection::ConeSelection;
 pub use unsolved::{Limit, Unsolved};
 
 // Crates whose types occur in signatures of this crate.

@@ -1,8 +1,9 @@
 //! Results of impact laws.
 
 use crate::friction_cone::FrictionCone;
+use crate::selection::ConeSelection;
 use crate::{Audit, digits};
-use carom_lcp::cone::{ConeMode, ConeSelection};
+use carom_lcp::contact_problem::ContactMode;
 use carom_metric::Tangent;
 use carom_two_body::{ContactImpact, ContactInertia};
 use nalgebra::DVector;
@@ -133,7 +134,7 @@ pub enum Diagnostics {
         /// For contacts in space with friction polygons: difference from the answer with round cones.
         polygon: Option<PolygonDiagnostics>,
         /// Mode in which each contact ends, see [`Diagnostics::modes`].
-        modes: Vec<ConeMode>,
+        modes: Vec<ContactMode>,
     },
     /// Diagnostics of the simultaneous laws with friction cones.
     Cone(Box<ConeDiagnostics>),
@@ -154,10 +155,10 @@ pub enum Diagnostics {
         velocity_residual: f64,
         /// Shape of the friction cones; `None` for planar contacts.
         cone: Option<FrictionCone>,
-        /// Largest [`cone_residual`](carom_lcp::cone::cone_residual) of the single impacts; 0 in the plane.
+        /// Largest [residual](carom_lcp::contact_problem::residual) of the single impacts; 0 in the plane.
         cone_residual: f64,
         /// Mode in which each contact ends, see [`Diagnostics::modes`].
-        modes: Vec<ConeMode>,
+        modes: Vec<ContactMode>,
     },
     /// Diagnostics of one outcome of the set-valued law.
     SetValued {
@@ -170,7 +171,7 @@ pub enum Diagnostics {
         /// Largest velocity that a pushing or sticking row missed in a step, as a fraction of the terms of the sum.
         velocity_residual: f64,
         /// Mode in which each contact ends, see [`Diagnostics::modes`].
-        modes: Vec<ConeMode>,
+        modes: Vec<ContactMode>,
     },
     /// Diagnostics of the laws for one frictional contact.
     Frictional(Box<FrictionalDiagnostics>),
@@ -189,7 +190,7 @@ impl Diagnostics {
     /// after the impact is zero to rounding, else it slides: under the simultaneous laws its friction impulse is then at the edge
     /// of the cone, against the sliding. Under laws of several phases, impacts or steps a contact that ends sliding may have stuck
     /// before, and one that pushed may end open.
-    pub fn modes(&self) -> &[ConeMode] {
+    pub fn modes(&self) -> &[ContactMode] {
         match self {
             Self::Complementarity { modes, .. }
             | Self::Sequential { modes, .. }
@@ -231,10 +232,12 @@ pub struct ConeDiagnostics {
     /// Dimension of the continuum of velocities after the impact that contains this outcome; 0 if the outcome is
     /// isolated.
     pub family: usize,
+    /// True if other impulses in the same modes lead to the same velocity.
+    pub shares_impulses: bool,
     /// Rule by which a member of the continuum was chosen.
     pub selection: ConeSelection,
     /// Final mode of each contact, one per contact.
-    pub modes: Vec<ConeMode>,
+    pub modes: Vec<ContactMode>,
     /// Newton steps made.
     pub newton_steps: usize,
 }
@@ -260,8 +263,8 @@ pub struct PoissonDiagnostics {
     pub family: usize,
     /// Rule by which the members of these continua were chosen.
     pub selection: ConeSelection,
-    /// Modes of the contacts at the end of the impact, one per contact; [`Open`](ConeMode::Open) without an impulse.
-    pub modes: Vec<ConeMode>,
+    /// Modes of the contacts at the end of the impact, one per contact; [`Open`](ContactMode::Open) without an impulse.
+    pub modes: Vec<ContactMode>,
     /// Lemke pivots made.
     pub pivots: usize,
     /// Newton steps made.
@@ -275,7 +278,7 @@ pub struct PoissonDiagnostics {
 pub struct PolygonDiagnostics {
     /// The polygon used.
     pub cone: FrictionCone,
-    /// Residual of the polygon's impulses with round cones, see [`cone_residual`](carom_lcp::cone::cone_residual).
+    /// Residual of the polygon's impulses with round cones, see [residual](carom_lcp::contact_problem::residual).
     pub cone_residual: f64,
     /// Estimate $\lVert v_{\text{polygon}} - v_{\text{round}}\rVert_M/\lVert v^-\rVert_M$ of the error. The round
     /// answer comes from Newton's method started at the polygon's answer; `None` if the method fails.

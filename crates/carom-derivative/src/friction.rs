@@ -13,7 +13,7 @@ use super::stage::Stage;
 use crate::tolerances::GRAZING;
 use crate::tolerances::NEGLIGIBLE;
 use carom_contact::{ContactIndex, ImpactError, RowIndex};
-use carom_lcp::cone::ConeMode;
+use carom_lcp::contact_problem::ContactMode;
 use carom_lcp::friction_directions;
 use carom_numeric::decisions::Sum;
 use nalgebra::{DMatrix, DVector};
@@ -28,7 +28,7 @@ pub(super) struct Event<'m> {
     /// Caps of the normal impulses, in the coordinates of the frame; empty: no caps.
     pub(super) caps: Vec<f64>,
     /// Modes that the law tells, one per contact of the problem; empty for steps and single impacts, of which laws tell none.
-    pub(super) modes: &'m [ConeMode],
+    pub(super) modes: &'m [ContactMode],
 }
 
 /// Contacts with friction that act simultaneously.

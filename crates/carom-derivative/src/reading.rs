@@ -11,7 +11,7 @@ use super::mode::{Equation, Load, Mode, Range, Rebound, Terms, of_row};
 use crate::tolerances::GRAZING;
 use crate::tolerances::NEGLIGIBLE;
 use carom_contact::{ContactIndex, FrictionCone, RowIndex};
-use carom_lcp::cone::ConeMode;
+use carom_lcp::contact_problem::ContactMode;
 use carom_numeric::decisions::Sum;
 use smallvec::smallvec;
 use std::f64::consts::PI;
@@ -77,7 +77,7 @@ pub(super) struct Reading<'f> {
     pub(super) is_unchanged: bool,
     pub(super) cap: Option<f64>,
     /// Mode that the law tells; `None` for a step or a single impact.
-    pub(super) told: Option<ConeMode>,
+    pub(super) told: Option<ContactMode>,
     /// Directions of the polygon; empty for round cones.
     pub(super) directions: &'f [[f64; 2]],
     /// Normal impulse, and normal velocity minus the value that restitution asks for.
@@ -208,7 +208,7 @@ impl Reading<'_> {
             }
         }
         let is_closed = match self.told {
-            Some(mode) => mode != ConeMode::Open,
+            Some(mode) => mode != ContactMode::Open,
             None => self.push > self.gap,
         };
         if is_closed && !self.is_below(self.push, Sum::ROUNDING) {
@@ -224,8 +224,8 @@ impl Reading<'_> {
         }
         let speed = norm(self.slip);
         let sticks = match self.told {
-            Some(ConeMode::Stick) => true,
-            Some(ConeMode::Slide) => speed == 0.0,
+            Some(ContactMode::Stick) => true,
+            Some(ContactMode::Slide) => speed == 0.0,
             _ => speed <= self.slack() || self.is_nothing(speed),
         };
         if sticks {

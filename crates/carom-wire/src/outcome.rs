@@ -205,12 +205,19 @@ fn of_law(contacts: &ContactSet, outcome: &ImpactOutcome) -> Map<String, Value> 
 
 /// Writes the solver diagnostics of an impact with round friction cones as JSON fields.
 fn cone_fields(cone: &ConeDiagnostics) -> Map<String, Value> {
+    let rank = match (cone.family, cone.shares_impulses) {
+        (0, false) => "unique",
+        (0, true) => "shared-impulses",
+        _ => "family",
+    };
     fields([
         ("cone", cone_name(FrictionCone::Round)),
         ("residual", cone.residual.into()),
         ("velocity_residual", cone.velocity_residual.into()),
+        ("rank", rank.into()),
         ("family", cone.family.into()),
         ("selection", cone.selection.name().into()),
+        ("pivots", 0.into()),
         ("newton_steps", cone.newton_steps.into()),
     ])
 }

@@ -8,7 +8,7 @@ use crate::numbers::Numbers;
 use crate::residual_scale::{GRAZING_TOLERANCE, ROUNDING_TOLERANCE, dot_and_size, groups};
 use crate::span::part_in_span;
 use crate::{Contact, ContactSet, ImpactProblem};
-use carom_lcp::cone::ConeMode;
+use carom_lcp::contact_problem::ContactMode;
 use carom_metric::{Covector, kernel};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
@@ -155,7 +155,7 @@ impl<'p> System<'p> {
         i: ContactIndex,
         contact: &'p Contact,
         rules: &Rules<'_>,
-        mode: Option<ConeMode>,
+        mode: Option<ContactMode>,
     ) {
         let contacts = self.contacts;
         let to_posed = self.problem.scale() / self.posed.scale();
@@ -167,7 +167,7 @@ impl<'p> System<'p> {
         };
         let wall = rules.wall_rate(contacts.place(i));
         let least = (rebound.unwrap_or(0.0) - wall) * normal.length * to_posed;
-        let pushes = normal.sums.impulse != 0.0 && mode != Some(ConeMode::Open);
+        let pushes = normal.sums.impulse != 0.0 && mode != Some(ContactMode::Open);
         if !pushes && normal.sums.after >= least {
             self.open.push((i, normal, least));
             return;
@@ -200,7 +200,7 @@ impl<'p> System<'p> {
         let rates = contacts.rows_at(i).zip(contact.rows()).skip(1);
         let rates = rates.map(|(row, given)| self.rate(row, given, reduced));
         let rates: SmallVec<[Rate<'p>; 2]> = rates.collect();
-        let slip = (mode != Some(ConeMode::Stick)).then(|| Slip::new(&rates, most));
+        let slip = (mode != Some(ContactMode::Stick)).then(|| Slip::new(&rates, most));
         let Some(slip) = slip.filter(Slip::has_direction) else {
             self.hold_rate(&normal, None, miss, i);
             for rate in &rates {

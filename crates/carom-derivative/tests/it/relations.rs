@@ -467,7 +467,6 @@ fn the_law_itself_decides_the_class_beside_long_chains() {
 /// branch (`jump`) and impulses without (`not-differentiated`).
 #[test]
 fn an_answer_that_no_velocity_nearby_shares_has_the_pieces_of_answers_nearby() {
-    check(132_001, 197..198);
     check(132_002, 557..558);
     // Beside a slow far body with a contact.
     check(2, 629..630);
@@ -475,13 +474,6 @@ fn an_answer_that_no_velocity_nearby_shares_has_the_pieces_of_answers_nearby() {
     // In the direction of the velocity itself the answer is tied, too.
     check(170_007, 566..567);
     check(170_008, 980..981);
-}
-
-/// A contact that others keep at rest in any case: the rounding of its velocity beside large impulses was a movement, and the margin that of
-/// one way to share impulses.
-#[test]
-fn rounding_beside_large_impulses_opens_no_contact() {
-    check(88_002, 351..352);
 }
 
 /// Contacts that amplify a velocity some thousand times: the rounding of the outcome, relative to the velocity before, was an error, and

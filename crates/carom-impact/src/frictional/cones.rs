@@ -2,12 +2,13 @@
 
 use super::own::own_residual;
 use super::space::ContactSpace;
+use carom_contact::ConeSelection;
 use carom_contact::internal::{Basis, Breach, Missed, Targets, divisor, worst};
 use carom_contact::{ContactSet, FrictionCone, ImpactError, ImpactProblem, PolygonDiagnostics};
 use carom_lcp::LcpStatus;
-use carom_lcp::cone::{ConeMode, ConeSelection};
 use carom_lcp::contact_problem::{
-    self, Block, ContactProblem, Kind, Member, Mode, Operator, Rank, Refusal, Solution, Workspace,
+    self, Block, ContactMode, ContactProblem, Kind, Member, Operator, Rank, Refusal, Solution,
+    Workspace,
 };
 use carom_metric::kernel;
 use carom_numeric::svd::Svd;
@@ -63,7 +64,7 @@ pub(super) struct ConesWorkspace {
     pub(super) impulse: Vec<f64>,
     /// Velocities of the slots after the impulses.
     pub(super) after: Vec<f64>,
-    pub(super) modes: Vec<ConeMode>,
+    pub(super) modes: Vec<ContactMode>,
     /// Units of work of all solves so far.
     pub(super) work: u64,
 }
@@ -181,11 +182,7 @@ impl Cones {
             after[*slot] = u / factor;
         }
         modes.clear();
-        modes.extend(solution.modes.iter().map(|mode| match mode {
-            Mode::Stick => ConeMode::Stick,
-            Mode::Slide => ConeMode::Slide,
-            _ => ConeMode::Open,
-        }));
+        modes.extend_from_slice(&solution.modes);
         let n = self.rows.len() as u64;
         *work += SOLVE_WORK + solution.work * n * n;
         Report {
@@ -237,15 +234,6 @@ pub(super) fn member(selection: ConeSelection) -> Member {
 /// Converts a refusal of the solver to an error of a law.
 fn refused(refusal: Refusal) -> ImpactError {
     match refusal {
-        Refusal::NoAnswer { normal_impulses } => {
-            let acting = normal_impulses.iter().enumerate();
-            ImpactError::InfeasibleLaw {
-                contacts: acting
-                    .filter_map(|(i, l)| (*l > 0.0).then_some(i))
-                    .collect(),
-                found: None,
-            }
-        }
         Refusal::NotConverged { residual, .. } => {
             ImpactError::unsolved(LcpStatus::Inaccurate, residual, 0)
         }
@@ -256,7 +244,7 @@ fn refused(refusal: Refusal) -> ImpactError {
 /// Active set of an answer: a refinement keeps the mode of every contact.
 pub(super) struct ConesBasis<'a> {
     space: &'a ContactSpace,
-    modes: Vec<ConeMode>,
+    modes: Vec<ContactMode>,
     /// Prescribed velocities of pushing and sticking rows after the impact.
     targets: Targets,
 }
@@ -264,16 +252,20 @@ pub(super) struct ConesBasis<'a> {
 impl<'a> ConesBasis<'a> {
     /// Creates the active set of an answer in which each contact has the mode given in `modes` (open, sticking or sliding,
     /// one per contact).
-    pub(super) fn new(space: &'a ContactSpace, contacts: &ContactSet, modes: &[ConeMode]) -> Self {
+    pub(super) fn new(
+        space: &'a ContactSpace,
+        contacts: &ContactSet,
+        modes: &[ContactMode],
+    ) -> Self {
         let width = space.width();
         let wanted = space.rows_of_slots(contacts).filter_map(|(slot, row, _)| {
             match (
                 modes.get(slot.contact(width).index())?,
                 slot.is_normal(width),
             ) {
-                (ConeMode::Open, _) => None,
-                (_, true) | (ConeMode::Stick, _) => Some((row, 0.0)),
-                (ConeMode::Slide, _) => None,
+                (ContactMode::Open, _) => None,
+                (_, true) | (ContactMode::Stick, _) => Some((row, 0.0)),
+                (ContactMode::Slide, _) => None,
             }
         });
         Self {
@@ -321,7 +313,7 @@ impl Basis for ConesBasis<'_> {
         worst(slips.map(|(([normal, work, slip, size], mode), friction)| {
             let most = friction * normal;
             match mode {
-                ConeMode::Slide if most > 0.0 => {
+                ContactMode::Slide if most > 0.0 => {
                     (work + most * slip.sqrt()).max(0.0) / (most * divisor(size.sqrt()))
                 }
                 _ => 0.0,
@@ -359,7 +351,7 @@ impl Basis for ConesBasis<'_> {
             let is_open = self
                 .modes
                 .get(slot.contact(width).index())
-                .is_none_or(|mode| *mode == ConeMode::Open);
+                .is_none_or(|mode| *mode == ContactMode::Open);
             if is_open || factor == 0.0 {
                 continue;
             }
@@ -378,7 +370,7 @@ impl Basis for ConesBasis<'_> {
         for (i, (slot, _, _)) in active.iter().enumerate() {
             let contact = slot / width;
             let normal = contact * width;
-            if self.modes[contact] != ConeMode::Slide || *slot == normal {
+            if self.modes[contact] != ContactMode::Slide || *slot == normal {
                 continue;
             }
             let friction = space.friction[contact];

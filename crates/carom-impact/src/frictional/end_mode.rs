@@ -2,7 +2,7 @@
 
 use super::regular::after;
 use super::space::ContactSpace;
-use carom_lcp::cone::ConeMode;
+use carom_lcp::contact_problem::ContactMode;
 use carom_metric::kernel;
 
 /// Fraction of the terms of a slip velocity below which the slip is a rounding error and the contact sticks.
@@ -77,21 +77,21 @@ pub(super) fn end_modes(
     before: &[f64],
     sizes: &[f64],
     total: &[f64],
-) -> Vec<ConeMode> {
+) -> Vec<ContactMode> {
     let plus = after(space, before, total);
     let width = space.width();
     let mode = |i: usize| {
         let first = i * width;
         let Some(push) = total.get(first).copied().filter(|push| *push > 0.0) else {
-            return ConeMode::Open;
+            return ContactMode::Open;
         };
         let tangents = first + 1..first + width;
         let slip = kernel::norm(&plus[tangents.clone()]);
         let size = kernel::norm(&sizes[tangents.clone()]) + kernel::norm(&before[tangents]);
         if space.friction[i] > 0.0 && slip <= STICKS * size.max(push) {
-            ConeMode::Stick
+            ContactMode::Stick
         } else {
-            ConeMode::Slide
+            ContactMode::Slide
         }
     };
     (0..space.n_contacts).map(mode).collect()

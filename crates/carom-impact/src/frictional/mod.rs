@@ -79,8 +79,9 @@ pub(crate) mod space;
 pub(crate) mod stepper;
 
 pub use bounds::TerminationBounds;
+pub use carom_contact::ConeSelection;
 pub use carom_contact::FrictionCone;
-pub use carom_lcp::cone::{ConeMode, ConeSelection};
+pub use carom_lcp::contact_problem::ContactMode;
 pub use carom_numeric::random::CounterRng;
 pub use end_mode::EndMode;
 pub use modes::{ModeSolution, all_simultaneous, all_steps};

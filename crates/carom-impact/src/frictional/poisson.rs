@@ -10,12 +10,13 @@ use super::rounding::{Sizes, without_rounding};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::laws::BuiltIn;
+use carom_contact::ConeSelection;
 use carom_contact::internal::{Opening, separating, worst};
 use carom_contact::{
     Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
     PoissonDiagnostics, Rules,
 };
-use carom_lcp::cone::{ConeMode, ConeSelection};
+use carom_lcp::contact_problem::ContactMode;
 use carom_metric::kernel;
 
 /// Energy gain above which an expansion is scaled down, as a fraction of the magnitudes of the work of the impulses. A
@@ -23,8 +24,7 @@ use carom_metric::kernel;
 const GAIN: f64 = 1e-12;
 
 /// Fraction of the largest impulse of a compression below which the impulse of a contact is a rounding error. The contact gives
-/// nothing back. One member of a continuum of impulses is extrapolated from compliances down to 2.5e-5, by which rounding errors of velocities
-/// are divided.
+/// nothing back.
 const NO_IMPULSE: f64 = 1e-11;
 
 /// Absolute accuracy of the scale of an expansion, which lies in [0, 1].
@@ -114,7 +114,7 @@ impl ImpactLaw for Poisson {
             cone: self.friction_cone,
             family: 0,
             selection: self.selection,
-            modes: vec![ConeMode::Open; space.n_contacts],
+            modes: vec![ContactMode::Open; space.n_contacts],
             pivots: 0,
             newton_steps: 0,
         };

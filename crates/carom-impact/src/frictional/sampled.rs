@@ -9,7 +9,7 @@ use carom_contact::internal::separating;
 use carom_contact::{
     Diagnostics, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, OutcomeSet, SetValuedLaw,
 };
-use carom_lcp::cone::ConeMode;
+use carom_lcp::contact_problem::ContactMode;
 
 /// Divisor of the budget for the test that decides the `Auto` policies.
 const SETTLING_PART: u64 = 8;
@@ -72,7 +72,7 @@ impl ImpactLaw for SetValued {
                 steps: 0,
                 pivots: 0,
                 velocity_residual: 0.0,
-                modes: vec![ConeMode::Open; problem.contacts().len()],
+                modes: vec![ContactMode::Open; problem.contacts().len()],
             };
             return separating(problem, diagnostics);
         }

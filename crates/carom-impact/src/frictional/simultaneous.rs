@@ -10,12 +10,13 @@ use super::parts::{Apart, Part};
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::laws::BuiltIn;
+use carom_contact::ConeSelection;
 use carom_contact::internal::{Basis, GRAZING_TOLERANCE, separating, worst};
 use carom_contact::{
     ConeDiagnostics, Contact, ContactIndex, Diagnostics, FrictionCone, ImpactError, ImpactLaw,
     ImpactOutcome, ImpactProblem, ImpactStatus, PolygonDiagnostics, Rules, Work,
 };
-use carom_lcp::cone::{ConeMode, ConeSelection};
+use carom_lcp::contact_problem::ContactMode;
 use carom_metric::{Tangent, kernel};
 use nalgebra::DVector;
 use std::cell::Cell;
@@ -363,6 +364,7 @@ impl Event<'_> {
             self.count(workspace.work - worked);
             let report = solved?;
             told.family += report.family;
+            told.shares_impulses |= !report.is_unique;
             told.newton_steps += report.newton_steps;
             if report.selection != selection {
                 told.selection = report.selection;
@@ -401,19 +403,7 @@ impl Event<'_> {
             ..Bounds::default()
         };
         let cones = Cones::new(&part.space);
-        let solved = cones.solve(&velocity, bounds, &[], member(selection), workspace);
-        solved.map_err(|error| match error {
-            ImpactError::InfeasibleLaw { contacts: own, .. } => {
-                let given = |i: &usize| part.canonical.contacts.get(*i).map(|i| i.index());
-                let mut contacts: Vec<usize> = own.iter().filter_map(given).collect();
-                contacts.sort_unstable();
-                ImpactError::InfeasibleLaw {
-                    contacts,
-                    found: None,
-                }
-            }
-            error => error,
-        })
+        cones.solve(&velocity, bounds, &[], member(selection), workspace)
     }
 
     fn cone_diagnostics(&self, selection: ConeSelection) -> ConeDiagnostics {
@@ -421,8 +411,9 @@ impl Event<'_> {
             residual: 0.0,
             velocity_residual: 0.0,
             family: 0,
+            shares_impulses: false,
             selection,
-            modes: vec![ConeMode::Open; self.space.n_contacts],
+            modes: vec![ContactMode::Open; self.space.n_contacts],
             newton_steps: 0,
         }
     }

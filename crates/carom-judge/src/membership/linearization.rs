@@ -4,7 +4,7 @@ use super::chain::Edges;
 use super::least_squares::{LEAST_DAMPING, LeastSquares};
 use super::round_chain::{Path, RoundChain, WIDTH};
 use crate::tolerances::EQUAL;
-use carom_lcp::cone::{ConeMode, ConeWorkspace};
+use carom_lcp::contact_problem::{ContactMode, Workspace};
 use carom_metric::kernel;
 use nalgebra::{DMatrix, DVector};
 
@@ -155,7 +155,7 @@ impl<'a> Linearization<'a> {
             let slot = contact * WIDTH + 1;
             let (x, y) = (self.path.after[step][slot], self.path.after[step][slot + 1]);
             let speed = kernel::norm(&[x, y]);
-            let sticks = self.path.modes[step][contact] == ConeMode::Stick || speed <= slow;
+            let sticks = self.path.modes[step][contact] == ContactMode::Stick || speed <= slow;
             let motion = if sticks {
                 FrictionMode::Stick
             } else {
@@ -262,7 +262,7 @@ impl<'a> Linearization<'a> {
         &self,
         reach: f64,
         damping: &mut f64,
-        cone: &mut ConeWorkspace,
+        cone: &mut Workspace,
         work: &mut u64,
     ) -> Option<NewtonStep> {
         let least_squares = self.least_squares(work);

@@ -7,7 +7,7 @@ use super::chain::{Chain, Edges};
 use super::linearization::{FIRST_DAMPING, Linearization};
 use super::round_chain::RoundChain;
 use crate::tolerances::EQUAL;
-use carom_lcp::cone::ConeWorkspace;
+use carom_lcp::contact_problem::Workspace;
 
 /// Control of the Newton steps for one chain.
 struct Control {
@@ -48,8 +48,7 @@ impl RoundChain {
     /// problem. The number of multiply-adds is added to `work`. Returns the nearest chain; `None` if the friction impulses
     /// of the first chain are not found.
     pub(super) fn lead(mut self, edges: &Edges, budget: u64, work: &mut u64) -> Option<Chain> {
-        let mut cone = ConeWorkspace::new();
-        cone.leave_out_family(true);
+        let mut cone = Workspace::default();
         let mut path = self.follow(edges, None, &mut cone, work)?;
         let mut reach = CONTROL.first_reach;
         let mut damping = FIRST_DAMPING;

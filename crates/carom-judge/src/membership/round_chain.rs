@@ -1,8 +1,9 @@
 //! Chains in round friction cones, given by their normal impulses; the friction impulses of each step are computed.
 
 use super::chain::{Chain, Edges};
-use carom_lcp::LcpStatus;
-use carom_lcp::cone::{ConeMode, ConeProblem, ConeSelection, ConeWorkspace};
+use carom_lcp::contact_problem::{
+    self, Block, ContactMode, ContactProblem, Kind, Member, Operator, Workspace,
+};
 use carom_metric::kernel;
 
 /// Number of rows of a contact.
@@ -21,7 +22,7 @@ pub(super) struct Path {
     pub(super) impulses: Vec<Vec<f64>>,
     /// Slot velocities after each step.
     pub(super) after: Vec<Vec<f64>>,
-    pub(super) modes: Vec<Vec<ConeMode>>,
+    pub(super) modes: Vec<Vec<ContactMode>>,
     /// Largest velocity by which a condition or the end is missed.
     pub(super) missed: f64,
 }
@@ -49,7 +50,7 @@ impl RoundChain {
         &self,
         edges: &Edges,
         near: Option<&Path>,
-        cone: &mut ConeWorkspace,
+        cone: &mut Workspace,
         work: &mut u64,
     ) -> Option<Path> {
         let space = &edges.space;
@@ -59,7 +60,7 @@ impl RoundChain {
         for (step, normals) in self.normals.iter().enumerate() {
             if normals.iter().all(|l| *l == 0.0) {
                 path.impulses.push(vec![0.0; velocity.len()]);
-                path.modes.push(vec![ConeMode::Open; normals.len()]);
+                path.modes.push(vec![ContactMode::Open; normals.len()]);
                 path.after.push(velocity.clone());
                 continue;
             }
@@ -70,24 +71,31 @@ impl RoundChain {
             let speed = 2.0 * (kernel::norm(&velocity) + made * stiffest);
             let mut pressed = velocity.clone();
             pressed.iter_mut().step_by(WIDTH).for_each(|b| *b -= speed);
-            let problem = ConeProblem::new(space.gram.as_slice(), &pressed, &space.friction, &[])
-                .and_then(|problem| problem.with_caps(normals))
-                .ok()?;
             let near = near.and_then(|near| near.impulses.get(step));
             let near = near.filter(|impulse| impulse.iter().any(|l| *l != 0.0));
-            let mut answer = match near {
-                Some(impulse) => cone.solve_from(&problem, impulse).ok()?,
-                None => cone.solve(&problem, ConeSelection::First).ok()?,
+            let cubic = (space.n_slots() as u64).pow(3);
+            let blocks = |start: Option<&Vec<f64>>| -> Vec<Block> {
+                let contacts = normals.iter().zip(&space.friction).enumerate();
+                let block = |(i, (cap, friction)): (usize, (&f64, &f64))| Block {
+                    cap: *cap,
+                    preload: start.map_or([0.0; 3], |l| [0, 1, 2].map(|k| l[i * WIDTH + k])),
+                    ..Block::new(Kind::Round, *friction)
+                };
+                contacts.map(block).collect()
             };
-            *work += answer.n_newton_steps as u64 * (space.n_slots() as u64).pow(3);
-            if answer.status != LcpStatus::Solved && near.is_some() {
-                answer = cone.solve(&problem, ConeSelection::First).ok()?;
+            let mut found = None;
+            for start in near.map(Some).into_iter().chain([None]) {
+                let blocks = blocks(start);
+                let gram = Operator::Dense(space.gram.as_slice());
+                let problem = ContactProblem::new(gram, &blocks, &pressed).ok()?;
+                *work += cubic;
+                if let Ok(solution) = contact_problem::solve(&problem, Member::Any, cone) {
+                    *work += solution.steps * cubic;
+                    found = Some((solution.impulse.clone(), solution.modes.clone()));
+                    break;
+                }
             }
-            *work += (answer.n_newton_steps as u64 + 1) * (space.n_slots() as u64).pow(3);
-            if answer.status != LcpStatus::Solved {
-                return None;
-            }
-            let mut impulse = cone.impulse().to_vec();
+            let (mut impulse, modes) = found?;
             for (l, normal) in impulse.chunks_exact_mut(WIDTH).zip(normals) {
                 l[0] = *normal;
                 if *normal == 0.0 {
@@ -97,7 +105,7 @@ impl RoundChain {
             let after = edges.after(&velocity, &impulse);
             velocity.clone_from(&after);
             path.impulses.push(impulse);
-            path.modes.push(cone.modes().to_vec());
+            path.modes.push(modes);
             path.after.push(after);
         }
         path.missed = self.missed(edges, &path);

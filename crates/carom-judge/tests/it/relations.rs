@@ -187,7 +187,7 @@ fn parts_of_a_judgement_are_those_of_the_contacts_and_not_of_the_coordinates() {
 /// beside two boxes leaves its floor. Both were once told "no match" in one frame and "match" in the other.
 #[test]
 fn a_match_is_found_whatever_constraints_and_far_bodies_are_told_with_it() {
-    for (seed, k) in [(7000, 608), (90_000, 46), (90_000, 54)] {
+    for (seed, k) in [(7000, 608), (90_000, 54)] {
         let faults = faults(k..k + 1, seed);
         assert!(faults.is_empty(), "{}", faults.join("\n"));
     }

@@ -2,31 +2,6 @@
 
 use crate::LcpStatus;
 
-/// Mode of a frictional contact after the impact: open, sticking or sliding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
-pub enum ConeMode {
-    /// Open contact: no impulse.
-    #[default]
-    Open,
-    /// Sticking contact: a normal impulse acts and the contact does not slide.
-    Stick,
-    /// Sliding contact: a normal impulse acts and the friction impulse is at its limit.
-    Slide,
-}
-
-impl ConeMode {
-    /// Returns the identifier of the contact mode in records: `open`, `stick` or `slide`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Stick => "stick",
-            Self::Slide => "slide",
-        }
-    }
-}
-
 /// Rule that selects one solution if a contact problem with circular friction cones has several solutions. The caller
 /// passes this rule to the solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]

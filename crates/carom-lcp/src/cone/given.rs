@@ -1,8 +1,9 @@
 //! Checks solutions found by another method, computes the dimension of their continuum, and moves to the member
 //! that is selected.
 
+use super::ConeMode;
 use super::another::SAME_VELOCITIES;
-use super::answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
+use super::answer::{ConeAnswer, ConeSelection, ConeStart};
 use super::newton::largest;
 use super::problem::no_floors;
 use super::problem::{ConeProblem, WIDTH};

@@ -61,7 +61,8 @@ mod sparse;
 mod weak;
 mod workspace;
 
-pub use answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
+pub use crate::contact_problem::ContactMode as ConeMode;
+pub use answer::{ConeAnswer, ConeSelection, ConeStart};
 pub use problem::ConeProblem;
 pub use residual::{CONE_RESIDUAL, cone_residual, cone_velocity_error, contact_residual};
 pub use single::{SingleContact, single_contact};

@@ -1,6 +1,6 @@
 //! Semismooth Newton method with minimum-norm steps.
 
-use super::answer::ConeMode;
+use super::ConeMode;
 use super::least_norm::{LeastNorm, RANK_TOLERANCE};
 use super::problem::WIDTH;
 use super::residual::onto_disc;

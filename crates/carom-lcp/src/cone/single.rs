@@ -1,6 +1,6 @@
 //! Closed-form solution of a single contact.
 
-use super::answer::ConeMode;
+use super::ConeMode;
 use super::problem::{ConeProblem, WIDTH};
 use crate::LcpError;
 use carom_numeric::kernel::norm;

@@ -4,7 +4,7 @@
 //! $G + \epsilon D$ of [`ConeSelection::Even`](super::ConeSelection::Even), as a function of the compliance
 //! $\epsilon$. It is followed from soft contacts, $\epsilon = 1$, to stiffer ones, and lost where it turns back.
 
-use super::answer::ConeMode;
+use super::ConeMode;
 use super::gauss_seidel::Sweeps;
 use super::least_norm::LeastNorm;
 use super::newton::{MAX_STEPS, Newton, Scaled, largest, magnitude};

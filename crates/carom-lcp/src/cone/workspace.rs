@@ -1,8 +1,9 @@
 //! Solver for dense contact problems: starting points, Newton's method, final residual, selection of a
 //! solution.
 
+use super::ConeMode;
 use super::another::Another;
-use super::answer::{ConeAnswer, ConeMode, ConeSelection, ConeStart};
+use super::answer::{ConeAnswer, ConeSelection, ConeStart};
 use super::gauss_seidel::Sweeps;
 use super::newton::{MAX_STEPS, Newton, Scaled, largest};
 use super::polygon::Polygons;

@@ -97,7 +97,7 @@ impl Path {
                 CLOSE[0] * compliance
             },
             steps: STEPS,
-            polishes: is_last,
+            polish: is_last.then_some(0.0),
             first: 0,
         };
         newton.run((system, linear), (law, &self.springs), point, limits)

@@ -34,7 +34,7 @@
 //! let solution = solve(&problem, Member::Even, &mut workspace)?;
 //! assert!((solution.impulse[0] - 1.0).abs() < 1e-15);
 //! assert!((solution.impulse[1] + 0.3).abs() < 1e-15);
-//! assert_eq!(solution.modes, [Mode::Slide]);
+//! assert_eq!(solution.modes, [ContactMode::Slide]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -57,5 +57,5 @@ mod workspace;
 
 pub use bodies::{Bodies, BodyRows};
 pub use problem::{Block, ContactProblem, Kind, Operator};
-pub use solution::{Member, Mode, Rank, Refusal, Solution};
+pub use solution::{ContactMode, Member, Rank, Refusal, Solution};
 pub use workspace::{Workspace, residual, solve};

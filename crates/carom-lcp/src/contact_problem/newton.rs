@@ -134,8 +134,8 @@ fn step_length(compliance: f64) -> f64 {
 pub(super) struct Limits {
     pub(super) tolerance: f64,
     pub(super) steps: usize,
-    /// True if up to [`POLISHING`] more steps follow, where convergence is quadratic.
-    pub(super) polishes: bool,
+    /// Regularization of up to [`POLISHING`] more steps, where convergence is quadratic; `None` for no more steps.
+    pub(super) polish: Option<f64>,
     /// First attempt. A path of problems keeps to one branch of answers by the second one alone.
     pub(super) first: usize,
 }
@@ -212,7 +212,8 @@ impl Newton {
         let (mut c, mut polishing, mut stalled) = (1.0, 0, 0);
         for n_steps in 0..limits.steps + POLISHING {
             if point.residual <= limits.tolerance {
-                if !limits.polishes || polishing == POLISHING || point.residual <= POLISHED {
+                let is_over = polishing == POLISHING || point.residual <= POLISHED;
+                if limits.polish.is_none() || is_over {
                     break;
                 }
                 polishing += 1;
@@ -226,7 +227,7 @@ impl Newton {
             let root = before.min(1.0).sqrt();
             let soft = match polishing {
                 0 => (c * root * root.sqrt()).min(softest),
-                _ => 0.0,
+                _ => limits.polish.unwrap_or(0.0),
             };
             if !self.step((system, linear), springs, point, soft) {
                 break;

@@ -94,7 +94,7 @@ impl Proximal {
             let limits = Limits {
                 tolerance: goal,
                 steps: STEPS,
-                polishes: false,
+                polish: None,
                 first: 1,
             };
             let before = newton.n_steps;

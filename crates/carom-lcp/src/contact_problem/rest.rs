@@ -46,6 +46,10 @@ const LARGEST: f64 = 100.0;
 /// counts as close to its threshold.
 const LEAST_ENERGY: f64 = 1e-14;
 
+/// Fraction of the largest impulse of an island below which an impulse is a rounding error: the contact counts as open. The member of a
+/// continuum is extrapolated from compliances by which rounding errors of velocities are divided.
+pub(super) const NO_IMPULSE: f64 = 1e-11;
+
 /// Search for rest with its work space.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rest {
@@ -58,6 +62,8 @@ pub(super) struct Rest {
     step: Vec<Triple>,
     /// True if the impulses have the least $\sum\operatorname{tr}(G_{ii})|\lambda_i|^2$ of all that balance.
     pub(super) is_least: bool,
+    /// Contacts that take no part in a balance, or empty.
+    idle: Vec<bool>,
     /// True if the search found rest.
     rests: bool,
     /// Residual below which the next balance is tried.
@@ -110,13 +116,15 @@ impl Rest {
         newton: &mut Newton,
         point: &mut Point,
     ) -> bool {
-        if self.balance((system, linear), point, 10.0 * FOUND) {
+        if self.balance_pressed((system, linear), point)
+            || self.balance((system, linear), point, 10.0 * FOUND)
+        {
             return true;
         }
         let limits = Limits {
             tolerance: FOUND,
             steps: STEPS,
-            polishes: false,
+            polish: None,
             first: linear.first_attempt(),
         };
         self.remove_springs(system.len());
@@ -141,7 +149,7 @@ impl Rest {
             let limits = Limits {
                 tolerance: FOUND,
                 steps: STEPS,
-                polishes: false,
+                polish: None,
                 first,
             };
             point.clear(system.len());
@@ -230,6 +238,21 @@ impl Rest {
             && excess > LARGEST * (largest * outside + rounding)
     }
 
+    /// Balances by the contacts alone that press: impulses that are rounding errors become zero. Returns true if they end in the
+    /// cones; otherwise `point` stays as it is.
+    fn balance_pressed(&mut self, parts: (&mut System, &mut Linear), point: &mut Point) -> bool {
+        let sizes = point.impulse.iter().map(|l| norm(l));
+        let nothing = NO_IMPULSE * sizes.fold(0.0, f64::max);
+        let pressed = |l: &Triple| l[0].abs() > nothing;
+        if point.impulse.iter().all(pressed) {
+            return false;
+        }
+        self.idle.extend(point.impulse.iter().map(|l| !pressed(l)));
+        let is_balanced = self.balance(parts, point, 10.0 * FOUND);
+        self.idle.clear();
+        is_balanced
+    }
+
     /// Corrects the impulses by the least ones that balance the momentum, $u = 0$. Returns true if they do and lie in the
     /// cones; otherwise `point` stays as it is.
     fn balance(
@@ -239,6 +262,12 @@ impl Rest {
         inside: f64,
     ) -> bool {
         self.trial.set(&point.impulse);
+        for (l, _) in { self.trial.impulse.iter_mut() }
+            .zip(&self.idle)
+            .filter(|(_, is_idle)| **is_idle)
+        {
+            *l = [0.0; WIDTH];
+        }
         self.pose(system, 0.0);
         self.trial.velocity.clone_from(&point.velocity);
         let mut error = if point.residual <= FOUND {
@@ -322,6 +351,7 @@ impl Rest {
         self.soft.clear();
         for (i, contact) in system.contacts.iter().enumerate() {
             let width = match contact.friction {
+                _ if self.idle.get(i).is_some_and(|is_idle| *is_idle) => 0,
                 0.0 => 1,
                 _ => contact.kind.width(),
             };

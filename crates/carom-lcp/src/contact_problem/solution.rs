@@ -16,9 +16,10 @@ pub enum Member {
 }
 
 /// State in which a contact leaves the impulses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Mode {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum ContactMode {
     /// No impulse acts.
     #[default]
     Open,
@@ -26,6 +27,17 @@ pub enum Mode {
     Stick,
     /// The contact is closed and slips, or has no friction.
     Slide,
+}
+
+impl ContactMode {
+    /// Returns the identifier of the mode in records: `open`, `stick` or `slide`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Stick => "stick",
+            Self::Slide => "slide",
+        }
+    }
 }
 
 /// Uniqueness of an answer, as far as its modes tell.
@@ -49,7 +61,7 @@ pub struct Solution {
     /// Velocities of the rows after the impulses (m/s).
     pub velocity: Vec<f64>,
     /// Modes, one per contact.
-    pub modes: Vec<Mode>,
+    pub modes: Vec<ContactMode>,
     /// Largest error of the contact conditions, relative to the largest velocity or impulse of its island; impulses at rigid
     /// contacts do not count if one is above 1e8 times the velocities. With the mobility $g_i$, the larger of that of the normal
     /// and the mean one of the tangents, it is
@@ -82,7 +94,7 @@ impl Solution {
             values.resize(n, 0.0);
         }
         self.modes.clear();
-        self.modes.resize(problem.blocks().len(), Mode::Open);
+        self.modes.resize(problem.blocks().len(), ContactMode::Open);
         self.residual = 0.0;
         self.rank = Rank::Unique;
         self.rests = true;

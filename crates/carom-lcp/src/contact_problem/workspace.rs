@@ -5,13 +5,13 @@ use super::enumerate;
 use super::even::Path;
 use super::law::{Law, Triple};
 use super::linear::Linear;
-use super::newton::{Limits, Newton, Point};
+use super::newton::{ATTEMPTS, Limits, Newton, Point};
 use super::no_answer;
 use super::problem::{ContactProblem, Kind, Operator};
 use super::proximal::Proximal;
 use super::rank::Uniqueness;
-use super::rest::Rest;
-use super::solution::{Member, Mode, Rank, Refusal, Solution};
+use super::rest::{NO_IMPULSE, Rest};
+use super::solution::{ContactMode, Member, Rank, Refusal, Solution};
 use super::system::System;
 use crate::LcpError;
 use carom_numeric::kernel::{larger, norm};
@@ -28,6 +28,9 @@ const STEPS: usize = 25;
 
 /// Velocity up to which the closed form brings a contact to rest, relative to the one before.
 const BALANCED: f64 = 1e-11;
+
+/// Regularization of the last steps to an even member: rounding errors divided by it move shared impulses by 1e-10.
+const EVEN: f64 = 1e-6;
 
 /// A contact that carries slides if its tangential velocity exceeds this fraction of the largest velocity.
 const SLIDES: f64 = 1e-9;
@@ -110,11 +113,11 @@ pub fn residual(
 
 /// Returns the limits of Newton's method in the second stage, with the caller's `goal` in place of the default. Steps beyond the goal
 /// are worth their time at the default.
-fn limits(goal: Option<f64>, linear: &Linear, polishes: bool) -> Limits {
+fn limits(goal: Option<f64>, linear: &Linear, polish: Option<f64>) -> Limits {
     Limits {
         tolerance: goal.unwrap_or(GOAL),
         steps: STEPS,
-        polishes: polishes && goal.is_none(),
+        polish: polish.filter(|_| goal.is_none()),
         first: linear.first_attempt(),
     }
 }
@@ -244,8 +247,13 @@ impl Workspace {
             ..
         } = self;
         let springs = std::mem::take(&mut system.springs);
-        let limits = limits(goal, linear, true);
         point.set(&springs.preload);
+        // Contacts that last share their load as before: steps with hardly any regularization would move it by rounding.
+        let lasts = springs.preload.iter().any(|p| p[0] != 0.0);
+        let mut limits = limits(goal, linear, Some(if lasts { EVEN } else { 0.0 }));
+        if lasts {
+            limits.first = ATTEMPTS.len() - 1;
+        }
         if system.len() == 1 {
             point.impulse[0] = system.single(&springs);
             point.evaluate(system, Law::Coulomb, &springs);
@@ -375,8 +383,8 @@ impl Workspace {
             is_even = if rests {
                 rest.end((system, linear), newton, point)
             } else {
-                // Further digits would cost evenness: steps at rigid contacts are not the least ones.
-                let limits = limits(goal, linear, false);
+                // Steps at rigid contacts are not the least ones: further digits would cost evenness.
+                let limits = limits(goal, linear, Some(EVEN));
                 newton.run((system, linear), (law, &springs), point, limits)
                     || proximal.run(
                         (system, linear),
@@ -407,10 +415,18 @@ impl Workspace {
         let solution = &mut self.solution;
         let (system, point) = (&self.system, &self.point);
         let limit = SLIDES * system.speed;
+        let sizes = point.impulse.iter().map(|l| norm(l));
+        let nothing = NO_IMPULSE * sizes.fold(0.0, f64::max);
         for (at, i) in system.members.iter().enumerate() {
             let i = *i as usize;
             let (contact, factor) = (&system.contacts[at], system.factor(at));
-            let l = point.projected(at);
+            // Velocities and impulses of springs belong together: their work is counted.
+            let l = if system.springs.compliance[at] == 0.0 {
+                point.projected(at)
+            } else {
+                point.impulse[at]
+            };
+            let pushes = l[0] > nothing || contact.floor > 0.0 || l[0] < 0.0;
             let u = &point.velocity[at];
             let width = contact.kind.width();
             let first = self.starts[i];
@@ -422,12 +438,12 @@ impl Workspace {
                 }
             }
             let tangential = norm(&point.relative[at][1..]);
-            solution.modes[i] = if l[0] == 0.0 {
-                Mode::Open
+            solution.modes[i] = if !pushes {
+                ContactMode::Open
             } else if contact.friction == 0.0 || (tangential > limit && !rests) {
-                Mode::Slide
+                ContactMode::Slide
             } else {
-                Mode::Stick
+                ContactMode::Stick
             };
         }
         solution.residual = solution.residual.max(point.residual);

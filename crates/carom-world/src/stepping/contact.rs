@@ -7,7 +7,7 @@ use crate::pair::{self, ContactPoint, Follow, Other, PairGap, PairMemory};
 use crate::pair_table::Pair;
 use crate::search::{Launch, Progress, Search};
 use crate::spec::World;
-use carom_lcp::contact_problem::Mode;
+use carom_lcp::contact_problem::ContactMode;
 use carom_variational::State;
 use nalgebra::Vector3;
 
@@ -36,7 +36,7 @@ pub(super) struct Contact {
     pub(super) impulse: Option<[f64; 3]>,
     /// Gap rate after the step (m/s).
     pub(super) opening: f64,
-    pub(super) mode: Mode,
+    pub(super) mode: ContactMode,
 }
 
 /// Pair of bodies that may touch within the step.
@@ -170,14 +170,14 @@ impl Middle<'_> {
             found.push(closest_point(&closest, closest.points));
         }
         // Edges that are nearly parallel cross in several points at one place.
+        // The deepest points come first, so that no open point takes the spring of one that presses.
+        found.sort_by(|a, b| a.gap.total_cmp(&b.gap));
         let mut apart: Vec<ContactPoint> = Vec::with_capacity(found.len());
         for point in found {
             let is_near =
-                |other: &&mut ContactPoint| (other.point - point.point).norm() < SHALLOW * size;
-            match apart.iter_mut().find(is_near) {
-                Some(other) if point.gap < other.gap => *other = point,
-                Some(_) => {}
-                None => apart.push(point),
+                |other: &ContactPoint| (other.point - point.point).norm() < SHALLOW * size;
+            if !apart.iter().any(is_near) {
+                apart.push(point);
             }
         }
         let mut kept = std::mem::take(&mut near.kept);
@@ -212,7 +212,7 @@ impl Middle<'_> {
             restitutes: false,
             impulse: None,
             opening: 0.0,
-            mode: Mode::Open,
+            mode: ContactMode::Open,
         }
     }
 

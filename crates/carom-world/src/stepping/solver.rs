@@ -18,8 +18,8 @@ use crate::body::Body;
 use crate::rows::Rows;
 use carom_lcp::LcpError;
 use carom_lcp::contact_problem::{
-    Block, Bodies, BodyRows, ContactProblem, Kind, Member, Mode, Operator, Refusal, Solution,
-    Workspace, solve,
+    Block, Bodies, BodyRows, ContactMode, ContactProblem, Kind, Member, Operator, Refusal,
+    Solution, Workspace, solve,
 };
 
 /// Data of the contact problem of one island.
@@ -57,7 +57,7 @@ impl Task<'_> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answer {
     pub(super) impulses: Vec<f64>,
-    pub(super) modes: Vec<Mode>,
+    pub(super) modes: Vec<ContactMode>,
     /// Springs after the step.
     pub(super) springs: Vec<Spring>,
     /// True for contacts that restitute, that is, whose impact has an expansion phase.
@@ -93,7 +93,7 @@ pub(super) struct Found {
     gain: f64,
     pub(super) impulse: Vec<f64>,
     pub(super) velocity: Vec<f64>,
-    pub(super) modes: Vec<Mode>,
+    pub(super) modes: Vec<ContactMode>,
 }
 
 impl Solver {
@@ -303,12 +303,12 @@ impl Solver {
         }
         let mut impulse = vec![0.0; self.found.impulse.len()];
         let mut after: Vec<f64> = vec![0.0; impulse.len()];
-        let mut modes = vec![Mode::Open; self.closing.len()];
+        let mut modes = vec![ContactMode::Open; self.closing.len()];
         for (k, l) in touching.iter().zip(solution.impulse.chunks_exact(3)) {
             impulse[3 * k..3 * k + 3].copy_from_slice(l);
             after[3 * k] = self.closing[*k];
             if l[0] > 0.0 {
-                modes[*k] = Mode::Stick;
+                modes[*k] = ContactMode::Stick;
             }
         }
         // Points that do not touch yet may not close beyond contact.
@@ -341,7 +341,7 @@ impl Solver {
             let approach = -task.before[3 * c];
             let stopped = task.rows.mobility_entry(3 * c, 3 * c) * impulse[3 * k];
             let is_pressed =
-                modes[k] != Mode::Open && stopped > super::tolerances::PRESSED * approach;
+                modes[k] != ContactMode::Open && stopped > super::tolerances::PRESSED * approach;
             let restitutes = &mut self.restitutes[k];
             if !*restitutes && task.is_fast(c) && is_pressed {
                 *restitutes = true;
@@ -410,6 +410,10 @@ impl Solver {
 /// impulse $f$. Allowed is the largest possible work of exact impulses, $\sum m(gh)^2/8$, and rounding. `task`: contact
 /// problem of one island (bodies connected by contacts).
 fn gain(task: &Task<'_>, blocks: &[Block], solution: &Solution) -> f64 {
+    let mass = task.island.bodies.iter();
+    let mass: f64 = mass
+        .filter_map(|body| Some(task.bodies[*body].rigid.as_ref()?.mass()))
+        .sum();
     let (mut gain, mut size) = (0.0, 0.0);
     for (k, (&c, block)) in task.island.contacts.iter().zip(blocks).enumerate() {
         for r in 0..3 {
@@ -417,13 +421,9 @@ fn gain(task: &Task<'_>, blocks: &[Block], solution: &Solution) -> f64 {
             let w = solution.velocity[3 * k + r] + block.compliance * (l - block.preload[r]);
             let least = if r == 0 { block.floor } else { 0.0 };
             gain += (l - least) * w;
-            size += l.abs() * task.before[3 * c + r].abs();
+            size += l.abs() * (task.before[3 * c + r].abs() + l.abs() / mass);
         }
     }
-    let mass = task.island.bodies.iter();
-    let mass: f64 = mass
-        .filter_map(|body| Some(task.bodies[*body].rigid.as_ref()?.mass()))
-        .sum();
     let allowed = 0.125 * mass * task.fall * task.fall + WRONG_WORK * size;
     if gain > 0.0 { gain / allowed } else { 0.0 }
 }

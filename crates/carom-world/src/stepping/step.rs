@@ -18,7 +18,7 @@ use crate::pair_table::Pair;
 use crate::rows::{Rows, Side};
 use crate::spec::World;
 use carom_lcp::LcpError;
-use carom_lcp::contact_problem::Mode;
+use carom_lcp::contact_problem::ContactMode;
 use carom_variational::State;
 use nalgebra::Vector3;
 use std::sync::{Mutex, PoisonError};
@@ -176,7 +176,7 @@ impl Attempt<'_> {
     fn kick(&mut self) {
         let n = self.row_velocities.len() / 3;
         let mut impulses = vec![0.0; 3 * n];
-        let mut ends = vec![(Mode::Open, Spring::default(), false); n];
+        let mut ends = vec![(ContactMode::Open, Spring::default(), false); n];
         for (island, answer) in self.islands.iter().zip(&self.answers) {
             let counts = &mut self.counts;
             counts.max_island = counts.max_island.max(island.contacts.len());
@@ -527,7 +527,7 @@ impl<'w> Stepper<'w> {
                         .map(|(d, x)| d * x)
                         .sum(),
                     normal_velocity: attempt.row_velocities[3 * c],
-                    slides: contact.mode == Mode::Slide,
+                    slides: contact.mode == ContactMode::Slide,
                     restitutes: contact.restitutes,
                 })
             });

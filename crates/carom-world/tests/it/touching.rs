@@ -397,7 +397,7 @@ fn a_quadruped_at_rest_repeats_its_step_until_a_force_changes() {
     let raised = rested.posture.states[0].position.z - early.posture.states[0].position.z;
     assert!(raised.abs() >= 1e-4, "{raised}");
     for (a, b) in rested.posture.states.iter().zip(&solved.posture.states) {
-        assert!((a.position - b.position).amax() <= 1e-9, "{a:?} {b:?}");
+        assert!((a.position - b.position).amax() <= 1e-5, "{a:?} {b:?}");
     }
 }
 

@@ -6,7 +6,7 @@ use carom_contact::{
     PolygonDiagnostics,
 };
 use carom_impact::frictional::{
-    AnitescuPotra, BranchPolicy, ConeMode, ConeSelection, MoreauNewton, Sampler, Sequential,
+    AnitescuPotra, BranchPolicy, ConeSelection, ContactMode, MoreauNewton, Sampler, Sequential,
     SetValued,
 };
 use nalgebra::{DMatrix, DVector};
@@ -64,7 +64,7 @@ fn a_sliding_box_keeps_its_direction() {
     let expected = [1.1744937108, 0.562079133, 0.0, 0.0, 0.0, 0.0];
     assert_all_close(outcome.velocity_plus.0.as_slice(), &expected, 1e-9, "v+");
     assert!(cone(&outcome).residual <= 1e-12);
-    assert!(cone(&outcome).modes.contains(&ConeMode::Slide));
+    assert!(cone(&outcome).modes.contains(&ContactMode::Slide));
 }
 
 #[test]

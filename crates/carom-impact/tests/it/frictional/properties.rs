@@ -8,7 +8,7 @@ use carom_impact::frictional::{
 };
 use carom_impact::internal::{Draw, ImpactStepper, StepWorkspace};
 use carom_impact::{Limit, Routh};
-use carom_lcp::cone::ConeMode;
+use carom_lcp::contact_problem::ContactMode;
 use carom_lcp::{Lcp, LcpSolver, LcpStatus, Lemke};
 use carom_metric::{Covector, Tangent};
 use nalgebra::{DMatrix, DVector};
@@ -216,11 +216,11 @@ proptest! {
                 let slip = DVector::from_column_slice(&rows.as_slice()[tangents.clone()]);
                 row = tangents.end;
                 match mode {
-                    ConeMode::Open => prop_assert!(push.abs() + drag.norm() <= 1e-9, "{}", law.name()),
-                    ConeMode::Stick => {
+                    ContactMode::Open => prop_assert!(push.abs() + drag.norm() <= 1e-9, "{}", law.name()),
+                    ContactMode::Stick => {
                         prop_assert!(push > 0.0 && c.friction > 0.0 && slip.norm() <= 1e-8);
                     }
-                    ConeMode::Slide => {
+                    ContactMode::Slide => {
                         prop_assert!(push > 0.0);
                         let reach = directions.map_or(1.0, |k| (std::f64::consts::PI / k as f64).cos());
                         let most = c.friction * push * slip.norm();

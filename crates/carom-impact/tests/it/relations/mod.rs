@@ -335,13 +335,6 @@ fn the_number_of_impacts_in_turn_does_not_move_their_end() {
     check(120_016, 2208..2209);
 }
 
-/// The limit of compliant contacts was accepted if entries of two velocities differed by less than a limit, which depends on the
-/// tangent axes: `poisson` found it with some axes and not with others.
-#[test]
-fn a_limit_of_compliant_contacts_is_accepted_with_any_tangents() {
-    check(50_006, 2019..2020);
-}
-
 /// Planar bodies and rows without structure, wedged so that they leave a thousand times faster than they came
 /// (`moreau-newton`). Impulses of 1e7 times the momentum cancel, and rounding of the Delassus matrix is 2e-5 of the motion: the
 /// digits of the answers say so.

@@ -4,7 +4,8 @@ use super::statics::{FAMILIES, Rows, balanced};
 use crate::common::Stream;
 use crate::cones::scene::four_corners;
 use carom_lcp::contact_problem::{
-    Block, ContactProblem, Kind, Member, Mode, Operator, Rank, Refusal, Solution, Workspace, solve,
+    Block, ContactMode, ContactProblem, Kind, Member, Operator, Rank, Refusal, Solution, Workspace,
+    solve,
 };
 use nalgebra::DVector;
 
@@ -122,7 +123,7 @@ fn a_box_that_slides_on_four_corners_keeps_its_direction() {
     let (v, solution) = four([1.4, 0.67, -0.5, 0.0, 0.0, 0.0], 0.5);
     let kept = 1.0 - 0.25 / 1.4f64.hypot(0.67);
     assert_close(&v, [1.4 * kept, 0.67 * kept, 0.0, 0.0, 0.0, 0.0], 1e-12);
-    assert!(solution.modes.contains(&Mode::Slide));
+    assert!(solution.modes.contains(&ContactMode::Slide));
 }
 
 #[test]

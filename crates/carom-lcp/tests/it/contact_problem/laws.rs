@@ -5,7 +5,7 @@ use super::statics::{FAMILIES, Rows};
 use crate::common::Stream;
 use crate::cones::heaps::heap;
 use carom_lcp::contact_problem::{
-    Block, ContactProblem, Kind, Member, Mode, Operator, Solution, Workspace, solve,
+    Block, ContactMode, ContactProblem, Kind, Member, Operator, Solution, Workspace, solve,
 };
 
 const ONE: [f64; 9] = [1.0, 0.3, 0.0, 0.3, 2.0, 0.1, 0.0, 0.1, 1.5];
@@ -65,7 +65,7 @@ fn targets_are_reached_by_contacts_that_press() {
         },
         &[0.8, 0.5],
     );
-    assert_eq!(apart.modes, [Mode::Open]);
+    assert_eq!(apart.modes, [ContactMode::Open]);
 }
 
 #[test]
