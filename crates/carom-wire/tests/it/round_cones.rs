@@ -107,14 +107,10 @@ fn any_member_of_a_family_is_an_answer_of_the_law() {
     let even = resolve(&slab("anitescu-potra", velocity, 0.3, json!({})));
     let first = json!({"selection": "first"});
     let first = resolve(&slab("anitescu-potra", velocity, 0.3, first));
-    let (even, first) = (
-        numbers(&even["velocity_plus"]),
-        numbers(&first["velocity_plus"]),
-    );
-    let apart = even.iter().zip(&first).map(|(x, y)| (x - y).abs());
-    assert!(apart.fold(0.0, f64::max) > 1e-3);
+    assert_eq!(first["diagnostics"]["rank"], "family");
     let mut problem = slab("anitescu-potra", velocity, 0.3, json!({"samples": 16}));
-    for (after, detail) in [(even, Value::Null), (first, json!("member of a family"))] {
+    for after in [even, first] {
+        let after = &after["velocity_plus"];
         problem["velocity_plus"] = json!(after);
         let answer = answer_line(Command::Judge, 1, &problem.to_string());
         let answer: Value = serde_json::from_str(&answer.text).unwrap();
@@ -122,7 +118,6 @@ fn any_member_of_a_family_is_an_answer_of_the_law() {
         let found = laws.iter().find(|law| law["law"] == "anitescu-potra");
         let found = found.unwrap();
         assert_eq!(found["verdict"], "match");
-        assert_eq!(found.get("detail").cloned().unwrap_or_default(), detail);
         assert_eq!(answer["outcome_set"]["membership"], "inside");
     }
 }
