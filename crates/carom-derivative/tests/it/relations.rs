@@ -467,7 +467,6 @@ fn the_law_itself_decides_the_class_beside_long_chains() {
 /// branch (`jump`) and impulses without (`not-differentiated`).
 #[test]
 fn an_answer_that_no_velocity_nearby_shares_has_the_pieces_of_answers_nearby() {
-    check(132_002, 557..558);
     // Beside a slow far body with a contact.
     check(2, 629..630);
     check(180_004, 344..345);
