@@ -32,6 +32,9 @@ use std::fmt::Debug;
 
 type Done = Result<(), Box<dyn Error>>;
 
+/// Names of fields and whether a number lies in their range.
+type Ranges<'a> = &'a [(&'static str, fn(f64) -> bool)];
+
 /// Names of the options whose fields were tried, and a line for each number that was taken or refused without a name.
 #[derive(Default)]
 struct Tried {
@@ -41,13 +44,24 @@ struct Tried {
 
 impl Tried {
     /// Puts senseless and large numbers into each field. `run` must refuse them and name the field, unless the number is in
-    /// the field's range in `ranges`. `others` are the fields that have no setter of the usual form.
+    /// the field's range in `ranges`.
     fn options<T: Clone + Debug>(
         &mut self,
         options: &T,
         fields: &[Field<T>],
+        ranges: Ranges<'_>,
+        run: impl Fn(&T) -> Done,
+    ) {
+        self.options_with(options, fields, &[], ranges, run);
+    }
+
+    /// Tries options as [`options`](Self::options) does. `others` are the fields that have no setter of the usual form.
+    fn options_with<T: Clone + Debug>(
+        &mut self,
+        options: &T,
+        fields: &[Field<T>],
         others: &[Field<T>],
-        ranges: &[(&str, fn(f64) -> bool)],
+        ranges: Ranges<'_>,
         run: impl Fn(&T) -> Done,
     ) {
         let path = std::any::type_name::<T>();
@@ -110,7 +124,7 @@ fn lcp(tried: &mut Tried) {
         Lemke::default().with_options(options.clone()).solve(&lcp)?;
         Ok(())
     };
-    let ranges: &[(_, fn(f64) -> bool)] = &[
+    let ranges: Ranges<'_> = &[
         ("max_pivots", ANY),
         ("max_work", ANY),
         ("refine_above", |x| (0.0..1.0).contains(&x)),
@@ -119,27 +133,22 @@ fn lcp(tried: &mut Tried) {
     tried.options(
         &LemkeOptions::default(),
         LemkeOptions::FIELDS,
-        &[],
         ranges,
         lemke,
     );
-    tried.options(&Lemke::default(), Lemke::FIELDS, &[], &[], |lemke| {
+    tried.options(&Lemke::default(), Lemke::FIELDS, &[], |lemke| {
         Ok(lemke.solve(&lcp).map(drop)?)
     });
-    tried.options(&Auto::default(), Auto::FIELDS, &[], &[], |auto| {
+    tried.options(&Auto::default(), Auto::FIELDS, &[], |auto| {
         Ok(auto.solve(&lcp).map(drop)?)
     });
     let ranges = &[("max_solutions", COUNT), ("max_work", ANY)];
-    tried.options(
-        &Enumerate::default(),
-        Enumerate::FIELDS,
-        &[],
-        ranges,
-        |all| Ok(all.all(lcp.view()).map(drop)?),
-    );
+    tried.options(&Enumerate::default(), Enumerate::FIELDS, ranges, |all| {
+        Ok(all.all(lcp.view()).map(drop)?)
+    });
     let ranges = &[("tolerance", TOLERANCE), ("acceptable", TOLERANCE)];
     let (options, fields) = (SparseConeOptions::default(), SparseConeOptions::FIELDS);
-    tried.options(&options, fields, &[], ranges, |options| {
+    tried.options(&options, fields, ranges, |options| {
         let nothing = SparseConeProblem::of_bodies();
         Ok(SparseConeWorkspace::new()
             .solve_from(&nothing, &[], options)
@@ -185,20 +194,18 @@ fn laws(tried: &mut Tried) {
         }),
         ("tangents", |_, _| None),
     ];
-    let others_ranges: &[(_, fn(f64) -> bool)] =
-        &[ranges[0], ranges[1], ("normal", f64::is_finite)];
-    tried.options(
+    let others_ranges: Ranges<'_> = &[ranges[0], ranges[1], ("normal", f64::is_finite)];
+    tried.options_with(
         &contact(2),
         Contact::FIELDS,
         others,
         others_ranges,
-        |contact| Ok(floor(contact.clone(), 2).map(drop)?),
+        |contact| floor(contact.clone(), 2).map(drop),
     );
     let ranges = &[("restitution", UNIT)];
     tried.options(
         &NonholonomicNewton::default(),
         NonholonomicNewton::FIELDS,
-        &[],
         ranges,
         |law| Ok(law.resolve(&floor(smooth(), 2)?).map(drop)?),
     );
@@ -206,10 +213,10 @@ fn laws(tried: &mut Tried) {
         NonholonomicProjectedNewton::default(),
         NonholonomicProjectedNewton::FIELDS,
     );
-    tried.options(&options, fields, &[], ranges, |law| {
+    tried.options(&options, fields, ranges, |law| {
         Ok(law.resolve(&floor(smooth(), 2)?).map(drop)?)
     });
-    let ranges: &[(_, fn(f64) -> bool)] = &[
+    let ranges: Ranges<'_> = &[
         ("max_impacts", ANY),
         ("max_nodes", ANY),
         ("samples", |x| (1.0..=1e6).contains(&x)),
@@ -218,7 +225,6 @@ fn laws(tried: &mut Tried) {
     tried.options(
         &Propagative::default(),
         Propagative::FIELDS,
-        &[],
         ranges,
         |law| {
             let problem = floor(smooth(), 2)?;
@@ -226,14 +232,11 @@ fn laws(tried: &mut Tried) {
             Ok(law.resolve_all(&problem).map(drop)?)
         },
     );
+}
+
+fn frictional_laws(tried: &mut Tried) {
     let ranges = &[("max_impacts", ANY)];
-    tried.options(
-        &Sequential::default(),
-        Sequential::FIELDS,
-        &[],
-        ranges,
-        law(2),
-    );
+    tried.options(&Sequential::default(), Sequential::FIELDS, ranges, law(2));
     let ranges = &[
         ("impulse_step", POSITIVE),
         ("samples", COUNT),
@@ -245,7 +248,6 @@ fn laws(tried: &mut Tried) {
     tried.options(
         &SetValued::default().with_max_work(WORK),
         SetValued::FIELDS,
-        &[],
         ranges,
         |law| {
             let problem = floor(contact(2), 2)?;
@@ -257,25 +259,17 @@ fn laws(tried: &mut Tried) {
         &AnitescuPotra::default(),
         AnitescuPotra::FIELDS,
         &[],
-        &[],
         law(2),
     );
-    tried.options(
-        &MoreauNewton::default(),
-        MoreauNewton::FIELDS,
-        &[],
-        &[],
-        law(2),
-    );
-    tried.options(&Poisson::default(), Poisson::FIELDS, &[], &[], law(2));
-    tried.options(&Plastic::default(), Plastic::FIELDS, &[], &[], law(2));
-    tried.options(&Routh::default(), Routh::FIELDS, &[], &[], law(3));
-    tried.options(&TwoBody::default(), TwoBody::FIELDS, &[], &[], law(3));
+    tried.options(&MoreauNewton::default(), MoreauNewton::FIELDS, &[], law(2));
+    tried.options(&Poisson::default(), Poisson::FIELDS, &[], law(2));
+    tried.options(&Plastic::default(), Plastic::FIELDS, &[], law(2));
+    tried.options(&Routh::default(), Routh::FIELDS, &[], law(3));
+    tried.options(&TwoBody::default(), TwoBody::FIELDS, &[], law(3));
     let ranges = &[("tolerance", TOLERANCE)];
     tried.options(
         &ImpactOptions::default(),
         ImpactOptions::FIELDS,
-        &[],
         ranges,
         |options| {
             law(3)(&Routh::default().with_options(*options))?;
@@ -292,7 +286,6 @@ fn laws(tried: &mut Tried) {
     tried.options(
         &JudgeOptions::default().with_max_work(WORK),
         JudgeOptions::FIELDS,
-        &[],
         ranges,
         |options| {
             let velocity = Tangent::from_slice(&[2.0, 0.0]);
@@ -334,7 +327,6 @@ fn motion(tried: &mut Tried) {
     tried.options(
         &RootOptions::default(),
         RootOptions::FIELDS,
-        &[],
         ranges,
         |options| Ok(nearest_root(&Circle, &[3.0, 4.0], &[1.0, 1.0], options).map(drop)?),
     );
@@ -345,7 +337,6 @@ fn motion(tried: &mut Tried) {
     tried.options(
         &ColliderOptions::default(),
         ColliderOptions::FIELDS,
-        &[],
         ranges,
         |options| {
             let shape = Ellipsoid::sphere(0.1, Vector3::zeros())?;
@@ -375,7 +366,7 @@ fn motion(tried: &mut Tried) {
         ("indeterminacy_nodes", ANY),
     ];
     let (options, fields) = (IntegratorOptions::default(), IntegratorOptions::FIELDS);
-    tried.options(&options, fields, &[], ranges, |options| {
+    tried.options(&options, fields, ranges, |options| {
         let (balls, law) = (BallsOnLine::new(&[1.0, 1.0], 0.1)?, Propagative::default());
         let integrator = CollisionIntegrator::new(&balls, &law)?.with_options(*options)?;
         let start = integrator.state(0.0, &[0.0, 1.2], &[2.0, 0.0])?;
@@ -385,36 +376,30 @@ fn motion(tried: &mut Tried) {
         )
     });
     // A world without bodies is at rest.
-    let ranges: &[(_, fn(f64) -> bool)] = &[("duration", |x| x >= 0.0), ("impacts", ANY)];
-    tried.options(
-        &Limits::duration(1.0),
-        Limits::FIELDS,
-        &[],
-        ranges,
-        |limits| {
-            let surface = Surface {
-                friction: 0.5,
-                restitution: 0.5,
-                collide: true,
-            };
-            let world = World::new(&WorldSpec::new(
-                vec![],
-                vec![],
-                Vector3::zeros(),
-                1e-3,
-                surface,
-            ))?;
-            let laws = Laws {
-                single: SingleLaw::TwoBody(ImpactOptions::default()),
-                several: &|_| Box::new(Poisson::default()),
-                on_zeno: OnZeno::Rest,
-            };
-            match world.run(&laws, limits, &[], &mut |_| ()).ending {
-                Ending::Stopped(error) => Err(error.into()),
-                _ => Ok(()),
-            }
-        },
-    );
+    let ranges: Ranges<'_> = &[("duration", |x| x >= 0.0), ("impacts", ANY)];
+    tried.options(&Limits::duration(1.0), Limits::FIELDS, ranges, |limits| {
+        let surface = Surface {
+            friction: 0.5,
+            restitution: 0.5,
+            collide: true,
+        };
+        let world = World::new(&WorldSpec::new(
+            vec![],
+            vec![],
+            Vector3::zeros(),
+            1e-3,
+            surface,
+        ))?;
+        let laws = Laws {
+            single: SingleLaw::TwoBody(ImpactOptions::default()),
+            several: &|_| Box::new(Poisson::default()),
+            on_zeno: OnZeno::Rest,
+        };
+        match world.run(&laws, limits, &[], &mut |_| ()).ending {
+            Ending::Stopped(error) => Err(error.into()),
+            _ => Ok(()),
+        }
+    });
 }
 
 fn joints(tried: &mut Tried) {
@@ -427,7 +412,7 @@ fn joints(tried: &mut Tried) {
         ("rest", |c, x| Some(c.with_spring(1.0, x))),
         ("actuator", |_, _| None),
     ];
-    let ranges: &[(_, fn(f64) -> bool)] = &[
+    let ranges: Ranges<'_> = &[
         ("position", f64::is_finite),
         ("velocity", f64::is_finite),
         ("lower", |x| x < 2e300),
@@ -451,7 +436,7 @@ fn joints(tried: &mut Tried) {
         Ok(Multibody::new(&spec).map(drop)?)
     };
     let (coordinate, fields) = (CoordinateSpec::default(), CoordinateSpec::FIELDS);
-    tried.options(&coordinate, fields, others, ranges, |coordinate| {
+    tried.options_with(&coordinate, fields, others, ranges, |coordinate| {
         build(&hinge(coordinate))
     });
 }
@@ -464,6 +449,7 @@ fn numbers_out_of_range_are_refused_by_name() {
     let mut tried = Tried::default();
     lcp(&mut tried);
     laws(&mut tried);
+    frictional_laws(&mut tried);
     motion(&mut tried);
     joints(&mut tried);
     assert!(tried.faults.is_empty(), "{:#?}", tried.faults);
