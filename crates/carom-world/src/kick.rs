@@ -3,16 +3,20 @@
 //! With the contact velocities $w = q + W\Lambda$ of all rows, where $W$ is the mobility matrix, $q$ the velocities without
 //! impulses and $\Lambda$ the impulses, each contact has $0 \le \Lambda_n \perp w_n \ge 0$. It either sticks, $w_t = 0$ with
 //! $\lvert\Lambda_t\rvert\le\mu\Lambda_n$, or slides with $\Lambda_t = -\mu\Lambda_n\hat u$ along the slip direction
-//! $\hat u = w_t/\lvert w_t\rvert$, or along a prescribed one. [`carom_lcp::cone`] solves this problem, from the impulses of the
-//! kick before.
+//! $\hat u = w_t/\lvert w_t\rvert$, or along a prescribed one. [`carom_lcp::contact_problem`] solves this problem, from the
+//! impulses of the kick before.
 
-use carom_lcp::cone::{ConeProblem, ConeWorkspace, cone_velocity_error};
+use carom_lcp::contact_problem::{
+    self, Block, ContactProblem, Kind, Member, Operator, Refusal, Solution, Workspace,
+};
 use nalgebra::Vector2;
 use std::cell::{Cell, RefCell};
 
-/// Velocity error, as a fraction of the largest velocity, at which the search for impulses ends. Newton's method usually ends
-/// at 1e-15.
+/// Velocity error, as a fraction of the largest velocity, from which on a contact outside the working set closes.
 const ACCURATE: f64 = 1e-11;
+
+/// Residual up to which the impulses before are kept to the bit: with the rounding errors of every kick, what stands would creep.
+const KEPT: f64 = 1e-15;
 
 /// Velocity error, as a fraction of the largest velocity, up to which impulses are still accepted: it does not change a step
 /// noticeably.
@@ -66,7 +70,7 @@ pub(crate) struct Work {
     done: Cell<u64>,
     /// Largest amount of work; kicks beyond it fail without a search for a solution.
     limit: u64,
-    workspace: RefCell<ConeWorkspace>,
+    workspace: RefCell<Workspace>,
 }
 
 impl Default for Work {
@@ -134,40 +138,53 @@ impl Kick<'_> {
     /// Solves the contact problem of all contacts together, from the initial `impulses`. Returns false if the velocity error
     /// exceeds the fraction `accepted` of `scale`, the largest contact velocity (m/s).
     fn solve_at_once(&self, impulses: &mut [f64], scale: f64, accepted: f64) -> bool {
-        let coefficient = |(mu, law): &(f64, Friction)| match law {
-            Friction::Frictionless => 0.0,
-            _ => *mu,
+        let block = |(contact, (friction, law)): (usize, &(f64, Friction))| {
+            let start = &impulses[3 * contact..3 * contact + 3];
+            let (kind, friction) = match law {
+                Friction::Frictionless => (Kind::Round, 0.0),
+                Friction::Against(slip) => (Kind::Against([slip.x, slip.y]), *friction),
+                Friction::Coulomb => (Kind::Round, *friction),
+            };
+            Block {
+                preload: [start[0], start[1], start[2]],
+                ..Block::new(kind, friction)
+            }
         };
-        let slip = |(_, law): &(f64, Friction)| match law {
-            Friction::Against(slip) => Some([slip.x, slip.y]),
-            _ => None,
-        };
-        let friction: Vec<f64> = self.friction.iter().map(coefficient).collect();
-        let slips: Vec<Option<[f64; 2]>> = self.friction.iter().map(slip).collect();
-        let problem = ConeProblem::new(self.mobility, self.velocity, &friction, &[])
-            .and_then(|problem| problem.with_slips(&slips));
-        let Ok(problem) = problem else {
+        let blocks: Vec<Block> = self.friction.iter().enumerate().map(block).collect();
+        let mobility = Operator::Dense(self.mobility);
+        let Ok(problem) = ContactProblem::new(mobility, &blocks, self.velocity) else {
             return false;
+        };
+        // A first kick takes the even answer; later ones continue from the impulses before.
+        let member = match impulses.iter().any(|l| *l != 0.0) {
+            true => Member::Near,
+            false => Member::Even,
         };
         let mut workspace = self.work.workspace.borrow_mut();
-        let tolerance = ACCURATE * scale + self.noise;
-        let Ok(answer) = workspace.solve_near(&problem, impulses, tolerance) else {
-            return false;
-        };
-        // A Newton step factorizes and evaluates several trial points.
-        let rows = self.rows();
-        self.work
-            .add(answer.n_newton_steps * rows * rows * (rows + ROW_WORK));
-        let found = workspace.impulse();
-        let Ok(error) = cone_velocity_error(&problem, found) else {
-            return false;
-        };
-        // Written in this order so that NaN fails.
-        let is_found = error <= accepted * scale + self.noise;
-        if is_found {
-            impulses.copy_from_slice(found);
+        workspace.set_goal(self.noise / scale);
+        if member == Member::Near {
+            let still = contact_problem::residual(&problem, impulses, &mut workspace);
+            if still.is_ok_and(|residual| residual <= KEPT) {
+                return true;
+            }
         }
-        is_found
+        let mut keep = |solution: &Solution| {
+            let rows = self.rows();
+            // A Newton step factorizes and evaluates.
+            self.work
+                .add(solution.steps as usize * rows * rows * (rows + ROW_WORK));
+            impulses.copy_from_slice(&solution.impulse);
+            true
+        };
+        match contact_problem::solve(&problem, member, &mut workspace) {
+            Ok(solution) => keep(solution),
+            Err(Refusal::NotConverged { residual, best })
+                if residual <= accepted + self.noise / scale =>
+            {
+                keep(&best)
+            }
+            Err(_) => false,
+        }
     }
 
     /// Solves the contact problem with a working set: a few contacts that may have impulses. Contacts outside it that would close

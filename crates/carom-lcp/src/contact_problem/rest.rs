@@ -101,6 +101,18 @@ impl Rest {
         found
     }
 
+    /// Changes the impulses of `point` by the least ones that balance the momentum. Returns true if they do and lie in the cones;
+    /// otherwise `point` stays as it is.
+    pub(super) fn keep(
+        &mut self,
+        (system, linear): (&mut System, &mut Linear),
+        point: &mut Point,
+    ) -> bool {
+        system.velocity_after(&point.impulse, &mut point.velocity);
+        point.residual = 0.0;
+        self.balance((system, linear), point, INSIDE)
+    }
+
     /// Makes all contacts rigid.
     fn remove_springs(&mut self, n: usize) {
         self.rigid.compliance.clear();

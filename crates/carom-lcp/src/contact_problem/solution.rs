@@ -9,6 +9,9 @@ pub enum Member {
     /// Rest, if impulses in the cones balance the momentum; then the limit of equally compliant contacts.
     #[default]
     Even,
+    /// The answer that is found from the pre-loads, without an examination of its uniqueness: rest if the least change of the
+    /// pre-loads balances the momentum inside the cones.
+    Near,
     /// The first answer that is found, without a search for rest.
     First,
     /// The first answer, without an examination of its uniqueness.

@@ -39,8 +39,8 @@ const SLIDES: f64 = 1e-9;
 /// symbolic factors of the last pattern.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
-    /// Residual at which a search ends, if it is not [`GOAL`].
-    goal: Option<f64>,
+    /// Residual at which a search ends, if it is above [`GOAL`].
+    goal: f64,
     pub(super) system: System,
     pub(super) linear: Linear,
     pub(super) newton: Newton,
@@ -113,11 +113,11 @@ pub fn residual(
 
 /// Returns the limits of Newton's method in the second stage, with the caller's `goal` in place of the default. Steps beyond the goal
 /// are worth their time at the default.
-fn limits(goal: Option<f64>, linear: &Linear, polish: Option<f64>) -> Limits {
+fn limits(goal: f64, linear: &Linear, polish: Option<f64>) -> Limits {
     Limits {
-        tolerance: goal.unwrap_or(GOAL),
+        tolerance: goal.max(GOAL),
         steps: STEPS,
-        polish: polish.filter(|_| goal.is_none()),
+        polish: polish.filter(|_| goal <= GOAL),
         first: linear.first_attempt(),
     }
 }
@@ -137,14 +137,10 @@ impl Workspace {
         true
     }
 
-    /// Returns the work space with another residual at which a search ends, in place of 1e-12. Searches for rest and for the
-    /// even member stay as accurate as they are.
-    #[must_use]
-    pub fn with_goal(self, goal: f64) -> Self {
-        Self {
-            goal: Some(goal),
-            ..self
-        }
+    /// Sets the residual at which searches end, if it is above 1e-12. Searches for rest and for the even member stay as accurate as
+    /// they are.
+    pub fn set_goal(&mut self, goal: f64) {
+        self.goal = goal;
     }
 
     fn solve(&mut self, problem: &ContactProblem<'_>, member: Member) -> Result<(), Refusal> {
@@ -158,7 +154,7 @@ impl Workspace {
             self.linear.begin(&mut self.system);
             let rests = self.solve_island(member);
             self.refuse_targets(problem)?;
-            if member != Member::Any && !self.select(member, rests) {
+            if matches!(member, Member::Even | Member::First) && !self.select(member, rests) {
                 self.refuse_several(problem)?;
             }
             self.write(rests);
@@ -265,7 +261,7 @@ impl Workspace {
                 return rests;
             }
         }
-        let can_rest = member == Member::Even
+        let can_rest = matches!(member, Member::Even | Member::Near)
             && springs.compliance.iter().all(|r| *r == 0.0)
             && system.contacts.iter().all(|c| {
                 c.target == 0.0
@@ -273,7 +269,12 @@ impl Workspace {
                     && c.cap == f64::INFINITY
                     && !matches!(c.kind, Kind::Against(_))
             });
-        if can_rest && rest.find((system, linear), (newton, proximal), point) {
+        let rests = can_rest
+            && match member {
+                Member::Near => rest.keep((system, linear), point),
+                _ => rest.find((system, linear), (newton, proximal), point),
+            };
+        if rests {
             point.evaluate(system, Law::Coulomb, &springs);
             let is_good = point.residual <= limits.tolerance
                 || newton.run((system, linear), (Law::Coulomb, &springs), point, limits);
