@@ -6,7 +6,7 @@
 
 #[path = "../../crates/carom-lcp/tests/it/common/mod.rs"]
 mod common;
-#[path = "../../crates/carom-lcp/tests/it/cones/scene.rs"]
+#[path = "../../crates/carom-lcp/tests/it/scenes/scene.rs"]
 #[allow(dead_code)]
 mod scene;
 
@@ -14,7 +14,7 @@ use carom_contact::{Contact, ContactSet, FrictionCone, ImpactProblem};
 use carom_impact::frictional::{Sampler, SetValued};
 use carom_impact::internal::Draw;
 use carom_judge::bounds::{OuterBounds, Relaxation};
-use carom_lcp::cone::{ConeSelection, ConeWorkspace};
+use carom_lcp::contact_problem::{Member, Workspace, solve};
 use carom_lcp::{ContactLcp, ContactRows, Lemke, LemkeOptions, LemkeWorkspace};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_numeric::block_lu::BlockLu;
@@ -57,19 +57,15 @@ fn one() -> Scene {
 }
 
 /// Name, problem, and whether the even member of a family is wanted.
-fn cases() -> Vec<(&'static str, Posed, ConeSelection)> {
+fn cases() -> Vec<(&'static str, Posed, Member)> {
     let box_at = four_corners([1.4, 0.7, -0.5, 0.1, -0.2, 2.0], 0.3).pose();
     let mut pile = random("pile of two", 3);
     pile.restitution.fill(0.0);
     vec![
-        ("one-contact", one().pose(), ConeSelection::Even),
-        (
-            "four-independent",
-            independent().pose(),
-            ConeSelection::Even,
-        ),
-        ("box-on-four-corners-even", box_at, ConeSelection::Even),
-        ("eight-dependent", pile.pose(), ConeSelection::First),
+        ("one-contact", one().pose(), Member::Even),
+        ("four-independent", independent().pose(), Member::Even),
+        ("box-on-four-corners-even", box_at, Member::Even),
+        ("eight-dependent", pile.pose(), Member::First),
     ]
 }
 
@@ -120,13 +116,14 @@ fn ratios() {
         println!("| {name} | {cone:.2} | {polygon:.2} | {ratio:.2} |");
     };
     for (name, posed, selection) in cases() {
-        let (problem, lcp) = (posed.problem(), polygons(&posed));
-        let (mut workspace, lemke) = (ConeWorkspace::new(), steps());
+        let (blocks, lcp) = (posed.blocks(), polygons(&posed));
+        let problem = posed.problem(&blocks);
+        let (mut workspace, lemke) = (Workspace::default(), steps());
         let mut memory = LemkeWorkspace::new();
         let best = compare(
             || {
                 for _ in 0..COUNT {
-                    workspace.solve(black_box(&problem), selection).unwrap();
+                    solve(black_box(&problem), selection, &mut workspace).unwrap();
                 }
             },
             || {
@@ -334,8 +331,9 @@ fn cones(c: &mut Criterion) {
     factorizations();
     let mut group = c.benchmark_group("cone");
     for (name, posed, selection) in cases() {
-        let (problem, lcp) = (posed.problem(), polygons(&posed));
-        let mut workspace = ConeWorkspace::new();
+        let (blocks, lcp) = (posed.blocks(), polygons(&posed));
+        let problem = posed.problem(&blocks);
+        let mut workspace = Workspace::default();
         group.bench_function(format!("{name}/round"), |b| {
             b.iter(|| workspace.solve(black_box(&problem), selection).unwrap());
         });

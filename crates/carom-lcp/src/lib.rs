@@ -66,7 +66,6 @@
 //! | [`Auto`] | tries the methods in turn and reports the reason for the choice |
 //! | [`ContactLcp`] | problems of frictional contact with polygonal cones |
 //! | [`contact_problem`] | contacts with friction, rigid or on springs: rest first, one answer of many, refusals with proofs |
-//! | [`cone`] | contacts with circular friction cones: a few, or heaps of thousands |
 //! | [`MatrixClass`] | classes of matrices and the theorems on them |
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
@@ -76,7 +75,6 @@ mod backward;
 mod balance;
 mod certificate;
 mod class;
-pub mod cone;
 mod contact;
 pub mod contact_problem;
 mod enclosure;

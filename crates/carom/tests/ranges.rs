@@ -9,7 +9,6 @@ use carom::impact::{
     Plastic, Propagative, Routh, SetValuedLaw, TwoBody,
 };
 use carom::judge::{JudgeOptions, judge};
-use carom::lcp::cone::{SparseConeOptions, SparseConeProblem, SparseConeWorkspace};
 use carom::lcp::{Auto, Enumerate, Lcp, LcpSolver, Lemke, LemkeOptions};
 use carom::lie::So3;
 use carom::mechanism::DesignError;
@@ -145,14 +144,6 @@ fn lcp(tried: &mut Tried) {
     let ranges = &[("max_solutions", COUNT), ("max_work", ANY)];
     tried.options(&Enumerate::default(), Enumerate::FIELDS, ranges, |all| {
         Ok(all.all(lcp.view()).map(drop)?)
-    });
-    let ranges = &[("tolerance", TOLERANCE), ("acceptable", TOLERANCE)];
-    let (options, fields) = (SparseConeOptions::default(), SparseConeOptions::FIELDS);
-    tried.options(&options, fields, ranges, |options| {
-        let nothing = SparseConeProblem::of_bodies();
-        Ok(SparseConeWorkspace::new()
-            .solve_from(&nothing, &[], options)
-            .map(drop)?)
     });
 }
 

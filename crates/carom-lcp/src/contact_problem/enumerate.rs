@@ -45,7 +45,7 @@ pub(super) fn answers(
             let far = |(u, v): (&Triple, &Triple)| norm(&[u[0] - v[0], u[1] - v[1], u[2] - v[2]]);
             pairs.map(far).fold(0.0, f64::max) > DISTINCT * system.speed
         };
-        if point.residual <= accepted && found.iter().all(differs) {
+        if point.told <= accepted && found.iter().all(differs) {
             found.push(point);
         }
     }

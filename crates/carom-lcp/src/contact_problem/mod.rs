@@ -51,6 +51,7 @@ mod problem;
 mod proximal;
 mod rank;
 mod rest;
+mod single;
 mod solution;
 mod system;
 mod workspace;

@@ -33,9 +33,10 @@ const POLISHING: usize = 2;
 /// The extra steps end at this residual: further digits are rounding errors.
 const POLISHED: f64 = 1e-15;
 
-/// Largest impulse at rigid contacts, in units of the velocities, by which an error is divided. Impulses that grow without a limit
-/// make any error relative to them small: such a problem has no answer.
-const HUGE: f64 = 1e8;
+/// Largest impulse at rigid contacts, in units of the velocities, by which an error is divided before it is told. Impulses that
+/// grow without a limit make any error relative to them small: such a problem has no answer. Bodies with mass ratios up to 1e6 have
+/// impulses up to 1e6 with errors of 1e-12 of them.
+const HUGE: f64 = 1e4;
 
 /// Impulses with what follows from them.
 #[derive(Clone, Debug, Default)]
@@ -49,9 +50,12 @@ pub(super) struct Point {
     error: Vec<Triple>,
     /// Derivatives $D$ of the projections.
     derivative: Vec<Square>,
-    /// Natural map, relative to the largest velocity before or impulse of the island; at rigid contacts relative to the velocities
-    /// alone if an impulse is above [`HUGE`].
+    /// Natural map, relative to the largest velocity before or impulse of the island.
     pub(super) residual: f64,
+    /// The residual that is told: at rigid contacts impulses count up to [`HUGE`] times the velocities.
+    pub(super) told: f64,
+    /// Largest velocity before, relative to the largest impulse: the mobility of what the contacts push together, at most 1.
+    pub(super) mobility: f64,
 }
 
 impl Point {
@@ -103,14 +107,22 @@ impl Point {
             self.derivative.push(derivative);
             largest = f64::max(largest, norm(l));
         }
+        self.mobility = (system.speed / largest).min(1.0);
         let is_rigid = springs.compliance.iter().all(|r| *r == 0.0);
-        if !(is_rigid && largest > HUGE) {
-            size = f64::max(size, largest);
-        }
-        self.residual = match worst {
-            0.0 => 0.0,
-            _ => worst / size,
+        size = f64::max(size, largest);
+        self.residual = relative(worst, size);
+        self.told = match is_rigid {
+            true => larger(self.residual, relative(worst, HUGE * system.speed)),
+            false => self.residual,
         };
+    }
+}
+
+/// Returns an error relative to a size; no error is none beside nothing.
+fn relative(error: f64, size: f64) -> f64 {
+    match error {
+        0.0 => 0.0,
+        _ => error / size,
     }
 }
 
@@ -226,7 +238,7 @@ impl Newton {
             // The power 3/4. The extra steps end at rounding errors also where rows are ill-conditioned.
             let root = before.min(1.0).sqrt();
             let soft = match polishing {
-                0 => (c * root * root.sqrt()).min(softest),
+                0 => (c * root * root.sqrt()).min(softest) * point.mobility,
                 _ => limits.polish.unwrap_or(0.0),
             };
             if !self.step((system, linear), springs, point, soft) {

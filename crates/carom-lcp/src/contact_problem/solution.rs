@@ -66,7 +66,7 @@ pub struct Solution {
     /// Modes, one per contact.
     pub modes: Vec<ContactMode>,
     /// Largest error of the contact conditions, relative to the largest velocity or impulse of its island; impulses at rigid
-    /// contacts do not count if one is above 1e8 times the velocities. With the mobility $g_i$, the larger of that of the normal
+    /// contacts count up to 1e4 times the velocities. With the mobility $g_i$, the larger of that of the normal
     /// and the mean one of the tangents, it is
     ///
     /// $$ \frac{\max_i \sqrt{g_i} \lVert\lambda_i - C(\lambda_i - w_i/g_i)\rVert}

@@ -4,7 +4,7 @@ use super::bodies::{BODY, Bodies, FIXED, Sides, dot};
 use super::checks::WIDTH;
 use super::law::{Contact, Square, Triple};
 use super::problem::{ContactProblem, Kind, Operator};
-use crate::cone::single;
+use super::single;
 use carom_numeric::block_lu::block::apply;
 use carom_numeric::kernel::norm;
 
@@ -360,11 +360,7 @@ impl System {
         };
         let block = single::Block::new(|i, j| g[i][j], contact.friction).with_slip(slip);
         let velocity = [b[0] - contact.target, b[1], b[2]];
-        let solution = block.solve_above(velocity, contact.floor);
-        if solution.impulse[0] <= contact.cap {
-            return solution.impulse;
-        }
-        block.solve(velocity, contact.cap).impulse
+        block.solve(velocity, contact.floor, contact.cap)
     }
 
     /// Computes the velocities $b + G\lambda$ after the impulses.

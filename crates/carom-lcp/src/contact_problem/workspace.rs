@@ -106,7 +106,7 @@ pub fn residual(
         let springs = std::mem::take(&mut system.springs);
         point.evaluate(system, Law::Coulomb, &springs);
         system.springs = springs;
-        largest = larger(largest, point.residual);
+        largest = larger(largest, point.told);
     }
     Ok(largest)
 }
@@ -305,7 +305,7 @@ impl Workspace {
     /// Refuses a problem whose targets contradict each other.
     fn refuse_targets(&mut self, problem: &ContactProblem<'_>) -> Result<(), Refusal> {
         let is_rigid = self.system.springs.compliance.iter().all(|r| *r == 0.0);
-        if self.point.residual <= ACCEPTED || !is_rigid {
+        if self.point.told <= ACCEPTED || !is_rigid {
             return Ok(());
         }
         let Some(proof) = no_answer::proof(&mut self.system) else {
@@ -367,7 +367,7 @@ impl Workspace {
             ..
         } = self;
         let is_rigid = system.springs.compliance.iter().all(|r| *r == 0.0);
-        if !is_rigid || point.residual > ACCEPTED {
+        if !is_rigid || point.told > ACCEPTED {
             return true;
         }
         let rank = uniqueness.rank((system, linear), point, rests);
@@ -447,7 +447,7 @@ impl Workspace {
                 ContactMode::Stick
             };
         }
-        solution.residual = solution.residual.max(point.residual);
+        solution.residual = solution.residual.max(point.told);
         solution.rests &= rests;
         solution.work += self.linear.work;
     }

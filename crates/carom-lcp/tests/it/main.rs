@@ -4,9 +4,9 @@
 mod classic;
 mod common;
 mod companions;
-mod cones;
 mod contact_problem;
 mod decisions;
 mod families;
 mod robustness;
+mod scenes;
 mod verdicts;

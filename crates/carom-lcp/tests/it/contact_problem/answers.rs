@@ -2,7 +2,7 @@
 
 use super::statics::{FAMILIES, Rows, balanced};
 use crate::common::Stream;
-use crate::cones::scene::four_corners;
+use crate::scenes::scene::four_corners;
 use carom_lcp::contact_problem::{
     Block, ContactMode, ContactProblem, Kind, Member, Operator, Rank, Refusal, Solution, Workspace,
     solve,

@@ -1,8 +1,8 @@
 //! Many contacts: heaps of bodies, and problems of Siconos' collection.
 
-use crate::cones::heaps::{HEAPS, heap};
-use crate::cones::scene::Scene;
-use crate::cones::siconos;
+use crate::scenes::heaps::{HEAPS, heap};
+use crate::scenes::scene::Scene;
+use crate::scenes::siconos;
 use carom_lcp::contact_problem::{
     Block, ContactProblem, Kind, Member, Operator, Refusal, Solution, Workspace, solve,
 };
@@ -82,33 +82,6 @@ fn compliant_heaps_are_solved_and_press_with_their_springs() {
 }
 
 /// Siconos' own problems that are small enough to be kept here.
-/// Returns the dense Delassus matrix, the laws of the contacts, and the velocities of their rows.
-fn dense(given: &siconos::FrictionContact) -> (Vec<f64>, Vec<Block>, Vec<f64>) {
-    let is_planar = given.blocks.iter().all(|(_, _, g)| g[2] == [0.0; 3]);
-    let kind = if is_planar { Kind::Planar } else { Kind::Round };
-    let width = kind.width();
-    let n = width * given.friction.len();
-    let mut matrix = vec![0.0; n * n];
-    for (i, j, block) in &given.blocks {
-        for (r, row) in block.iter().take(width).enumerate() {
-            for (c, x) in row.iter().take(width).enumerate() {
-                matrix[(width * j + c) * n + width * i + r] = *x;
-                matrix[(width * i + r) * n + width * j + c] = *x;
-            }
-        }
-    }
-    let blocks = given
-        .friction
-        .iter()
-        .map(|f| Block::new(kind, *f))
-        .collect();
-    let velocity = given
-        .velocity
-        .chunks_exact(3)
-        .flat_map(|b| b[..width].to_vec());
-    (matrix, blocks, velocity.collect())
-}
-
 #[test]
 fn problems_of_siconos_are_solved_to_twelve_digits() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/data/siconos");
@@ -122,7 +95,7 @@ fn problems_of_siconos_are_solved_to_twelve_digits() {
     let mut workspace = Workspace::default();
     for path in names {
         let given = siconos::read(&std::fs::read_to_string(&path).unwrap()).unwrap();
-        let (matrix, blocks, velocity) = dense(&given);
+        let (matrix, blocks, velocity) = given.dense();
         let problem = ContactProblem::new(Operator::Dense(&matrix), &blocks, &velocity).unwrap();
         for member in [Member::Any, Member::Even] {
             let solution = solve(&problem, member, &mut workspace).unwrap();

@@ -3,7 +3,7 @@
 use super::answers::random;
 use super::statics::{FAMILIES, Rows};
 use crate::common::Stream;
-use crate::cones::heaps::heap;
+use crate::scenes::heaps::heap;
 use carom_lcp::contact_problem::{
     Block, ContactMode, ContactProblem, Kind, Member, Operator, Solution, Workspace, solve,
 };

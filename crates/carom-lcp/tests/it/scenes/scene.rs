@@ -1,8 +1,7 @@
 //! Rigid bodies in contact, as rows and Delassus matrix.
 
 use crate::common::Stream;
-use carom_lcp::cone::{BodyRows, ConeProblem, SparseConeProblem, SparseContact};
-use carom_lcp::contact_problem::{self, Bodies};
+use carom_lcp::contact_problem::{Block, Bodies, BodyRows, ContactProblem, Kind, Operator};
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 
 /// Rigid bodies with contacts, as contact rows and masses. Velocities are (v, ω), body after body.
@@ -72,41 +71,6 @@ impl Scene {
         self.masses.len()
     }
 
-    /// Returns the contact problem of the scene in sparse form, with lower bounds `floors` on the normal
-    /// impulses.
-    pub fn sparse(&self, floors: &[f64]) -> SparseConeProblem {
-        let mut problem = SparseConeProblem::of_bodies();
-        for (mass, inertia) in self.masses.iter().zip(&self.inertias) {
-            let diagonal = |k: usize| if k < 3 { *mass } else { inertia[k - 3] };
-            let entry = |i, j| if i == j { diagonal(i) } else { 0.0 };
-            let matrix = std::array::from_fn(|i| std::array::from_fn(|j| entry(i, j)));
-            problem.push_body(&matrix).unwrap();
-        }
-        for (i, rows) in self.rows.chunks_exact(3).enumerate() {
-            let velocity = std::array::from_fn(|k| {
-                let moved = rows[k].iter().zip(self.velocity.iter());
-                moved.map(|(a, v)| a * v).sum()
-            });
-            let of = |body: usize| BodyRows {
-                body,
-                rows: std::array::from_fn(|k| {
-                    std::array::from_fn(|at| rows[k].get(6 * body + at).copied().unwrap_or(0.0))
-                }),
-            };
-            let is_on = |body: &usize| of(*body).rows.as_flattened().iter().any(|x| *x != 0.0);
-            let bodies: Vec<usize> = (0..self.n_bodies()).filter(is_on).collect();
-            let contact = SparseContact {
-                first: of(bodies[0]),
-                second: bodies.get(1).map(|body| of(*body)),
-                velocity,
-                friction: self.friction[i],
-                floor: floors.get(i).copied().unwrap_or(0.0),
-            };
-            problem.push_contact(&contact).unwrap();
-        }
-        problem
-    }
-
     /// Returns the bodies and rows of the scene.
     pub fn bodies(&self) -> Bodies {
         let mut bodies = Bodies::default();
@@ -117,7 +81,7 @@ impl Scene {
             bodies.push_body(&matrix).unwrap();
         }
         for rows in self.rows.chunks_exact(3) {
-            let of = |body: usize| contact_problem::BodyRows {
+            let of = |body: usize| BodyRows {
                 body,
                 rows: std::array::from_fn(|k| {
                     std::array::from_fn(|at| rows[k].get(6 * body + at).copied().unwrap_or(0.0))
@@ -154,15 +118,19 @@ impl Scene {
 }
 
 impl Posed {
+    /// Returns the laws of the contacts. Targets are the restitutions times the approach.
+    pub fn blocks(&self) -> Vec<Block> {
+        let of = |(i, friction): (usize, &f64)| Block {
+            target: self.restitution[i] * f64::max(-self.before[3 * i], 0.0),
+            ..Block::new(Kind::Round, *friction)
+        };
+        self.friction.iter().enumerate().map(of).collect()
+    }
+
     /// Returns the frictional contact problem as input of the solver.
-    pub fn problem(&self) -> ConeProblem<'_> {
-        ConeProblem::new(
-            self.delassus.as_slice(),
-            self.before.as_slice(),
-            &self.friction,
-            &self.restitution,
-        )
-        .unwrap()
+    pub fn problem<'a>(&'a self, blocks: &'a [Block]) -> ContactProblem<'a> {
+        let delassus = Operator::Dense(self.delassus.as_slice());
+        ContactProblem::new(delassus, blocks, self.before.as_slice()).unwrap()
     }
 
     /// Returns the velocities of the bodies after the given contact impulses.

@@ -1,8 +1,21 @@
 //! Closed-form solution of a single contact.
+//!
+//! Let $G$ be the Delassus matrix with normal n and tangents t, $b$ the velocities before the impact and $\mu$ the friction
+//! coefficient. With $g = G_{tn}$, $S = G_{tt} - gg^T/G_{nn}$ and $w = b_t - gb_n/G_{nn}$, the tangential impulse of a contact
+//! that slides with the velocity $u_t = -a\lambda_t$ is $\lambda_t(a) = -(S + a)^{-1}w$, where $a > 0$ is the unknown root at
+//! which
+//!
+//! $$ f(a) = \lVert\lambda_t(a)\rVert + \frac{\mu}{G_{nn}}(b_n + g\cdot\lambda_t(a)) $$
+//!
+//! vanishes. The contact sticks if $f(0) \le 0$. Since $f(\infty) < 0$, a solution always exists. There may be up to three:
+//! **the least $a$ is taken**, which loses the most energy.
+//!
+//! The iteration approaches the least root from the left. Since $\lVert\lambda_t(a)\rVert$ is convex, a parabola bounds $f$
+//! from below, and the zero of the parabola is never beyond the root. The iteration uses Newton steps where $f$ itself is convex.
+//!
+//! Cf. Bonnefon & Daviet, *Quartic formulation of Coulomb 3D frictional contact*, 2011.
 
-use super::ConeMode;
-use super::problem::{ConeProblem, WIDTH};
-use crate::LcpError;
+use super::law::Triple;
 use carom_numeric::kernel::norm;
 
 /// The iteration ends with a step below this fraction of the root: it changes no digit.
@@ -15,67 +28,10 @@ const FLAT: f64 = 1e-14;
 /// Largest number of steps towards the least root; a handful is usual.
 const MAX_STEPS: usize = 200;
 
-/// Solution of a frictional contact problem with a single contact, found by [`single_contact`]: impulse and contact
-/// mode.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SingleContact {
-    /// Impulses of the normal and the two tangents (N·s).
-    pub impulse: [f64; 3],
-    /// Mode of the contact: open, sticking or sliding.
-    pub mode: ConeMode,
-    /// Sliding contact: the factor $a > 0$ in $u_t = -a\lambda_t$ (1/kg); infinite without friction or with a
-    /// prescribed slip direction. 0 in the other modes.
-    pub slip: f64,
-}
-
-/// Solves a frictional problem with a single contact whose Delassus matrix (3 × 3) is positive definite. The
-/// solution is explicit except for one scalar root.
-///
-/// Let $G$ be the Delassus matrix with normal n and tangents t, $b$ the velocities before the impact, $\mu$ the
-/// friction coefficient and $e$ the restitution. With $g = G_{tn}$, $S = G_{tt} - gg^T/G_{nn}$,
-/// $\bar b_n = (1 + e) b_n < 0$ and $w = b_t - g\bar b_n/G_{nn}$, the tangential impulse of a contact that
-/// slides with the velocity $u_t = -a\lambda_t$ is $\lambda_t(a) = -(S + a)^{-1}w$, where $a > 0$ is the
-/// unknown root at which
-///
-/// $$ f(a) = \lVert\lambda_t(a)\rVert + \frac{\mu}{G_{nn}}(\bar b_n + g\cdot\lambda_t(a)) $$
-///
-/// vanishes. The contact sticks if $f(0) \le 0$. Since $f(\infty) < 0$, a solution always exists. There may be
-/// up to three: **the least $a$ is taken**, which loses the most energy.
-///
-/// The iteration approaches the least root from the left. Since $\lVert\lambda_t(a)\rVert$ is convex, a parabola
-/// bounds $f$ from below, and the zero of the parabola is never beyond the root. The iteration uses Newton steps where
-/// $f$ itself is convex.
-///
-/// # Errors
-///
-/// [`LcpError::DimensionMismatch`] unless the problem has one contact.
-///
-/// Cf. Bonnefon & Daviet, *Quartic formulation of Coulomb 3D frictional contact*, 2011.
-pub fn single_contact(problem: &ConeProblem<'_>) -> Result<SingleContact, LcpError> {
-    if problem.n_contacts() != 1 {
-        return Err(LcpError::DimensionMismatch {
-            what: "friction",
-            expected: 1,
-            found: problem.n_contacts(),
-        });
-    }
-    let block =
-        Block::new(|i, j| problem.column(j)[i], problem.friction(0)).with_slip(problem.slip(0));
-    let &[normal, x, y] = problem.velocity() else {
-        return Err(LcpError::DimensionMismatch {
-            what: "velocity",
-            expected: WIDTH,
-            found: problem.dim(),
-        });
-    };
-    let normal = (1.0 + problem.restitution(0)) * normal;
-    Ok(block.solve([normal, x, y], problem.cap(0)))
-}
-
 /// Block of one contact in the Delassus matrix, in the eigenvectors of $S = G_{tt} - gg^T/G_{nn}$,
 /// $g = G_{tn}$.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Block {
+pub(super) struct Block {
     /// Normal entry $G_{nn}$.
     normal: f64,
     friction: f64,
@@ -97,7 +53,7 @@ impl Block {
     /// Prepares the solution of a problem with one contact from its 3 × 3 block of the Delassus matrix.
     /// `entry(i, j)` returns an entry of this symmetric block, with index 0 for the normal, 1 and 2 for the
     /// tangents. `friction` is the friction coefficient.
-    pub(crate) fn new(entry: impl Fn(usize, usize) -> f64, friction: f64) -> Self {
+    pub(super) fn new(entry: impl Fn(usize, usize) -> f64, friction: f64) -> Self {
         let normal = entry(0, 0);
         let g = [entry(1, 0), entry(2, 0)];
         let tangent = [entry(1, 1), entry(2, 1), entry(2, 2)];
@@ -123,45 +79,30 @@ impl Block {
 
     /// Returns the contact with a prescribed slip direction: a unit vector in the tangent plane. Friction then acts
     /// opposite to this vector. With `None` no direction is prescribed.
-    pub(crate) fn with_slip(self, slip: Option<[f64; 2]>) -> Self {
+    pub(super) fn with_slip(self, slip: Option<[f64; 2]>) -> Self {
         Self { slip, ..self }
     }
 
-    /// Solves the frictional impact of one contact. `velocity` holds the normal velocity before the impact times
-    /// one plus the restitution, and the two tangential velocities. The normal impulse is at most `cap`.
-    pub(crate) fn solve(&self, velocity: [f64; 3], cap: f64) -> SingleContact {
-        let solution = self.uncapped(velocity);
-        if solution.impulse[0] <= cap {
-            return solution;
+    /// Solves the frictional impact of one contact from the velocities without impulses: normal and two tangents. The normal
+    /// impulse lies between `floor` and `cap`.
+    pub(super) fn solve(&self, velocity: [f64; 3], floor: f64, cap: f64) -> Triple {
+        let free = self.unbounded(velocity);
+        if free[0] < floor {
+            return self.saturated(velocity, floor);
         }
-        self.saturated(velocity, cap)
+        if free[0] > cap {
+            return self.saturated(velocity, cap);
+        }
+        free
     }
 
-    /// Solves the frictional impact of one contact with a normal impulse of at least `floor`. `velocity` holds the
-    /// velocities without that impulse: normal and two tangents.
-    pub(crate) fn solve_above(&self, velocity: [f64; 3], floor: f64) -> SingleContact {
-        let solution = self.uncapped(velocity);
-        if solution.impulse[0] >= floor {
-            return solution;
-        }
-        self.saturated(velocity, floor)
-    }
-
-    fn uncapped(&self, [normal, x, y]: [f64; 3]) -> SingleContact {
+    fn unbounded(&self, [normal, x, y]: [f64; 3]) -> Triple {
         // Without normal approach there is no impact, even if friction would make the contact approach.
         let is_approaching = normal < 0.0;
         if !is_approaching {
-            return SingleContact {
-                impulse: [0.0; 3],
-                mode: ConeMode::Open,
-                slip: 0.0,
-            };
+            return [0.0; 3];
         }
-        let frictionless = SingleContact {
-            impulse: [-normal / self.normal, 0.0, 0.0],
-            mode: ConeMode::Slide,
-            slip: f64::INFINITY,
-        };
+        let frictionless = [-normal / self.normal, 0.0, 0.0];
         if self.friction == 0.0 {
             return frictionless;
         }
@@ -191,11 +132,7 @@ impl Block {
             let f = length + ratio * push;
             if f <= 0.0 && step == 0 {
                 let t = from_axes(self.axis, l);
-                return SingleContact {
-                    impulse: [-push / self.normal, t[0], t[1]],
-                    mode: ConeMode::Stick,
-                    slip: 0.0,
-                };
+                return [-push / self.normal, t[0], t[1]];
             }
             let is_short = f > 0.0 && length > 0.0;
             if !is_short {
@@ -226,29 +163,21 @@ impl Block {
         }
         let length = norm(&l);
         let t = from_axes(self.axis, l);
-        SingleContact {
-            impulse: [length / self.friction, t[0], t[1]],
-            mode: ConeMode::Slide,
-            slip: a,
-        }
+        [length / self.friction, t[0], t[1]]
     }
 
     /// Returns the solution of a contact that slips in the prescribed unit direction `[x, y]` with the normal impulse
     /// `push`: the friction impulse is opposite to this direction.
-    fn dragged(&self, push: f64, [x, y]: [f64; 2]) -> SingleContact {
+    fn dragged(&self, push: f64, [x, y]: [f64; 2]) -> Triple {
         let drag = -self.friction * push;
-        SingleContact {
-            impulse: [push, drag * x, drag * y],
-            mode: ConeMode::Slide,
-            slip: f64::INFINITY,
-        }
+        [push, drag * x, drag * y]
     }
 
     /// Computes the tangential impulse $\lambda_t$ of one contact whose normal impulse is fixed at $p$ = `cap`. The
     /// result minimizes $\frac12\lambda_t^TG_{tt}\lambda_t + (b_t + gp)\cdot\lambda_t$ over the friction disc. Here
     /// $b_t$ is the tangential velocity before the impact. $G_{tt}$ and $g$ are the tangential and mixed parts of the
     /// contact's block of the Delassus matrix.
-    fn saturated(&self, [_, x, y]: [f64; 3], cap: f64) -> SingleContact {
+    fn saturated(&self, [_, x, y]: [f64; 3], cap: f64) -> Triple {
         if let Some(slip) = self.slip {
             return self.dragged(cap, slip);
         }
@@ -263,13 +192,8 @@ impl Block {
             ],
         );
         let radius = self.friction * cap;
-        let slide = |impulse: [f64; 2], mode, slip| SingleContact {
-            impulse: [cap, impulse[0], impulse[1]],
-            mode,
-            slip,
-        };
         if radius == 0.0 {
-            return slide([0.0; 2], ConeMode::Slide, f64::INFINITY);
+            return [cap, 0.0, 0.0];
         }
         let (mut a, mut l) = (0.0, [0.0; 2]);
         for step in 0..MAX_STEPS {
@@ -277,7 +201,8 @@ impl Block {
             l = [-w[0] * r[0], -w[1] * r[1]];
             let length = norm(&l);
             if length <= radius && step == 0 {
-                return slide(from_axes(axis, l), ConeMode::Stick, 0.0);
+                let [x, y] = from_axes(axis, l);
+                return [cap, x, y];
             }
             let is_short = length > radius;
             if !is_short {
@@ -300,8 +225,8 @@ impl Block {
         }
         let length = norm(&l);
         let factor = if length > 0.0 { radius / length } else { 0.0 };
-        let t = from_axes(axis, [l[0] * factor, l[1] * factor]);
-        slide(t, ConeMode::Slide, a)
+        let [x, y] = from_axes(axis, [l[0] * factor, l[1] * factor]);
+        [cap, x, y]
     }
 }
 

@@ -1,8 +1,7 @@
 //! Friction-contact problems in the text format of Siconos: local ones, by the matrix W of
 //! `r = impulses`, `u = W r + q`, and global ones, by M and H.
 
-use carom_lcp::LcpError;
-use carom_lcp::cone::SparseConeProblem;
+use carom_lcp::contact_problem::{Block, Kind};
 use nalgebra::DMatrix;
 
 /// Coordinates of a global problem whose matrix is inverted as a dense one.
@@ -19,9 +18,27 @@ pub struct FrictionContact {
 }
 
 impl FrictionContact {
-    /// Returns the friction-contact problem as input of the solver.
-    pub fn problem(&self) -> Result<SparseConeProblem, LcpError> {
-        SparseConeProblem::of_blocks(&self.blocks, &self.velocity, &self.friction)
+    /// Returns the dense Delassus matrix, the laws of the contacts, and the velocities of their rows.
+    pub fn dense(&self) -> (Vec<f64>, Vec<Block>, Vec<f64>) {
+        let is_planar = self.blocks.iter().all(|(_, _, g)| g[2] == [0.0; 3]);
+        let kind = if is_planar { Kind::Planar } else { Kind::Round };
+        let width = kind.width();
+        let n = width * self.friction.len();
+        let mut matrix = vec![0.0; n * n];
+        for (i, j, block) in &self.blocks {
+            for (r, row) in block.iter().take(width).enumerate() {
+                for (c, x) in row.iter().take(width).enumerate() {
+                    matrix[(width * j + c) * n + width * i + r] = *x;
+                    matrix[(width * i + r) * n + width * j + c] = *x;
+                }
+            }
+        }
+        let blocks = self.friction.iter().map(|f| Block::new(kind, *f)).collect();
+        let velocity = self
+            .velocity
+            .chunks_exact(3)
+            .flat_map(|b| b[..width].to_vec());
+        (matrix, blocks, velocity.collect())
     }
 }
 

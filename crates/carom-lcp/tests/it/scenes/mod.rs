@@ -1,0 +1,5 @@
+//! Bodies in contact, and problems from files.
+
+pub mod heaps;
+pub mod scene;
+pub mod siconos;
