@@ -1,9 +1,10 @@
 //! Errors of `carom-wire` as Python exceptions.
 
+use crate::json::to_python;
 use carom_wire::WireError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
+use pyo3::types::{PyDict, PyType};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -19,15 +20,15 @@ pub(crate) fn raised(py: Python<'_>, error: &WireError) -> PyErr {
 pub(crate) fn exception<'py>(py: Python<'py>, error: &WireError) -> PyResult<Bound<'py, PyAny>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let class = CLASS.import(py, "carom._errors", "CaromError")?;
-    let argument = None::<&str>;
-    class.call1((
-        &error.kind,
-        &error.message,
-        error.index,
-        argument,
-        error.limit,
-        error.digits,
-    ))
+    let fields = PyDict::new(py);
+    fields.set_item("index", error.index)?;
+    fields.set_item("limit", error.limit)?;
+    fields.set_item("digits", error.digits)?;
+    fields.set_item("residual", error.residual)?;
+    if let Some((key, part)) = error.evidence.as_deref() {
+        fields.set_item(key, to_python(py, part)?)?;
+    }
+    class.call((&error.kind, &error.message), Some(&fields))
 }
 
 /// Creates the error of an invalid argument.

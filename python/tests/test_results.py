@@ -475,3 +475,24 @@ def test_an_option_at_fault_is_no_fault_of_a_row(law: Any, options: dict[str, An
         with pytest.raises(carom.CaromError, match=re.escape(message)) as raised:
             call()
         assert raised.value.kind in ("invalid-input", "invalid-restitution", "invalid-option")
+
+
+def test_refusals_of_contacts_carry_outcomes_and_proofs() -> None:
+    doubled = carom.Contacts(
+        [[-1.0, 0.0], [-1.0, 0.0]], [[[0.0, -2.0]], [[2.0, -2.0]]], friction=[1.0, 2.0], restitution=1.0
+    )
+    impact = carom.Impact(np.eye(2), doubled)
+    with pytest.raises(carom.CaromError, match="2 outcomes") as raised:
+        impact.resolve([1.0, -1.0], "moreau-newton")
+    assert raised.value.kind == "ambiguous" and raised.value.outcomes is not None
+    velocities = [outcome["velocity_plus"] for outcome in raised.value.outcomes]
+    np.testing.assert_allclose(velocities, [[-1.0, 0.0], [-1.0, -1.0]], rtol=0, atol=1e-14)
+    assert pickle.loads(pickle.dumps(raised.value)).outcomes == raised.value.outcomes
+    first = impact.resolve([1.0, -1.0], "moreau-newton", selection="first")
+    np.testing.assert_allclose(first.velocity_plus, velocities[0], rtol=0, atol=1e-14)
+    walls = carom.Contacts([[2.0], [-1.0]], restitution=0.5)
+    with pytest.raises(carom.CaromError, match="press against each other") as raised:
+        carom.Impact([[2.0]], walls).resolve([-1.0], "moreau-newton")
+    assert raised.value.kind == "infeasible-law" and raised.value.proof is not None
+    left, right = raised.value.proof["impulses"]
+    assert left[0] > 0.0 and 2.0 * left[0] == pytest.approx(right[0], rel=1e-14)

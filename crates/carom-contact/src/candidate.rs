@@ -204,6 +204,7 @@ impl Candidate {
             return Err(ImpactError::InfeasibleLaw {
                 contacts: breach.contacts,
                 found: Some(Box::new(found)),
+                proof: None,
             });
         }
         if breach.rule == GateRule::Finite {

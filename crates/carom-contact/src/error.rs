@@ -5,6 +5,7 @@ use crate::{GateRule, ImpactOutcome, Limit, Unsolved};
 use carom_lcp::{LcpError, LcpStatus};
 use carom_metric::{MetricError, Unsettled};
 use carom_two_body::TwoBodyError;
+use nalgebra::DVector;
 
 /// Reason why an impact could not be posed or resolved: invalid input, no answer of the law, or a numerical failure.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -124,6 +125,20 @@ pub enum ImpactError {
         contacts: Vec<usize>,
         /// Exact answer of the law, if it has one.
         found: Option<Box<ImpactOutcome>>,
+        /// Proof that no velocity gives all contacts their rebounds $t$: impulses on the caller's contact rows (N·s), along the
+        /// normals alone, with $\lambda_n \ge 0$, $J_n^T\lambda_n = 0$ and $\lambda_n\cdot t > 0$. `None` without such impulses.
+        proof: Option<DVector<f64>>,
+    },
+    /// The law has several isolated outcomes, none of which is the limit of equally compliant contacts. Their even member does
+    /// not exist.
+    #[error(
+        "{} outcomes, none of which is the limit of equally compliant contacts; ask for selection `first`, which takes that of \
+         the least energy",
+        outcomes.len()
+    )]
+    Ambiguous {
+        /// All outcomes, that of the least energy first; at most 1024.
+        outcomes: Vec<ImpactOutcome>,
     },
     /// The answer failed a check of the gate, even after a correction of the impulses.
     #[error(
@@ -229,8 +244,9 @@ impl From<Unsettled> for ImpactError {
 
 impl ImpactError {
     /// Kinds of errors that are not faults of the input: the problem could be posed, but no answer can be given.
-    pub const UNANSWERED: [&str; 11] = [
+    pub const UNANSWERED: [&str; 12] = [
         "not-solved",
+        "ambiguous",
         "limit",
         "ill-conditioned",
         "infeasible-law",
@@ -323,6 +339,7 @@ impl ImpactError {
             Self::AdhesiveImpulse { .. } => "adhesive-impulse",
             Self::InvalidContact { .. } => "invalid-contact",
             Self::InfeasibleLaw { .. } => "infeasible-law",
+            Self::Ambiguous { .. } => "ambiguous",
             Self::Inaccurate { .. } => "inaccurate",
             Self::IllConditioned { .. } => "ill-conditioned",
             Self::MissingTangents { .. } => "missing-tangents",

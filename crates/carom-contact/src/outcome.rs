@@ -65,7 +65,7 @@ pub struct ImpactOutcome {
 pub enum Warning {
     /// The contacts add energy; [`Audit::energy_gain`] gives the ratio.
     GainsEnergy,
-    /// The law has other answers with other velocities nearby: this outcome is a member of a continuum.
+    /// The law has other answers with other velocities: this outcome is a member of a continuum, or one of several isolated ones.
     NotUnique,
     /// Impacts in turn amplify rounding: impacts from a velocity nearby end elsewhere. Laws that close all contacts together,
     /// such as `anitescu-potra`, need no sequence.
@@ -91,8 +91,8 @@ impl ImpactOutcome {
     /// Returns the warnings about this outcome, in the order of the variants of [`Warning`].
     pub fn warnings(&self) -> Vec<Warning> {
         let is_unique = match &self.diagnostics {
-            Diagnostics::Cone(cone) => cone.family == 0,
-            Diagnostics::Poisson(phases) => phases.family == 0,
+            Diagnostics::Cone(cone) => cone.family == 0 && !cone.is_ambiguous,
+            Diagnostics::Poisson(phases) => phases.family == 0 && !phases.is_ambiguous,
             _ => true,
         };
         let gains = self.audit.energy_gain.map(|_| Warning::GainsEnergy);
@@ -234,6 +234,8 @@ pub struct ConeDiagnostics {
     pub family: usize,
     /// True if other impulses in the same modes lead to the same velocity.
     pub shares_impulses: bool,
+    /// True if there are other isolated outcomes, and none of them is the limit of equally compliant contacts.
+    pub is_ambiguous: bool,
     /// Rule by which a member of the continuum was chosen.
     pub selection: ConeSelection,
     /// Final mode of each contact, one per contact.
@@ -263,6 +265,8 @@ pub struct PoissonDiagnostics {
     pub family: usize,
     /// Rule by which the members of these continua were chosen.
     pub selection: ConeSelection,
+    /// True if there are other isolated compressions, and none of them is the limit of equally compliant contacts.
+    pub is_ambiguous: bool,
     /// Modes of the contacts at the end of the impact, one per contact; [`Open`](ContactMode::Open) without an impulse.
     pub modes: Vec<ContactMode>,
     /// Lemke pivots made.

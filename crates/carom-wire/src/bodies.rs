@@ -123,7 +123,8 @@ pub(crate) fn resolve(input: &BodiesInput) -> Result<Map<String, Value>, WireErr
     let metric = metric(&pair)?;
     let contacts = contact_set(metric, &pair, input.friction, input.restitution)?;
     let problem = pose(&contacts, &pair)?;
-    let outcome = law.resolve(&problem).map_err(|e| refused(&law, e))?;
+    let found = law.resolve(&problem);
+    let outcome = found.map_err(|error| refused(&law, &contacts, error))?;
     let frame = pair.frame();
     let [normal, x, y] = [0, 1, 2].map(|i| outcome.impulses[i]);
     let impulse = frame * Vector3::new(x, y, normal);

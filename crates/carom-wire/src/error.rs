@@ -32,6 +32,10 @@ pub struct WireError {
     pub limit: Option<&'static str>,
     /// Number of correct digits of the answer, if the kind is `ill-conditioned`.
     pub digits: Option<f64>,
+    /// Key and value of what a refusal rests on. `outcomes`, if the kind is `ambiguous`: a list of objects as in an answer with
+    /// `"outcomes": "all"`. `proof`, if the kind is `infeasible-law` and there is one: an object with the key `impulses`, a list of
+    /// one list for each contact (N·s; normal, then zeros for the tangents).
+    pub evidence: Option<Box<(&'static str, Value)>>,
 }
 
 impl WireError {
@@ -44,6 +48,7 @@ impl WireError {
             residual: None,
             limit: None,
             digits: None,
+            evidence: None,
         }
     }
 
@@ -78,8 +83,8 @@ impl WireError {
         }
     }
 
-    /// Writes the error as JSON: `{"kind": ..., "message": ...}`, with `"residual"`, `"limit"` and `"digits"` if
-    /// there are any.
+    /// Writes the error as JSON: `{"kind": ..., "message": ...}`, with `"residual"`, `"limit"`, `"digits"`, `"outcomes"` and
+    /// `"proof"` if there are any.
     pub fn to_value(&self) -> Value {
         let mut value = json!({ "kind": self.kind, "message": self.message });
         if let Some(residual) = self.residual {
@@ -90,6 +95,9 @@ impl WireError {
         }
         if let Some(digits) = self.digits {
             value["digits"] = digits.into();
+        }
+        if let Some((key, part)) = self.evidence.as_deref() {
+            value[*key] = part.clone();
         }
         value
     }

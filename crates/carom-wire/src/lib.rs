@@ -45,6 +45,7 @@ mod options;
 mod outcome;
 mod problem;
 mod propagative;
+mod refusal;
 mod resolve;
 mod simultaneous;
 mod solved;

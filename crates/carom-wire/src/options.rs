@@ -2,7 +2,8 @@
 
 use crate::error::{WireError, typed, typed_by};
 use crate::nearest_name;
-use carom_contact::ImpactError;
+use crate::refusal::of_law;
+use carom_contact::{ContactSet, ImpactError};
 use carom_impact::{LAWS, Law};
 use serde_json::{Map, Value, json};
 
@@ -114,8 +115,8 @@ fn check_keys(law: &Law, options: &Map<String, Value>) -> Result<(), WireError> 
     Err(WireError::new("invalid-input", message))
 }
 
-/// Converts an error of an impact law to an error in JSON form, whose message begins with the JSON key at fault.
-pub(crate) fn refused(law: &Law, error: ImpactError) -> WireError {
+/// Converts an error of an impact law at these contacts to an error in JSON form, whose message begins with the JSON key at fault.
+pub(crate) fn refused(law: &Law, contacts: &ContactSet, error: ImpactError) -> WireError {
     let is_nonholonomic = matches!(
         law,
         Law::NonholonomicElastic(_)
@@ -134,7 +135,7 @@ pub(crate) fn refused(law: &Law, error: ImpactError) -> WireError {
         (_, ImpactError::InvalidOption { .. } | ImpactError::InvalidContact { .. }) => {
             WireError::at("options", &error)
         }
-        _ => error.into(),
+        _ => of_law(contacts, &error),
     }
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn propagative(
         .map(|value| typed(value, "options.outcomes"))
         .transpose()?;
     let as_law = Law::from(law.clone());
-    let refused = |error| refused(&as_law, error);
+    let refused = |error| refused(&as_law, problem.contacts(), error);
     let set = match asked {
         None | Some(OutcomesInput::Named(OutcomesName::One)) => {
             let (outcome, indeterminacy) = one_order(problem, law).map_err(refused)?;

@@ -252,7 +252,9 @@ fn by_law(
         | Law::NonholonomicNewton(_)
         | Law::NonholonomicProjectedNewton(_)
         | Law::NonholonomicRough(_)) => {
-            let outcome = law.resolve(problem).map_err(|e| refused(law, e))?;
+            let contacts = problem.contacts();
+            let found = law.resolve(problem);
+            let outcome = found.map_err(|error| refused(law, contacts, error))?;
             one(problem, law, outcome, wanted)
         }
     }

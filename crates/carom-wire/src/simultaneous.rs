@@ -7,11 +7,12 @@ use crate::error::{WireError, typed};
 use crate::limits::check_written;
 use crate::options::refused;
 use crate::outcome::{by_contact, outcome_fields};
+use crate::refusal::mode_name;
 use crate::solved::{Solved, differentiated_fields, differentiated_within, one};
 use carom_contact::{Diagnostics, ImpactLaw, ImpactProblem, Warning};
 use carom_impact::Law;
 use carom_impact::frictional::{
-    AnitescuPotra, EndMode, ModeSolution, SampleSummary, Sampler, SamplingProbe, SetValued,
+    AnitescuPotra, ModeSolution, SampleSummary, Sampler, SamplingProbe, SetValued,
     all_simultaneous, sampled_outcomes, summarize,
 };
 use serde::Deserialize;
@@ -38,7 +39,7 @@ pub(crate) fn anitescu_potra(
 ) -> Result<Solved, WireError> {
     let outcomes = read(outcomes)?;
     let as_law = Law::from(*law);
-    let refused = |error| refused(&as_law, error);
+    let refused = |error| refused(&as_law, problem.contacts(), error);
     let outcome = law.resolve(problem).map_err(refused)?;
     if outcomes != Some(OutcomesInput::All) {
         return one(problem, &as_law, outcome, wanted);
@@ -58,18 +59,6 @@ pub(crate) fn anitescu_potra(
     let all: Vec<Value> = all.iter().map(solution).collect();
     fields.insert("outcomes".to_owned(), Value::Array(all));
     Ok(Solved::Set(fields))
-}
-
-fn mode_name(mode: EndMode) -> &'static str {
-    match mode {
-        EndMode::Open => "open",
-        EndMode::Stick => "stick",
-        EndMode::SlidePlus => "slide-plus",
-        EndMode::SlideMinus => "slide-minus",
-        EndMode::SaturatedStick => "saturated-stick",
-        EndMode::SaturatedPlus => "saturated-plus",
-        EndMode::SaturatedMinus => "saturated-minus",
-    }
 }
 
 /// Request for a set of outcomes: its outcomes, bounds and derivatives.
@@ -99,7 +88,7 @@ pub(crate) fn set_valued(
         .map(|value| typed(value, "options.bounds"))
         .transpose()?;
     let as_law = Law::from(law.clone());
-    let refused = |error| refused(&as_law, error);
+    let refused = |error| refused(&as_law, problem.contacts(), error);
     let sampler = Sampler::new(problem, law).map_err(refused)?;
     // Millions of outcomes would fill the memory, so only the summary of the samples is kept.
     let (summary, all) = if outcomes == Some(OutcomesInput::One) {

@@ -26,6 +26,13 @@ class CaromError(ValueError):
         Limit that ended the computation, if ``kind`` is ``"limit"``: ``"impacts"``, ``"work"``, ...
     digits : float, optional
         Correct digits that the answer would have, if ``kind`` is ``"ill-conditioned"``.
+    residual : float, optional
+        Residual of the best answer found, if ``kind`` is ``"not-solved"`` and it is too large.
+    outcomes : list of dict, optional
+        All outcomes, that of the least energy first, if ``kind`` is ``"ambiguous"``.
+    proof : dict, optional
+        Proof that the law has no answer, if ``kind`` is ``"infeasible-law"`` and there is one: ``impulses``
+        has one list per contact (N·s).
 
     Attributes
     ----------
@@ -40,6 +47,12 @@ class CaromError(ValueError):
     limit : str or None
         As given.
     digits : float or None
+        As given.
+    residual : float or None
+        As given.
+    outcomes : list of dict or None
+        As given.
+    proof : dict or None
         As given.
 
     Examples
@@ -60,6 +73,9 @@ class CaromError(ValueError):
         argument: str | None = None,
         limit: str | None = None,
         digits: float | None = None,
+        residual: float | None = None,
+        outcomes: list[dict[str, Any]] | None = None,
+        proof: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
         self.kind = kind
@@ -67,6 +83,9 @@ class CaromError(ValueError):
         self.index = index
         self.limit = limit
         self.digits = digits
+        self.residual = residual
+        self.outcomes = outcomes
+        self.proof = proof
         if argument is None:
             found = _FIRST_WORD.match(message)
             if found is not None and (":" in message or "[" in message):
@@ -76,8 +95,8 @@ class CaromError(ValueError):
         self.argument = argument
 
     def __reduce__(self) -> tuple[Any, ...]:
-        arguments = (self.kind, self.message, self.index, self.argument, self.limit, self.digits)
-        return (CaromError, arguments)
+        where = (self.kind, self.message, self.index, self.argument, self.limit)
+        return (CaromError, (*where, self.digits, self.residual, self.outcomes, self.proof))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CaromError):

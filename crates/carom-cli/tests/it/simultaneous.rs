@@ -119,3 +119,51 @@ fn frictional_laws_name_the_option_that_they_refuse() {
         assert!(message.contains(named), "{law} {options}: {answer}");
     }
 }
+
+/// Refusals of the contact problem carry their reasons: outcomes, a proof, a residual.
+#[test]
+fn refusals_carry_outcomes_and_proofs() {
+    let doubled = |law: &str, selection: &str, restitution: f64| {
+        let contact = |tangent: [i32; 2], friction: i32| json!({"normal": [-1, 0], "tangents": [tangent], "friction": friction, "restitution": restitution});
+        json!({
+            "law": law, "mass_matrix": [[1, 0], [0, 1]], "velocity": [1, -1],
+            "contacts": [contact([0, -2], 1), contact([2, -2], 2)],
+            "options": {"selection": selection},
+        })
+    };
+    let wall = |side: i32| json!({"normal": [side, 0], "tangents": [[0, 1]], "friction": 0.5, "restitution": 0.5});
+    let jammed = json!({
+        "law": "moreau-newton", "mass_matrix": [[2, 0], [0, 2]], "velocity": [-1, 0.2],
+        "contacts": [wall(2), wall(-1)],
+    });
+    let lines = [
+        doubled("moreau-newton", "even", 1.0),
+        doubled("moreau-newton", "first", 1.0),
+        jammed,
+    ];
+    let lines = lines.map(|line| line.to_string()).join("\n");
+    let answers = answers(&carom(&["resolve"], &lines));
+    let error = &answers[0]["error"];
+    assert_eq!(error["kind"], "ambiguous");
+    let outcomes = error["outcomes"].as_array().unwrap();
+    let modes: Vec<&Value> = outcomes
+        .iter()
+        .map(|o| &o["diagnostics"]["modes"])
+        .collect();
+    assert_eq!(
+        modes,
+        [&json!([["stick", "open"]]), &json!([["open", "stick"]])]
+    );
+    for (outcome, energy) in outcomes.iter().zip([0.5, 1.0]) {
+        assert!((outcome["energy_plus_j"].as_f64().unwrap() - energy).abs() <= 1e-14);
+        assert!(outcome["audit"].is_object() && outcome["impulses"].is_array());
+    }
+    assert_eq!(answers[1]["velocity_plus"], outcomes[0]["velocity_plus"]);
+    assert_eq!(answers[1]["warnings"], json!(["not-unique"]));
+    let error = &answers[2]["error"];
+    assert_eq!(error["kind"], "infeasible-law");
+    let proof = &error["proof"]["impulses"];
+    let push = |contact: usize| proof[contact][0].as_f64().unwrap();
+    assert!(push(0) > 0.0 && (2.0 * push(0) - push(1)).abs() <= 1e-14 * push(1));
+    assert_eq!([&proof[0][1], &proof[1][1]], [&json!(0.0); 2]);
+}

@@ -82,6 +82,7 @@ fn rules_say_what_a_law_is_excused_from() {
         Err(ImpactError::InfeasibleLaw {
             contacts,
             found: Some(found),
+            ..
         }) => {
             assert_eq!(contacts, [0]);
             assert_eq!(found.velocity_plus, Tangent::from_slice(&[3.0, -1.0]));

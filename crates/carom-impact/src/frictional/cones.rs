@@ -1,5 +1,6 @@
 //! Contacts with friction cones as a contact problem, on the slots of a [`ContactSpace`].
 
+use super::ambiguous::Pick;
 use super::own::own_residual;
 use super::space::ContactSpace;
 use carom_contact::ConeSelection;
@@ -65,8 +66,20 @@ pub(super) struct ConesWorkspace {
     /// Velocities of the slots after the impulses.
     pub(super) after: Vec<f64>,
     pub(super) modes: Vec<ContactMode>,
+    /// Choice among the answers of ambiguous problems.
+    pub(super) pick: Pick,
     /// Units of work of all solves so far.
     pub(super) work: u64,
+}
+
+impl ConesWorkspace {
+    /// Creates empty work buffers with a choice among the answers of ambiguous problems.
+    pub(super) fn picking(pick: Pick) -> Self {
+        Self {
+            pick,
+            ..Self::default()
+        }
+    }
 }
 
 impl Cones {
@@ -138,8 +151,11 @@ impl Cones {
         }
     }
 
-    /// Solves the contact problem of these contacts and leaves the answer in the workspace; fails unless it is accurate. `velocity`: velocities of the normalized contact rows (slots) before the impulses; `start`: impulses on
-    /// them where the search begins, or empty; `member`: choice among several answers.
+    /// Solves the contact problem of these contacts and leaves the answer in the workspace; fails unless it is accurate. Of
+    /// isolated answers `pick` of the workspace chooses one.
+    ///
+    /// `velocity`: velocities of the normalized contact rows (slots) before the impulses; `start`: impulses on them where the
+    /// search begins, or empty; `member`: choice among several answers.
     pub(super) fn solve(
         &self,
         velocity: &[f64],
@@ -157,7 +173,11 @@ impl Cones {
         )?;
         let report = match contact_problem::solve(&problem, member, &mut solver) {
             Ok(solution) => Ok(self.keep(solution, velocity, workspace)),
-            Err(refusal) => Err(refused(refusal)),
+            Err(Refusal::Ambiguous(answers)) => {
+                let answer = &answers[workspace.pick.choose(answers.len())];
+                Ok(self.keep(answer, velocity, workspace))
+            }
+            Err(refusal) => Err(refused(&refusal)),
         };
         workspace.solver = solver;
         report
@@ -231,13 +251,13 @@ pub(super) fn member(selection: ConeSelection) -> Member {
     }
 }
 
-/// Converts a refusal of the solver to an error of a law.
-fn refused(refusal: Refusal) -> ImpactError {
+/// Converts a refusal of the solver to an error of a law, which then looks for a proof in its own rows.
+fn refused(refusal: &Refusal) -> ImpactError {
     match refusal {
         Refusal::NotConverged { residual, .. } => {
-            ImpactError::unsolved(LcpStatus::Inaccurate, residual, 0)
+            ImpactError::unsolved(LcpStatus::Inaccurate, *residual, 0)
         }
-        _ => ImpactError::unsolved(LcpStatus::Inaccurate, f64::INFINITY, 0),
+        _ => ImpactError::unsolved(LcpStatus::Infeasible, f64::INFINITY, 0),
     }
 }
 

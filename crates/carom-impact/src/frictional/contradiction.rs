@@ -12,7 +12,15 @@ const CONTRADICTION: f64 = 1e-8;
 /// Fraction of its terms below which a gradient of the least-squares problem is a rounding error.
 const ROUNDING: f64 = 1e-13;
 
-/// Returns the indices of contacts that cannot all rebound with the prescribed speeds `rebounds` (one per contact).
+/// Contacts that cannot all rebound with their prescribed speeds.
+pub(super) struct Contradiction {
+    /// Their indices, ascending.
+    pub(super) contacts: Vec<usize>,
+    /// Scaled normal impulses that balance each other, with their friction; one per contact.
+    pub(super) pushes: Vec<f64>,
+}
+
+/// Returns contacts that cannot all rebound with the prescribed speeds `rebounds` (one per contact).
 /// Admissible impulses of these contacts balance each other, although one of them must separate with positive speed. In
 /// formulas, $\sum_i J_i^T\lambda_i = 0$ with impulses $\lambda_i$ in the friction cones, Jacobian rows $J_i$ and
 /// $\sum_i\lambda_{n,i}r_i > 0$ for the rebounds $r$. `None` if there are no such impulses.
@@ -25,12 +33,12 @@ pub(super) fn contradiction(
     space: &ContactSpace,
     rebounds: &[f64],
     friction: &[f64],
-) -> Option<Vec<usize>> {
+) -> Option<Contradiction> {
     let largest = rebounds.iter().copied().fold(0.0, f64::max);
     if largest <= 0.0 {
         return None;
     }
-    let mut edges: Vec<(usize, Vec<f64>)> = Vec::new();
+    let mut edges: Vec<(usize, f64, Vec<f64>)> = Vec::new();
     for (contact, rebound) in ContactIndex::all(rebounds.len()).zip(rebounds) {
         let friction = friction.get(contact.index()).copied().unwrap_or(0.0);
         let signs: &[f64] = if friction == 0.0 {
@@ -46,20 +54,24 @@ pub(super) fn contradiction(
             edge.push(rebound / largest);
             let scale = 1.0 / friction.max(1.0);
             edge.iter_mut().for_each(|x| *x *= scale);
-            edges.push((contact.index(), edge));
+            edges.push((contact.index(), scale, edge));
         }
     }
-    let n_rows = edges.first()?.1.len();
-    let columns: Vec<f64> = edges.iter().flat_map(|(_, edge)| edge.clone()).collect();
+    let n_rows = edges.first()?.2.len();
+    let columns: Vec<f64> = edges.iter().flat_map(|(_, _, edge)| edge.clone()).collect();
     let cones = DMatrix::from_vec(n_rows, edges.len(), columns);
     let mut wanted = DVector::zeros(n_rows);
     wanted[n_rows - 1] = -1.0;
     let impulses = nonnegative_least_squares(&cones, &wanted, ROUNDING).ok()?;
     let left = &cones * &impulses + &wanted;
-    let pushes = edges.iter().zip(impulses.iter());
-    let mut contacts: Vec<usize> = pushes
-        .filter_map(|((contact, _), l)| (*l > 0.0).then_some(*contact))
-        .collect();
-    contacts.dedup();
-    (left.norm() <= CONTRADICTION).then_some(contacts)
+    if !(left.norm() <= CONTRADICTION) {
+        return None;
+    }
+    let mut pushes = vec![0.0; rebounds.len()];
+    for ((contact, scale, _), l) in edges.iter().zip(impulses.iter()) {
+        pushes[*contact] += scale * l;
+    }
+    let pressed = pushes.iter().enumerate().filter(|(_, push)| **push > 0.0);
+    let contacts = pressed.map(|(contact, _)| contact).collect();
+    Some(Contradiction { contacts, pushes })
 }

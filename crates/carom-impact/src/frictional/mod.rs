@@ -45,6 +45,7 @@
 //! Anitescu & Potra, *Formulating dynamic multi-rigid-body contact problems with friction as
 //! solvable linear complementarity problems*, 1997.
 
+mod ambiguous;
 mod basis;
 mod bounds;
 pub(crate) mod canonical;

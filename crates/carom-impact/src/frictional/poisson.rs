@@ -1,5 +1,6 @@
 //! Poisson's law: compression and expansion of all contacts at once, without a gain of energy.
 
+use super::ambiguous::{Pick, decided};
 use super::canonical::Canonical;
 use super::cone_shape::ConeShape;
 use super::cones::{Bounds, Cones, ConesWorkspace, Report, member};
@@ -50,8 +51,9 @@ const SCALE_ACCURACY: f64 = 1e-12;
 ///
 /// If rows are linearly dependent, the impulses of the compression, and the velocities after either phase, may have
 /// several solutions. [`selection`](Self::selection) chooses among them in both phases: `Even` takes the limit of
-/// equally compliant contacts, for velocities and impulses. With a friction polygon in space the answer
-/// that is found first is kept.
+/// equally compliant contacts, for velocities and impulses. Isolated compressions that are no such limits are refused with all
+/// their outcomes ([`Ambiguous`](ImpactError::Ambiguous)); `First` takes that of the least energy. With a friction polygon in space
+/// the answer that is found first is kept.
 ///
 /// # Examples
 ///
@@ -114,6 +116,7 @@ impl ImpactLaw for Poisson {
             cone: self.friction_cone,
             family: 0,
             selection: self.selection,
+            is_ambiguous: false,
             modes: vec![ContactMode::Open; space.n_contacts],
             pivots: 0,
             newton_steps: 0,
@@ -121,19 +124,22 @@ impl ImpactLaw for Poisson {
         if !problem.is_approaching() {
             return separating(problem, Diagnostics::Poisson(Box::new(told)));
         }
-        self.impact(problem, &space, shape, told)
+        decided(self.selection, |pick| {
+            self.impact(problem, (&space, shape), told.clone(), pick)
+        })
     }
 }
 
 impl Poisson {
     /// Resolves an impact in which at least one contact approaches. `space` holds the normalized contact rows, `shape`
-    /// the shape of the friction cones; `told` are the diagnostics, to which this call adds.
+    /// the shape of the friction cones; `told` are the diagnostics, to which this call adds; `pick` chooses among isolated
+    /// compressions.
     fn impact(
         &self,
         problem: &ImpactProblem,
-        space: &ContactSpace,
-        shape: ConeShape,
+        (space, shape): (&ContactSpace, ConeShape),
         mut told: PoissonDiagnostics,
+        pick: &mut Pick,
     ) -> Result<ImpactOutcome, ImpactError> {
         let contacts = problem.contacts();
         let before = space.velocity_before(problem);
@@ -157,19 +163,20 @@ impl Poisson {
             let sizes = part.of_slots(&sizes);
             let mut phases = Phases {
                 space: &part.space,
-                solver: Solver::new(&part.space, shape)?,
+                solver: Solver::new(&part.space, shape, *pick)?,
                 selection: self.selection,
                 restitution: own.collect(),
                 before: part.before.clone(),
                 sizes: Sizes::new(sizes.into_iter().map(f64::abs).collect()),
                 told: &mut told,
             };
-            let phases = phases.resolve()?;
+            let phases = phases.resolve(pick)?;
             part.write(&phases.compression, &mut compression);
             part.write(&phases.total, &mut total);
         }
         told.compression = space.on_rows(&compression, problem.scale(), contacts);
         told.modes = end_modes(space, before.as_slice(), &sizes, &total);
+        told.is_ambiguous = pick.is_ambiguous();
         space.candidate(problem, &total).outcome(
             problem,
             &Rules::FRICTIONAL,
@@ -209,9 +216,12 @@ struct Phases<'t> {
 }
 
 impl Phases<'_> {
-    fn resolve(&mut self) -> Result<Impulses, ImpactError> {
+    fn resolve(&mut self, pick: &mut Pick) -> Result<Impulses, ImpactError> {
         let before = self.before.clone();
         let compressed = self.solve(&before, &[])?;
+        if let Solver::Cones(_, workspace) = &self.solver {
+            *pick = workspace.pick;
+        }
         self.tell_member(&compressed);
         let compression = compressed.impulse;
         let mut total = compression.clone();
@@ -422,9 +432,10 @@ enum Solver {
 }
 
 impl Solver {
-    fn new(space: &ContactSpace, shape: ConeShape) -> Result<Self, ImpactError> {
+    fn new(space: &ContactSpace, shape: ConeShape, pick: Pick) -> Result<Self, ImpactError> {
+        let workspace = || Box::new(ConesWorkspace::picking(pick));
         Ok(match shape {
-            ConeShape::Round => Self::Cones(Cones::new(space), Box::default()),
+            ConeShape::Round => Self::Cones(Cones::new(space), workspace()),
             ConeShape::Polygon(k) => Self::Polygons(StepProblem::new(space, k, false)?),
         })
     }

@@ -1,9 +1,10 @@
 //! Laws that resolve all contacts simultaneously in one complementarity problem.
 
+use super::ambiguous::{Pick, decided};
 use super::canonical::Canonical;
 use super::cone_shape::ConeShape;
 use super::cones::{Bounds, Cones, ConesBasis, ConesWorkspace, Report, member, polygon_error};
-use super::contradiction::contradiction;
+use super::contradiction::{Contradiction, contradiction};
 use super::end_mode::end_modes;
 use super::modes::{check_planar, solutions};
 use super::parts::{Apart, Part};
@@ -27,9 +28,10 @@ const OUTCOME_WORK: u64 = 20_000;
 /// Simultaneous frictional impact law of Anitescu and Potra (`anitescu-potra`). The impulses of all contacts follow from one
 /// complementarity problem; there is no restitution.
 ///
-/// Kinetic energy never grows. There may be several outcomes. In the plane this law returns the one that Lemke's method
-/// finds, and [`all_simultaneous`](super::all_simultaneous) finds all of them. In space, sliding contacts with linearly
-/// dependent rows have a continuum of outcomes; [`selection`](Self::selection) chooses a member.
+/// Kinetic energy never grows. There may be several outcomes: if one of them is rest, this law returns it. Sliding contacts with
+/// linearly dependent rows have a continuum of outcomes; [`selection`](Self::selection) chooses a member. Of isolated outcomes that
+/// are no limits of compliant contacts it chooses none ([`Ambiguous`](ImpactError::Ambiguous)), or with
+/// [`First`](ConeSelection::First) that of the least energy. In the plane [`all_simultaneous`](super::all_simultaneous) finds all.
 ///
 /// Halm & Posa, Eq. (31).
 ///
@@ -94,7 +96,7 @@ impl ImpactLaw for AnitescuPotra {
 /// Restitution acts at contacts that approached; a contact that rested or separated must only not approach afterwards. No
 /// answer penetrates. An answer exists unless impulses at the contacts can balance each other (facing walls).
 /// Contacts that must rebound against each other then have no answer:
-/// [`InfeasibleLaw`](ImpactError::InfeasibleLaw).
+/// [`InfeasibleLaw`](ImpactError::InfeasibleLaw) with a proof.
 ///
 /// A contact that touches with $b_n^- = 0$ and $e > 0$ is at a kink of the law: the computed derivative is that of
 /// one side.
@@ -275,7 +277,7 @@ impl Event<'_> {
         selection: ConeSelection,
     ) -> Result<ImpactOutcome, ImpactError> {
         match ConeShape::of(friction_cone, self.space.n_tangents)? {
-            ConeShape::Round => self.with_cones(selection),
+            ConeShape::Round => decided(selection, |pick| self.with_cones(selection, pick)),
             ConeShape::Polygon(k) => self.with_polygons(k),
         }
     }
@@ -287,20 +289,27 @@ impl Event<'_> {
         if !error.is_unsolved() && !matches!(error, ImpactError::Inaccurate { .. }) {
             return error;
         }
-        let contradictory = |contacts| ImpactError::InfeasibleLaw {
+        let (space, problem) = (self.space, self.problem);
+        let balanced = |friction| contradiction(space, self.rebounds, friction);
+        let infeasible = |contacts, proof| ImpactError::InfeasibleLaw {
             contacts,
             found: None,
+            proof,
         };
-        let balanced = |friction| contradiction(self.space, self.rebounds, friction);
-        if let Some(contacts) = balanced(&[]) {
-            return contradictory(contacts);
+        if let Some(Contradiction { contacts, pushes }) = balanced(&[]) {
+            let mut impulse = vec![0.0; space.n_slots()];
+            for (normal, push) in impulse.iter_mut().step_by(space.width()).zip(pushes) {
+                *normal = push;
+            }
+            let proof = space.on_rows(&impulse, problem.scale(), problem.contacts());
+            return infeasible(contacts, Some(proof));
         }
         // Contacts of a planar part that has no answer in any combination of contact modes.
         if self.space.n_tangents == 1
-            && let Some(contacts) = balanced(&self.space.friction)
+            && let Some(Contradiction { contacts, .. }) = balanced(&self.space.friction)
             && self.parts().iter().any(has_no_solution)
         {
-            return contradictory(contacts);
+            return infeasible(contacts, None);
         }
         error
     }
@@ -347,8 +356,12 @@ impl Event<'_> {
         )
     }
 
-    /// Resolves the impact with round friction cones. `selection` chooses among several answers.
-    fn with_cones(&self, selection: ConeSelection) -> Result<ImpactOutcome, ImpactError> {
+    /// Resolves the impact with round friction cones. `selection` chooses among several answers, `pick` among isolated ones.
+    fn with_cones(
+        &self,
+        selection: ConeSelection,
+        pick: &mut Pick,
+    ) -> Result<ImpactOutcome, ImpactError> {
         let Self { problem, space, .. } = self;
         let mut told = self.cone_diagnostics(selection);
         let parts = self.parts();
@@ -357,7 +370,7 @@ impl Event<'_> {
         }
         let mut impulse = vec![0.0; space.n_slots()];
         let mut bases: Bases<'_> = Vec::with_capacity(parts.len());
-        let mut workspace = ConesWorkspace::default();
+        let mut workspace = ConesWorkspace::picking(*pick);
         for part in &parts {
             let worked = workspace.work;
             let solved = self.solve_part(part, selection, &mut workspace);
@@ -380,6 +393,8 @@ impl Event<'_> {
             let basis = ConesBasis::new(&part.space, problem.contacts(), modes);
             bases.push((&part.canonical, Box::new(basis)));
         }
+        *pick = workspace.pick;
+        told.is_ambiguous = pick.is_ambiguous();
         self.outcome(&impulse, bases, Diagnostics::Cone(Box::new(told)))
     }
 
@@ -412,6 +427,7 @@ impl Event<'_> {
             velocity_residual: 0.0,
             family: 0,
             shares_impulses: false,
+            is_ambiguous: false,
             selection,
             modes: vec![ContactMode::Open; self.space.n_contacts],
             newton_steps: 0,

@@ -256,6 +256,7 @@ impl Nonholonomic {
                     .map(ContactIndex::index)
                     .collect(),
                 found: Some(Box::new(outcome)),
+                proof: None,
             }),
             None => Ok(outcome),
         }

@@ -71,6 +71,7 @@ fn infeasible(error: ImpactError) -> (f64, ImpactOutcome) {
         ImpactError::InfeasibleLaw {
             contacts,
             found: Some(found),
+            ..
         } => {
             assert!(!contacts.is_empty());
             (restitution_of(&found), *found)

@@ -1,7 +1,7 @@
 //! All answers of a few planar contacts: every combination of modes is tried.
 
 use super::checks::WIDTH;
-use super::law::{Law, Square, Triple};
+use super::law::{Contact, Law, Square, Triple};
 use super::linear::Linear;
 use super::newton::Point;
 use super::problem::Kind;
@@ -20,18 +20,21 @@ const SOFT: f64 = 1e-10;
 /// Number of modes of a contact: open, stick, and slide in two directions.
 const MODES: usize = 4;
 
-/// Returns the impulses of all distinct answers of an island with planar contacts without springs, those of the least energy
-/// afterwards first; none for other islands.
+/// True if all modes of the island can be tried: a few planar contacts without bounds of their impulses.
+pub(super) fn can_try(system: &System) -> bool {
+    let is_planar = |c: &Contact| {
+        matches!(c.kind, Kind::Planar | Kind::Normal) && c.floor == 0.0 && c.cap == f64::INFINITY
+    };
+    system.len() <= MAX_CONTACTS && system.contacts.iter().all(is_planar)
+}
+
+/// Returns all distinct answers of an island whose modes can be tried, without springs: that of the least energy afterwards first.
 pub(super) fn answers(
     (system, linear): (&mut System, &mut Linear),
     springs: &Springs,
     accepted: f64,
-) -> Vec<Vec<Triple>> {
+) -> Vec<Point> {
     let m = system.len();
-    let is_planar = |kind: Kind| matches!(kind, Kind::Planar | Kind::Normal);
-    if m > MAX_CONTACTS || !system.contacts.iter().all(|c| is_planar(c.kind)) {
-        return Vec::new();
-    }
     let mut found: Vec<Point> = Vec::new();
     for code in 0..MODES.pow(m as u32) {
         let mut point = Point::default();
@@ -45,12 +48,12 @@ pub(super) fn answers(
             let far = |(u, v): (&Triple, &Triple)| norm(&[u[0] - v[0], u[1] - v[1], u[2] - v[2]]);
             pairs.map(far).fold(0.0, f64::max) > DISTINCT * system.speed
         };
-        if point.told <= accepted && found.iter().all(differs) {
+        if point.told(springs) <= accepted && found.iter().all(differs) {
             found.push(point);
         }
     }
     found.sort_by(|a, b| energy(system, a).total_cmp(&energy(system, b)));
-    found.into_iter().map(|point| point.impulse).collect()
+    found
 }
 
 /// Computes the impulses for one combination of modes. Returns false if its equations are singular.

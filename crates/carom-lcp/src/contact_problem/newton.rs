@@ -33,10 +33,10 @@ const POLISHING: usize = 2;
 /// The extra steps end at this residual: further digits are rounding errors.
 const POLISHED: f64 = 1e-15;
 
-/// Largest impulse at rigid contacts, in units of the velocities, by which an error is divided before it is told. Impulses that
-/// grow without a limit make any error relative to them small: such a problem has no answer. Bodies with mass ratios up to 1e6 have
-/// impulses up to 1e6 with errors of 1e-12 of them.
-const HUGE: f64 = 1e4;
+/// Largest impulse at rigid contacts, in units of the velocities, by which the error of an answer is divided. Impulses that grow
+/// without a limit make any error relative to them small: such a problem has no answer. Balanced loads that differ by a factor of 1e9
+/// have rounding errors of 1e-10 in units of that divisor.
+const LARGE: f64 = 1e3;
 
 /// Impulses with what follows from them.
 #[derive(Clone, Debug, Default)]
@@ -52,13 +52,22 @@ pub(super) struct Point {
     derivative: Vec<Square>,
     /// Natural map, relative to the largest velocity before or impulse of the island.
     pub(super) residual: f64,
-    /// The residual that is told: at rigid contacts impulses count up to [`HUGE`] times the velocities.
-    pub(super) told: f64,
+    /// Largest error of the natural map.
+    missed: f64,
     /// Largest velocity before, relative to the largest impulse: the mobility of what the contacts push together, at most 1.
     pub(super) mobility: f64,
 }
 
 impl Point {
+    /// Returns the residual that is told of an answer: impulses above [`LARGE`] at rigid contacts do not hide an error.
+    pub(super) fn told(&self, springs: &Springs) -> f64 {
+        if springs.are_rigid() {
+            self.residual.max(self.missed / LARGE)
+        } else {
+            self.residual
+        }
+    }
+
     /// Returns the projection of a contact's trial impulse, which differs from its impulse by the error. It lies in the cone, and
     /// friction that slides opposes the velocity, however small its coefficient is.
     pub(super) fn projected(&self, contact: usize) -> Triple {
@@ -84,7 +93,7 @@ impl Point {
         self.error.clear();
         self.derivative.clear();
         self.relative.clear();
-        let (mut worst, mut size, mut largest) = (0.0, system.speed, 0.0);
+        let (mut worst, mut largest) = (0.0, 0.0);
         for (i, contact) in system.contacts.iter().enumerate() {
             let (l, p) = (&self.impulse[i], &springs.preload[i]);
             let compliance = springs.compliance[i];
@@ -108,21 +117,11 @@ impl Point {
             largest = f64::max(largest, norm(l));
         }
         self.mobility = (system.speed / largest).min(1.0);
-        let is_rigid = springs.compliance.iter().all(|r| *r == 0.0);
-        size = f64::max(size, largest);
-        self.residual = relative(worst, size);
-        self.told = match is_rigid {
-            true => larger(self.residual, relative(worst, HUGE * system.speed)),
-            false => self.residual,
+        self.missed = worst;
+        self.residual = match worst {
+            0.0 => 0.0,
+            _ => worst / f64::max(system.speed, largest),
         };
-    }
-}
-
-/// Returns an error relative to a size; no error is none beside nothing.
-fn relative(error: f64, size: f64) -> f64 {
-    match error {
-        0.0 => 0.0,
-        _ => error / size,
     }
 }
 

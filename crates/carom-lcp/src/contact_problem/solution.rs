@@ -66,7 +66,7 @@ pub struct Solution {
     /// Modes, one per contact.
     pub modes: Vec<ContactMode>,
     /// Largest error of the contact conditions, relative to the largest velocity or impulse of its island; impulses at rigid
-    /// contacts count up to 1e4 times the velocities. With the mobility $g_i$, the larger of that of the normal
+    /// contacts count up to 1e3 times the velocities. With the mobility $g_i$, the larger of that of the normal
     /// and the mean one of the tangents, it is
     ///
     /// $$ \frac{\max_i \sqrt{g_i} \lVert\lambda_i - C(\lambda_i - w_i/g_i)\rVert}
@@ -118,7 +118,8 @@ pub enum Refusal {
         /// $\lambda_n\cdot t > 0$.
         normal_impulses: Vec<f64>,
     },
-    /// Several answers with different velocities, none of which is the limit of equally compliant contacts.
+    /// Several answers with different velocities, none of which is the limit of equally compliant contacts. [`Member::First`] is
+    /// refused, too: the caller may take the first of them.
     #[error("{} answers with different velocities, none of which is the limit of compliant contacts: ask for any", .0.len())]
     Ambiguous(
         /// All answers, that of the least kinetic energy first.

@@ -22,6 +22,13 @@ pub(super) struct Springs {
     pub(super) preload: Vec<Triple>,
 }
 
+impl Springs {
+    /// True if no contact yields.
+    pub(super) fn are_rigid(&self) -> bool {
+        self.compliance.iter().all(|r| *r == 0.0)
+    }
+}
+
 /// Island of contacts that are coupled by bodies. Rows are scaled so that the larger mobility of each contact, of its normal
 /// or its tangents, is one; velocities are divided by a common unit, so that the largest one is between one and two.
 #[derive(Clone, Debug, Default)]

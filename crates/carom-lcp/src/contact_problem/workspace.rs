@@ -106,7 +106,7 @@ pub fn residual(
         let springs = std::mem::take(&mut system.springs);
         point.evaluate(system, Law::Coulomb, &springs);
         system.springs = springs;
-        largest = larger(largest, point.told);
+        largest = larger(largest, point.told(&system.springs));
     }
     Ok(largest)
 }
@@ -153,9 +153,13 @@ impl Workspace {
             }
             self.linear.begin(&mut self.system);
             let rests = self.solve_island(member);
-            self.refuse_targets(problem)?;
-            if matches!(member, Member::Even | Member::First) && !self.select(member, rests) {
-                self.refuse_several(problem)?;
+            let is_examined = matches!(member, Member::Even | Member::First);
+            let springs = &self.system.springs;
+            if springs.are_rigid() && !(self.point.told(springs) <= ACCEPTED) {
+                self.retry(problem, member)?;
+            }
+            if is_examined && !self.select(member, rests) {
+                self.try_modes(problem)?;
             }
             self.write(rests);
         }
@@ -262,7 +266,7 @@ impl Workspace {
             }
         }
         let can_rest = matches!(member, Member::Even | Member::Near)
-            && springs.compliance.iter().all(|r| *r == 0.0)
+            && springs.are_rigid()
             && system.contacts.iter().all(|c| {
                 c.target == 0.0
                     && c.floor == 0.0
@@ -302,55 +306,55 @@ impl Workspace {
         false
     }
 
-    /// Refuses a problem whose targets contradict each other.
-    fn refuse_targets(&mut self, problem: &ContactProblem<'_>) -> Result<(), Refusal> {
-        let is_rigid = self.system.springs.compliance.iter().all(|r| *r == 0.0);
-        if self.point.told <= ACCEPTED || !is_rigid {
-            return Ok(());
+    /// Looks for answers of rigid contacts where the stages found none. Refuses targets that contradict each other.
+    fn retry(&mut self, problem: &ContactProblem<'_>, member: Member) -> Result<(), Refusal> {
+        if let Some(proof) = no_answer::proof(&mut self.system) {
+            let mut normal_impulses = vec![0.0; problem.blocks().len()];
+            for (at, (i, l)) in self.system.members.iter().zip(proof).enumerate() {
+                normal_impulses[*i as usize] = l * self.system.factor(at);
+            }
+            return Err(Refusal::NoAnswer { normal_impulses });
         }
-        let Some(proof) = no_answer::proof(&mut self.system) else {
-            return Ok(());
-        };
-        let mut normal_impulses = vec![0.0; problem.blocks().len()];
-        for (at, (i, l)) in self.system.members.iter().zip(proof).enumerate() {
-            normal_impulses[*i as usize] = l * self.system.factor(at);
+        if matches!(member, Member::Even | Member::First) {
+            self.try_modes(problem)?;
         }
-        Err(Refusal::NoAnswer { normal_impulses })
+        Ok(())
     }
 
-    /// Refuses planar contacts with several answers, if they are the whole problem: the path of compliant contacts has chosen
-    /// none of them.
-    fn refuse_several(&mut self, problem: &ContactProblem<'_>) -> Result<(), Refusal> {
-        let is_whole = self.members.len() == problem.blocks().len();
-        let springs = std::mem::take(&mut self.system.springs);
-        let found = if is_whole {
-            enumerate::answers((&mut self.system, &mut self.linear), &springs, ACCEPTED)
-        } else {
-            Vec::new()
-        };
-        let mut answers = Vec::new();
-        if found.len() > 1 {
-            for impulse in &found {
-                self.solution.reset(problem, Member::Any);
-                self.point.set(impulse);
-                self.point
-                    .evaluate(&mut self.system, Law::Coulomb, &springs);
-                let parts = (&mut self.system, &mut self.linear);
-                let rank = self.uniqueness.rank(parts, &self.point, false);
-                self.solution.rank = rank;
-                self.write(false);
-                answers.push(self.solution.clone());
-            }
-        }
-        self.system.springs = springs;
-        if answers.is_empty() {
+    /// Tries all combinations of modes of a few planar contacts. If the island has one answer, takes it. Refuses it if there are
+    /// several and the island is the whole problem.
+    fn try_modes(&mut self, problem: &ContactProblem<'_>) -> Result<(), Refusal> {
+        if !enumerate::can_try(&self.system) {
             return Ok(());
+        }
+        let springs = std::mem::take(&mut self.system.springs);
+        let mut found = enumerate::answers((&mut self.system, &mut self.linear), &springs, GOAL);
+        self.system.springs = springs;
+        let is_whole = self.members.len() == problem.blocks().len();
+        if found.len() < 2 || !is_whole {
+            found.truncate(1);
+            if let Some(point) = found
+                .pop()
+                .filter(|_| !(self.point.told(&self.system.springs) <= ACCEPTED))
+            {
+                self.point = point;
+            }
+            return Ok(());
+        }
+        let mut answers = Vec::new();
+        for point in found {
+            self.solution.reset(problem, Member::Any);
+            self.point = point;
+            let parts = (&mut self.system, &mut self.linear);
+            self.solution.rank = self.uniqueness.rank(parts, &self.point, false);
+            self.write(false);
+            answers.push(self.solution.clone());
         }
         Err(Refusal::Ambiguous(answers))
     }
 
-    /// Examines the answer of the island. If it is one of many and the even member is asked for, replaces it by that member. Returns false if the path to
-    /// that member breaks.
+    /// Examines the answer of the island. If it is one of many and the even member is asked for, replaces it by that member.
+    /// Returns false if the path to that member breaks.
     fn select(&mut self, member: Member, rests: bool) -> bool {
         let goal = self.goal;
         let Self {
@@ -366,13 +370,13 @@ impl Workspace {
             solution,
             ..
         } = self;
-        let is_rigid = system.springs.compliance.iter().all(|r| *r == 0.0);
-        if !is_rigid || point.told > ACCEPTED {
+        if !system.springs.are_rigid() || point.told(&system.springs) > ACCEPTED {
             return true;
         }
         let rank = uniqueness.rank((system, linear), point, rests);
         solution.rank = solution.rank.max(rank);
-        if rank == Rank::Unique || member == Member::First || (rests && rest.is_least) {
+        let is_settled = member == Member::First && !enumerate::can_try(system);
+        if rank == Rank::Unique || is_settled || (rests && rest.is_least) {
             return true;
         }
         kept.clone_from(&point.impulse);
@@ -395,12 +399,9 @@ impl Workspace {
                     )
             };
         }
-        if !is_even {
-            point.set(kept);
-        }
         point.evaluate(system, Law::Coulomb, &springs);
-        if point.residual > residual.max(GOAL) {
-            is_even = false;
+        is_even &= !(point.residual > residual.max(GOAL));
+        if !is_even || member == Member::First {
             point.set(kept);
             point.evaluate(system, Law::Coulomb, &springs);
         }
@@ -447,7 +448,7 @@ impl Workspace {
                 ContactMode::Stick
             };
         }
-        solution.residual = solution.residual.max(point.told);
+        solution.residual = solution.residual.max(point.told(&system.springs));
         solution.rests &= rests;
         solution.work += self.linear.work;
     }

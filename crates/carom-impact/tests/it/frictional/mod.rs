@@ -8,5 +8,6 @@ mod order;
 mod painleve;
 mod poisson;
 mod properties;
+mod refusals;
 mod sampling;
 mod steps;

@@ -73,6 +73,7 @@ fn the_contact_that_the_law_leaves_closing_is_named() {
         Err(ImpactError::InfeasibleLaw {
             contacts,
             found: Some(found),
+            ..
         }) => {
             assert_eq!(contacts, [1]);
             assert!((found.velocity_plus.0[1] - 1.0).abs() < 1e-15);

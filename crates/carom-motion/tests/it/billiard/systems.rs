@@ -71,6 +71,7 @@ fn knife_edge_falls_on_its_wall() {
     let Ending::Stopped(BilliardError::Impact(ImpactError::InfeasibleLaw {
         contacts,
         found: Some(found),
+        ..
     })) = ending
     else {
         panic!("{ending:?}");
