@@ -17,16 +17,12 @@ use carom_contact::{
     Diagnostics, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem, ImpactStatus,
     PoissonDiagnostics, Rules,
 };
-use carom_lcp::contact_problem::ContactMode;
+use carom_lcp::contact_problem::{ContactMode, NO_IMPULSE};
 use carom_metric::kernel;
 
 /// Energy gain above which an expansion is scaled down, as a fraction of the magnitudes of the work of the impulses. A
 /// smaller gain is a rounding error.
 const GAIN: f64 = 1e-12;
-
-/// Fraction of the largest impulse of a compression below which the impulse of a contact is a rounding error. The contact gives
-/// nothing back.
-const NO_IMPULSE: f64 = 1e-11;
 
 /// Absolute accuracy of the scale of an expansion, which lies in [0, 1].
 const SCALE_ACCURACY: f64 = 1e-12;

@@ -169,12 +169,7 @@ impl Closing {
                 }
             }
             ClosingLaw::Round(round) => {
-                let none = Bounds::default();
-                let solved = workspace.solve_cones(round, velocity, none, &[], Member::Any);
-                if solved.is_err() {
-                    // Contacts that wedge a body in are found by the search for rest.
-                    workspace.solve_cones(round, velocity, none, &[], Member::Even)?;
-                }
+                workspace.solve_cones(round, velocity, Bounds::default(), &[], Member::Any)?;
                 Ok(workspace.residual)
             }
         }

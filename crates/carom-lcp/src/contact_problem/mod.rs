@@ -58,5 +58,5 @@ mod workspace;
 
 pub use bodies::{Bodies, BodyRows};
 pub use problem::{Block, ContactProblem, Kind, Operator};
-pub use solution::{ContactMode, Member, Rank, Refusal, Solution};
+pub use solution::{ContactMode, Member, NO_IMPULSE, Rank, Refusal, Solution};
 pub use workspace::{Workspace, residual, solve};

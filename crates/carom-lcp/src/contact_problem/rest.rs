@@ -11,6 +11,7 @@ use super::linear::Linear;
 use super::newton::{ATTEMPTS, Limits, Newton, Point};
 use super::problem::Kind;
 use super::proximal::Proximal;
+use super::solution::NO_IMPULSE;
 use super::system::{Springs, System};
 use carom_numeric::kernel::{larger, norm};
 
@@ -45,10 +46,6 @@ const LARGEST: f64 = 100.0;
 /// Kinetic energy below which nothing is proven, relative to that before: the square of the velocity from which on a problem
 /// counts as close to its threshold.
 const LEAST_ENERGY: f64 = 1e-14;
-
-/// Fraction of the largest impulse of an island below which an impulse is a rounding error: the contact counts as open. The member of a
-/// continuum is extrapolated from compliances by which rounding errors of velocities are divided.
-pub(super) const NO_IMPULSE: f64 = 1e-11;
 
 /// Search for rest with its work space.
 #[derive(Clone, Debug, Default)]

@@ -2,6 +2,10 @@
 
 use super::problem::ContactProblem;
 
+/// Fraction of the largest impulse of an island below which an impulse is a rounding error: the contact counts as open. The member of a
+/// continuum is extrapolated from compliances by which rounding errors of velocities are divided.
+pub const NO_IMPULSE: f64 = 1e-11;
+
 /// Choice among several answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
