@@ -15,6 +15,7 @@ mod laws;
 mod layouts;
 mod protocol;
 mod simultaneous;
+mod statics;
 mod sweep;
 #[cfg(target_os = "linux")]
 mod terminal;
