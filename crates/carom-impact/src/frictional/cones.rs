@@ -58,7 +58,8 @@ pub(super) struct Report {
 /// Work buffers of [`Cones`] with the last answer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConesWorkspace {
-    solver: Workspace,
+    /// Work space of the solver, which is taken out while it works.
+    solver: Option<Box<Workspace>>,
     blocks: Vec<Block>,
     velocity: Vec<f64>,
     /// Impulses on the slots.
@@ -165,7 +166,7 @@ impl Cones {
         workspace: &mut ConesWorkspace,
     ) -> Result<Report, ImpactError> {
         self.pose(velocity, bounds, start, workspace);
-        let mut solver = std::mem::take(&mut workspace.solver);
+        let mut solver = workspace.solver.take().unwrap_or_default();
         let problem = ContactProblem::new(
             Operator::Dense(&self.delassus),
             &workspace.blocks,
@@ -179,7 +180,7 @@ impl Cones {
             }
             Err(refusal) => Err(refused(&refusal)),
         };
-        workspace.solver = solver;
+        workspace.solver = Some(solver);
         report
     }
 
@@ -238,7 +239,7 @@ impl Cones {
         Ok(contact_problem::residual(
             &problem,
             &on_rows,
-            &mut workspace.solver,
+            &mut Workspace::default(),
         )?)
     }
 }

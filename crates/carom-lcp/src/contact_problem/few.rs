@@ -8,28 +8,16 @@ use super::system::System;
 ///
 /// Rows stay at their places. Unknown rows are eliminated; the impulses on the others stand in equations of their own, which the
 /// right-hand side solves.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Few<const N: usize> {
     /// Unknown rows, and the rows in the order in which they are pivots.
     unknown: Vec<u8>,
     order: Vec<u8>,
-    /// Upper factor, and the reciprocals of its pivots.
-    upper: [[f64; N]; N],
-    reciprocals: [f64; N],
+    /// Upper factor by rows, and the reciprocals of its pivots. Rows live on the heap, so that a work space is small to move.
+    upper: Vec<[f64; N]>,
+    reciprocals: Vec<f64>,
     /// Columns of the lower factor, in the order of the pivots, without its diagonal.
-    lower: [[f64; N]; N],
-}
-
-impl<const N: usize> Default for Few<N> {
-    fn default() -> Self {
-        Self {
-            unknown: Vec::new(),
-            order: Vec::new(),
-            upper: [[0.0; N]; N],
-            reciprocals: [0.0; N],
-            lower: [[0.0; N]; N],
-        }
-    }
+    lower: Vec<[f64; N]>,
 }
 
 impl<const N: usize> Few<N> {
@@ -42,6 +30,7 @@ impl<const N: usize> Few<N> {
         soft: &[f64],
     ) -> (usize, f64) {
         self.unknown.clear();
+        self.upper.resize(N, [0.0; N]);
         let rows = system.rows::<N>();
         for (i, ((a, b), soft)) in a.iter().zip(b).zip(soft).enumerate() {
             let first = WIDTH * i;
@@ -73,6 +62,8 @@ impl<const N: usize> Few<N> {
     fn eliminate(&mut self) -> f64 {
         let mut least = f64::INFINITY;
         self.order.clone_from(&self.unknown);
+        self.reciprocals.clear();
+        self.lower.clear();
         for (k, column) in self.unknown.iter().enumerate() {
             let column = usize::from(*column);
             let (mut best, mut size) = (k, 0.0);
@@ -90,7 +81,7 @@ impl<const N: usize> Few<N> {
             self.order.swap(k, best);
             let pivot = self.upper[usize::from(self.order[k])];
             let reciprocal = 1.0 / pivot[column];
-            self.reciprocals[k] = reciprocal;
+            self.reciprocals.push(reciprocal);
             let mut factors = [0.0; N];
             for row in &self.order[k + 1..] {
                 let at = usize::from(*row);
@@ -104,7 +95,7 @@ impl<const N: usize> Few<N> {
                     factors[at] = factor;
                 }
             }
-            self.lower[k] = factors;
+            self.lower.push(factors);
         }
         least
     }

@@ -37,6 +37,10 @@ const BALANCED: f64 = 1e-11;
 /// 1e-12; the second serves ill-conditioned matrices, on which corrections with the first gain too little.
 const LEAST_NORM: [f64; 2] = [1e-4, 1e-8];
 
+/// Distance from the cones, relative to the largest impulse, from which on a correction ends: others would not lead back. Where
+/// they would, since rows are ill-conditioned, the search that follows finds the balance.
+const FAR: f64 = 0.1;
+
 /// Least pivot of a matrix that is regular in spite of its regularization: the only impulses of a balance are known then.
 const REGULAR: f64 = 0.01;
 
@@ -289,6 +293,9 @@ impl Rest {
                 break;
             }
             error = self.correct((system, linear), least);
+            if error == f64::INFINITY {
+                return false;
+            }
         }
         if !(error <= BALANCED * system.speed) {
             return false;
@@ -312,8 +319,8 @@ impl Rest {
     }
 
     /// Corrects the trial impulses until corrections no longer halve the velocities that they leave, and returns the largest
-    /// one; zero if it is a rounding error at every contact. Infinity if the matrix is regular and the only balance lies outside the
-    /// cones.
+    /// one; zero if it is a rounding error at every contact. Infinity if the balance lies outside the cones: for sure if the
+    /// matrix is regular, by far otherwise.
     fn correct(&mut self, (system, linear): (&mut System, &mut Linear), least: f64) -> f64 {
         self.pose(system, least.max(linear.least_softness()));
         system.velocity_after(&self.trial.impulse, &mut self.trial.velocity);
@@ -332,17 +339,14 @@ impl Rest {
             for (l, d) in self.trial.impulse.iter_mut().zip(&self.step) {
                 *l = super::system::add(*l, d);
             }
-            if linear.least_pivot > REGULAR {
-                let unknown = 10.0 * least / linear.least_pivot;
-                let largest = self
-                    .trial
-                    .impulse
-                    .iter()
-                    .map(|l| norm(l))
-                    .fold(0.0, f64::max);
-                if self.outside(system) > unknown * largest {
-                    return f64::INFINITY;
-                }
+            let unknown = if linear.least_pivot > REGULAR {
+                10.0 * least / linear.least_pivot
+            } else {
+                FAR
+            };
+            let sizes = self.trial.impulse.iter().map(|l| norm(l));
+            if self.outside(system) > unknown * sizes.fold(0.0, f64::max) {
+                return f64::INFINITY;
             }
             system.velocity_after(&self.trial.impulse, &mut self.trial.velocity);
             let before = error;
