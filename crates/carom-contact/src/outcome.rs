@@ -232,8 +232,8 @@ pub struct ConeDiagnostics {
     /// Dimension of the continuum of velocities after the impact that contains this outcome; 0 if the outcome is
     /// isolated.
     pub family: usize,
-    /// True if other impulses in the same modes lead to the same velocity.
-    pub shares_impulses: bool,
+    /// True if other impulses in the same modes lead to the same velocity; `None` if a heap is too large for that question.
+    pub shares_impulses: Option<bool>,
     /// True if there are other isolated outcomes, and none of them is the limit of equally compliant contacts.
     pub is_ambiguous: bool,
     /// Rule by which a member of the continuum was chosen.

@@ -206,9 +206,10 @@ fn of_law(contacts: &ContactSet, outcome: &ImpactOutcome) -> Map<String, Value> 
 /// Writes the solver diagnostics of an impact with round friction cones as JSON fields.
 fn cone_fields(cone: &ConeDiagnostics) -> Map<String, Value> {
     let rank = match (cone.family, cone.shares_impulses) {
-        (0, false) => "unique",
-        (0, true) => "shared-impulses",
-        _ => "family",
+        (0, Some(false)) => Some("unique"),
+        (0, Some(true)) => Some("shared-impulses"),
+        (0, None) => None,
+        _ => Some("family"),
     };
     fields([
         ("cone", cone_name(FrictionCone::Round)),

@@ -50,8 +50,8 @@ pub(super) struct Report {
     pub(super) family: usize,
     /// Rule by which the answer was chosen.
     pub(super) selection: ConeSelection,
-    /// True if the impulses are locally unique, as far as the even member was asked for.
-    pub(super) is_unique: bool,
+    /// True if the impulses are locally unique, as far as the even member was asked for; `None` if that was not examined.
+    pub(super) is_unique: Option<bool>,
     pub(super) newton_steps: usize,
 }
 
@@ -216,7 +216,7 @@ impl Cones {
                 Member::Even => ConeSelection::Even,
                 _ => ConeSelection::First,
             },
-            is_unique: solution.rank == Rank::Unique,
+            is_unique: (solution.rank != Rank::Unknown).then(|| solution.rank == Rank::Unique),
             newton_steps: solution.steps as usize,
         }
     }

@@ -358,7 +358,7 @@ impl Phases<'_> {
             impulse,
             family,
             selection,
-            is_unique,
+            is_unique: is_unique == Some(true),
         })
     }
 

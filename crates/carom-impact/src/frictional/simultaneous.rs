@@ -377,7 +377,10 @@ impl Event<'_> {
             self.count(workspace.work - worked);
             let report = solved?;
             told.family += report.family;
-            told.shares_impulses |= !report.is_unique;
+            told.shares_impulses = match (told.shares_impulses, report.is_unique) {
+                (Some(shares), Some(is_unique)) => Some(shares || !is_unique),
+                _ => None,
+            };
             told.newton_steps += report.newton_steps;
             if report.selection != selection {
                 told.selection = report.selection;
@@ -426,7 +429,7 @@ impl Event<'_> {
             residual: 0.0,
             velocity_residual: 0.0,
             family: 0,
-            shares_impulses: false,
+            shares_impulses: Some(false),
             is_ambiguous: false,
             selection,
             modes: vec![ContactMode::Open; self.space.n_contacts],

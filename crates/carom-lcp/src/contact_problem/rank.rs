@@ -19,6 +19,9 @@ const FREE: f64 = 1e-9;
 /// Least pivot with row exchanges of a matrix whose entries are about one and that counts as regular without a further look.
 const REGULAR: f64 = 1e-4;
 
+/// Largest number of products, over five, of a factorization: about half a second.
+const MAX_PRODUCTS: usize = 200_000_000;
+
 /// Velocities that a free direction of unit length changes by less than this do not change.
 const MOVES: f64 = 1e-7;
 
@@ -47,8 +50,8 @@ impl Pivoted {
     }
 
     /// Factors the matrix until no column has a part longer than `least(longest)` outside the span of those before, and
-    /// returns the rank. `longest` is the length of the first pivot.
-    fn factor(&mut self, least: impl Fn(f64) -> f64) -> usize {
+    /// returns the rank; `None` if that takes more than [`MAX_PRODUCTS`]. `longest` is the length of the first pivot.
+    fn factor(&mut self, least: impl Fn(f64) -> f64) -> Option<usize> {
         let (rows, n) = (self.rows, self.order.len());
         let mut first = 0.0;
         for k in 0..n.min(rows) {
@@ -64,7 +67,10 @@ impl Pivoted {
                 first = best.1;
             }
             if !(best.1 > least(first)) {
-                return k;
+                return Some(k);
+            }
+            if k * n * rows > MAX_PRODUCTS {
+                return None;
             }
             self.exchange(k, best.0);
             let (done, rest) = self.columns.split_at_mut((k + 1) * rows);
@@ -79,7 +85,7 @@ impl Pivoted {
                 }
             }
         }
-        n.min(rows)
+        Some(n.min(rows))
     }
 
     fn exchange(&mut self, i: usize, j: usize) {
@@ -142,7 +148,9 @@ impl Uniqueness {
             return Rank::Unique;
         }
         self.fill(system, n);
-        let rank = self.jacobian.factor(|longest| FREE * longest);
+        let Some(rank) = self.jacobian.factor(|longest| FREE * longest) else {
+            return Rank::Unknown;
+        };
         if rank == n {
             return Rank::Unique;
         }
@@ -163,8 +171,9 @@ impl Uniqueness {
             self.moves.columns[at..at + rows].copy_from_slice(self.velocity.as_flattened());
         }
         match self.moves.factor(|_| MOVES) {
-            0 => Rank::SharedImpulses,
-            family => Rank::Family(family),
+            None => Rank::Unknown,
+            Some(0) => Rank::SharedImpulses,
+            Some(family) => Rank::Family(family),
         }
     }
 

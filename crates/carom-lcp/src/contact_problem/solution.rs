@@ -56,6 +56,9 @@ pub enum Rank {
     Unique,
     /// The velocities are unique, the impulses are not.
     SharedImpulses,
+    /// Not examined: the time would grow with the cube of the number of contacts. The even member is followed as if there were
+    /// others.
+    Unknown,
     /// The velocities form a family of this dimension.
     Family(usize),
 }

@@ -163,6 +163,28 @@ fn ranks_of_one_contact_and_of_a_box_flat_on_four_corners() {
     }
 }
 
+/// The rank of a long column is not computed, and told as unknown.
+#[test]
+fn the_rank_of_a_large_heap_is_left_open() {
+    for (n, expected) in [(60, Rank::Unique), (600, Rank::Unknown)] {
+        let blocks = vec![Block::new(Kind::Normal, 0.0); n];
+        let entry = |i: usize, j: usize| match i.abs_diff(j) {
+            0 => 1.0 + f64::from(u8::from(i > 0)),
+            1 => -1.0,
+            _ => 0.0,
+        };
+        let delassus = DMatrix::from_fn(n, n, entry);
+        let mut velocity = vec![0.0; n];
+        velocity[n - 1] = -1.0;
+        let operator = Operator::Dense(delassus.as_slice());
+        let problem = ContactProblem::new(operator, &blocks, &velocity).unwrap();
+        let mut workspace = Workspace::default();
+        let solution = solve(&problem, Member::Even, &mut workspace).unwrap();
+        assert!(solution.rests && solution.rank == expected);
+        assert!((solution.impulse[0] - 1.0).abs() <= 1e-9);
+    }
+}
+
 #[test]
 fn bad_data_are_told() {
     let one = [1.0];
