@@ -35,7 +35,8 @@ const POLISHED: f64 = 1e-15;
 
 /// Largest impulse at rigid contacts, in units of the velocities, by which the error of an answer is divided. Impulses that grow
 /// without a limit make any error relative to them small: such a problem has no answer. Balanced loads that differ by a factor of 1e9
-/// have rounding errors of 1e-10 in units of that divisor.
+/// have rounding errors of 1e-10 in units of that divisor. (At 1e5, five of 660 hostile problems without friction get answers that
+/// exact arithmetic does not confirm.)
 const LARGE: f64 = 1e3;
 
 /// Impulses with what follows from them.
