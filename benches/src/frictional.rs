@@ -8,12 +8,9 @@ use nalgebra::{DMatrix, DVector};
 pub type FrictionalSystem = (KineticMetric, Vec<Contact>, Tangent);
 
 fn contact(normal: &[f64], tangent: &[f64], friction: f64) -> Contact {
-    Contact {
-        normal: Covector::from_slice(normal),
-        tangents: vec![Covector::from_slice(tangent)],
-        friction,
-        restitution: 0.0,
-    }
+    Contact::new(Covector::from_slice(normal))
+        .with_tangents(vec![Covector::from_slice(tangent)])
+        .with_friction(friction)
 }
 
 fn diagonal(masses: Vec<f64>) -> Result<KineticMetric, MetricError> {

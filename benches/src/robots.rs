@@ -29,11 +29,9 @@ impl Robot {
         let rigid = MassProperties::new(mass, inertia).ok();
         let name = format!("body{}", self.bodies.len());
         self.bodies.push((name, rigid.as_ref().map(RigidBody::new)));
-        self.placed.push(Placed {
-            configuration: place.map(|x| Se3::new(So3::identity(), x)),
-            velocity: Vector3::zeros(),
-            angular_velocity: Vector3::zeros(),
-        });
+        self.placed.push(
+            Placed::default().with_configuration(place.map(|x| Se3::new(So3::identity(), x))),
+        );
         self.bodies.len() - 1
     }
 
@@ -84,13 +82,13 @@ pub fn quadruped(height: f64) -> JointedSpec {
                 .with_position(target)
                 .with_damping(0.05)
                 .with_friction(0.1)
-                .with_actuator(Table::new(vec![0.0], vec![target]).map(|target| Actuator {
-                    rule: Rule::Pd {
+                .with_actuator(Table::new(vec![0.0], vec![target]).map(|target| {
+                    Actuator::new(Rule::Pd {
                         proportional: 60.0,
                         derivative: 1.5,
                         target,
-                    },
-                    limit: 12.0,
+                    })
+                    .with_limit(12.0)
                 }))
         };
         let hip = robot.body(0.4, [4e-4, 5e-4, 4.5e-4], None);
@@ -126,11 +124,7 @@ pub fn quadruped(height: f64) -> JointedSpec {
         feet.push(shank);
     }
     let floor = robot.bodies.len();
-    let surface = Surface {
-        friction: 0.7,
-        restitution: 0.0,
-        collide: true,
-    };
+    let surface = Surface::new(0.7, 0.0);
     let planes = HalfSpace::new(Vector3::z(), 0.0)
         .ok()
         .map(|half_space| PlaneSpec::new("floor", half_space));

@@ -43,11 +43,7 @@ pub fn elastic(bodies: Vec<BodySpec>, planes: Vec<PlaneSpec>) -> WorldSpec {
         planes,
         Vector3::zeros(),
         1e-3,
-        Surface {
-            friction: 0.0,
-            restitution: 1.0,
-            collide: true,
-        },
+        Surface::new(0.0, 1.0),
     )
 }
 
@@ -79,11 +75,7 @@ fn several(_: usize) -> Box<dyn ImpactLaw> {
 
 /// The closed forms for one contact, `propagative` for several.
 pub fn laws(on_zeno: OnZeno) -> Laws<'static> {
-    Laws {
-        single: SingleLaw::TwoBody(ImpactOptions::default()),
-        several: &several,
-        on_zeno,
-    }
+    Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &several).with_on_zeno(on_zeno)
 }
 
 /// A number of impacts, however long they take.

@@ -126,10 +126,7 @@ fn a_sample_of_a_set_valued_impact_allocates_nothing() {
     let (metric, contacts, velocity) = carom_benches::frictional::disk_stack().unwrap();
     let contacts = ContactSet::new(&metric, contacts).unwrap();
     let problem = ImpactProblem::new(&contacts, velocity).unwrap();
-    let law = SetValued {
-        branch: BranchPolicy::RandomCovering { spread: 6.0 },
-        ..SetValued::default()
-    };
+    let law = SetValued::default().with_branch(BranchPolicy::RandomCovering { spread: 6.0 });
     let sampler = Sampler::new(&problem, &law).unwrap();
     let mut draw = Draw::default();
     for sample in 0..1000 {

@@ -46,20 +46,17 @@ pub(crate) struct Asked {
 
 impl Asked {
     fn wrt(self) -> Wrt {
-        Wrt {
-            velocity: self.velocity || self.impulses,
-            friction: self.friction,
-            restitution: self.restitution,
-            pieces: false,
-        }
+        Wrt::ALL
+            .with_velocity(self.velocity || self.impulses)
+            .with_friction(self.friction)
+            .with_restitution(self.restitution)
     }
 
     fn gradient(self) -> Gradient {
-        Gradient {
-            mass: self.mass,
-            rows: self.rows,
-            coefficients: self.coefficients,
-        }
+        Gradient::ALL
+            .with_mass(self.mass)
+            .with_rows(self.rows)
+            .with_coefficients(self.coefficients)
     }
 }
 
@@ -227,6 +224,7 @@ impl<'r> Plan<'r> {
                 dv_dfriction: by_friction,
                 dv_drestitution: by_restitution,
                 dimpulses_dv: of_impulses,
+                ..
             } = own;
             let mut is_finite = true;
             for (place, matrix) in [

@@ -25,6 +25,7 @@ mod packed;
 mod playground;
 mod portable;
 mod recipe;
+mod refused;
 mod runners;
 mod siconos;
 mod site;

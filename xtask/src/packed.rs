@@ -1,9 +1,10 @@
 //! `cargo xtask packed`: what someone gets who depends on a published crate.
 //!
 //! Packs every crate, unpacks it, and builds the first example of its README as a package that knows
-//! nothing but the `[dependencies]` printed there. Documents the unpacked crates with the header that a
+//! nothing but the `[dependencies]` printed there. Checks that the compiler refuses what closes open types. Documents the unpacked crates with the header that a
 //! documentation host uses and looks at the pages in a headless browser, where one is installed.
 
+use crate::refused;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -57,7 +58,14 @@ pub(crate) fn packed(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
             _ => {}
         }
     }
-    fs::write(scratch.join("Cargo.toml"), workspace(&names, &crates))?;
+    let refused = scratch.join("refused");
+    write_package(&refused, "refused", refused::MANIFEST, refused::PROGRAM)?;
+    let members: Vec<String> = names
+        .iter()
+        .cloned()
+        .chain(["refused".to_owned()])
+        .collect();
+    fs::write(scratch.join("Cargo.toml"), workspace(&members, &crates))?;
     fs::copy(root.join("Cargo.lock"), scratch.join("Cargo.lock"))?;
     for name in &names {
         let run = cargo(&scratch, &work, &["run", "--quiet", "--package", name]).status()?;
@@ -66,6 +74,20 @@ pub(crate) fn packed(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
             lines.push(format!("{name}: the README's example fails"));
         }
     }
+    let arguments = [
+        "check",
+        "--quiet",
+        "--message-format=json",
+        "--package",
+        "refused",
+    ];
+    let output = cargo(&scratch, &work, &arguments).output()?;
+    let faults = refused::faults(&String::from_utf8_lossy(&output.stdout))?;
+    println!(
+        "refused: {}",
+        if faults.is_empty() { "ok" } else { "FAILS" }
+    );
+    lines.extend(faults);
     if !args.no_doc {
         lines.extend(documents(&scratch, &work, &crates)?);
     }

@@ -1,7 +1,7 @@
 //! `cargo xtask surface`: how much of the crates is public, and which public types are closed.
 //!
-//! Public enums and structs of options are `#[non_exhaustive]`, so that a variant or a field may be added without
-//! breaking a caller. Types that stay closed are listed in `xtask/data/exhaustive.toml` with a reason each.
+//! Public enums and structs of options, specifications, laws and results are `#[non_exhaustive]`, so that a variant or a field may
+//! be added without breaking a caller. Types that stay closed are listed in `xtask/data/exhaustive.toml` with a reason each.
 
 use crate::sources::{Source, sources};
 use crate::tidy::submodule;
@@ -31,8 +31,14 @@ const INTERNAL: &str = "internal";
 /// Ends of the names of structs of options.
 const OPTIONS: [&str; 3] = ["Options", "Spec", "Limits"];
 
+/// Traits of structs that are laws or solvers.
+const LAWS: [&str; 3] = ["ImpactLaw", "SetValuedLaw", "LcpSolver"];
+
+/// Attribute of what can be stored: results, specifications and poses.
+const STORED: &str = "derive(serde::Serialize";
+
 /// Largest number of types that may stay closed.
-const MAX_CLOSED: usize = 25;
+const MAX_CLOSED: usize = 30;
 
 /// Fewest characters of a reason.
 const SHORTEST_REASON: usize = 20;
@@ -62,10 +68,13 @@ pub(crate) fn surface(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
         println!("{package}: {} public items", found.len());
         items.extend(found.into_iter().map(|item| format!("{package}::{item}")));
     }
-    let types: BTreeMap<String, bool> = sources
-        .iter()
-        .flat_map(|source| open_or_closed(&source.code.text(), &source.package))
-        .collect();
+    let mut types = BTreeMap::new();
+    for source in &sources {
+        for (name, is_open) in open_or_closed(&source.code.text(), &source.package) {
+            // Two modules of a crate may have types of one name.
+            *types.entry(name).or_insert(true) &= is_open;
+        }
+    }
     let closed: Vec<&String> = types
         .iter()
         .filter(|(_, open)| !**open)
@@ -77,7 +86,7 @@ pub(crate) fn surface(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
         .filter(|name| !rules.types.contains_key(*name))
         .collect();
     println!(
-        "{} public items of at most {}; of {} enums and structs of options {} are closed, {} of them without a reason \
+        "{} public items of at most {}; of {} enums and structs of options, laws and results {} are closed, {} of them without a reason \
          of at most {}",
         items.len(),
         rules.public_items,
@@ -223,7 +232,16 @@ fn item(line: &str) -> Option<(&'static str, &str)> {
     }
 }
 
-/// Finds public enums and structs of options. Returns each as `crate::Type`, with `true` if it is `#[non_exhaustive]`.
+/// True if `line` says that the type `name` implements a trait of [`LAWS`].
+fn is_law(line: &str, name: &str) -> bool {
+    LAWS.iter().any(|law| {
+        let rest = line.strip_prefix("impl ").and_then(|l| l.strip_prefix(law));
+        let implementor = rest.and_then(|l| l.strip_prefix(" for "));
+        implementor.is_some_and(|l| l.trim_end_matches([' ', '{']) == name)
+    })
+}
+
+/// Finds public enums and structs of options, specifications, laws and results that have public fields. Returns each as `crate::Type`, with `true` if it is `#[non_exhaustive]`.
 fn open_or_closed(code: &str, package: &str) -> Vec<(String, bool)> {
     let lines: Vec<&str> = code.lines().map(str::trim).collect();
     let mut found = Vec::new();
@@ -231,13 +249,20 @@ fn open_or_closed(code: &str, package: &str) -> Vec<(String, bool)> {
         let Some((kind, name)) = item(line) else {
             continue;
         };
+        let is_end = |line: &&&str| [';', '}', '{'].iter().any(|end| line.ends_with(*end));
+        let above = || lines[..k].iter().rev().take_while(|line| !is_end(line));
+        let mut inside = lines[k + 1..]
+            .iter()
+            .take_while(|line| !line.starts_with('}'));
+        let has_fields = line.contains("(pub ")
+            || line.ends_with('{') && inside.any(|line| line.starts_with("pub "));
+        let is_data = has_fields
+            && (above().any(|line| line.contains(STORED)) || lines.iter().any(|l| is_law(l, name)));
         let is_options = OPTIONS.iter().any(|end| name.ends_with(end));
-        if name.is_empty() || !(kind == "enum" || kind == "struct" && is_options) {
+        if name.is_empty() || !(kind == "enum" || kind == "struct" && (is_options || is_data)) {
             continue;
         }
-        let is_end = |line: &&&str| [';', '}', '{'].iter().any(|end| line.ends_with(*end));
-        let mut above = lines[..k].iter().rev().take_while(|line| !is_end(line));
-        let is_open = above.any(|line| line.contains("non_exhaustive"));
+        let is_open = above().any(|line| line.contains("non_exhaustive"));
         found.push((format!("{package}::{name}"), is_open));
     }
     found
@@ -280,9 +305,18 @@ mod tests {
     fn closed_types_are_found() {
         let code = "\
             #[derive(Clone)]\n#[non_exhaustive]\npub enum A {\n    B,\n}\n\n\
-            #[derive(\n    Clone,\n)]\npub enum C {\n}\npub struct COptions {\n}\npub struct D;\n";
+            #[derive(\n    Clone,\n)]\npub enum C {\n}\npub struct COptions {\n}\npub struct D;\n\n\
+            #[cfg_attr(a, derive(serde::Serialize))]\npub struct E {\n    pub f: f64,\n}\n\
+            #[cfg_attr(a, derive(serde::Serialize))]\npub struct F {\n    f: f64,\n}\n\
+            pub struct G {\n    pub f: f64,\n}\nimpl ImpactLaw for G {\n}\n";
         let found = open_or_closed(code, "p");
-        let expected = [("p::A", true), ("p::C", false), ("p::COptions", false)];
+        let expected = [
+            ("p::A", true),
+            ("p::C", false),
+            ("p::COptions", false),
+            ("p::E", false),
+            ("p::G", false),
+        ];
         assert_eq!(found, expected.map(|(name, open)| (name.to_owned(), open)));
     }
 

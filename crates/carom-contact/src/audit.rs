@@ -13,6 +13,7 @@ use nalgebra::DVector;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Audit {
     /// Kinetic energy before the impact, J.
     pub energy_minus_j: f64,

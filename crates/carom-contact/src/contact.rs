@@ -32,6 +32,7 @@ const DUPLICATE_TOLERANCE: f64 = 1e-11;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Contact {
     /// Gradient of the gap function (n entries), not normalized, positive towards separation.
     pub normal: Covector,
@@ -44,6 +45,8 @@ pub struct Contact {
 }
 
 carom_numeric::setters!(Contact {
+    /// Sets the gradient of the gap function (n entries), positive towards separation.
+    with_normal: normal, Covector;
     /// Sets the Coulomb friction coefficient, at least 0.
     with_friction: friction, f64;
     /// Sets the coefficient of restitution, in \[0, 1\].

@@ -69,12 +69,9 @@ impl ContactIndex {
 /// use carom_metric::{Covector, KineticMetric};
 /// use nalgebra::DMatrix;
 /// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
-/// let rough = |normal: [f64; 2], tangent: [f64; 2]| Contact {
-///     normal: Covector::from_slice(&normal),
-///     tangents: vec![Covector::from_slice(&tangent)],
-///     friction: 0.3,
-///     restitution: 0.0,
-/// };
+/// let rough = |normal: [f64; 2], tangent: [f64; 2]| Contact::new(Covector::from_slice(&normal))
+///     .with_tangents(vec![Covector::from_slice(&tangent)])
+///     .with_friction(0.3);
 /// let floor_and_wall = vec![rough([0.0, 2.0], [1.0, 0.0]), rough([4.0, 0.0], [0.0, 1.0])];
 /// let contacts = ContactSet::new(&metric, floor_and_wall)?;
 /// assert_eq!(contacts.n_rows(), 4);

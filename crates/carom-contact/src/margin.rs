@@ -18,6 +18,7 @@ pub const JAM_MARGIN: f64 = 1e-7;
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Margin {
     /// The distance $\delta \in [0, 1]$; 1 without contacts.
     pub distance: f64,

@@ -40,6 +40,7 @@ impl ImpactStatus {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct ImpactOutcome {
     /// Velocity after the impact (n entries).
     pub velocity_plus: Tangent,
@@ -223,6 +224,7 @@ impl Diagnostics {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct ConeDiagnostics {
     /// Largest residual of the contact conditions over all contacts, each relative to the rounding scale $S$ of its
     /// rows: closed and open contacts, the cone, and the angle between friction and sliding. At most $10^{-9}$.
@@ -244,10 +246,28 @@ pub struct ConeDiagnostics {
     pub newton_steps: usize,
 }
 
+impl ConeDiagnostics {
+    /// Creates the diagnostics of an isolated outcome without residuals, from the rule that chooses members of a continuum and the
+    /// mode of each contact.
+    pub fn new(selection: ConeSelection, modes: Vec<ContactMode>) -> Self {
+        Self {
+            residual: 0.0,
+            velocity_residual: 0.0,
+            family: 0,
+            shares_impulses: Some(false),
+            is_ambiguous: false,
+            selection,
+            modes,
+            newton_steps: 0,
+        }
+    }
+}
+
 /// Diagnostics of an outcome of Poisson's law, which has two phases: compression and expansion.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct PoissonDiagnostics {
     /// Impulses of the compression on the caller's contact rows, one per row, N·s.
     #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
@@ -275,10 +295,35 @@ pub struct PoissonDiagnostics {
     pub newton_steps: usize,
 }
 
+impl PoissonDiagnostics {
+    /// Creates the diagnostics of an isolated outcome without residuals, from the impulses of the compression (one per row, N·s),
+    /// the shape of the friction cones, the rule that chooses members of a continuum, and the mode of each contact.
+    pub fn new(
+        compression: DVector<f64>,
+        cone: FrictionCone,
+        selection: ConeSelection,
+        modes: Vec<ContactMode>,
+    ) -> Self {
+        Self {
+            compression,
+            scale: 1.0,
+            residual: 0.0,
+            cone,
+            family: 0,
+            selection,
+            is_ambiguous: false,
+            modes,
+            pivots: 0,
+            newton_steps: 0,
+        }
+    }
+}
+
 /// Error of an outcome that was computed with friction polygons in place of round friction cones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct PolygonDiagnostics {
     /// The polygon used.
     pub cone: FrictionCone,
@@ -290,6 +335,15 @@ pub struct PolygonDiagnostics {
 }
 
 impl PolygonDiagnostics {
+    /// Creates the diagnostics from the polygon used, its residual with round cones, and the estimate of its error.
+    pub fn new(cone: FrictionCone, cone_residual: f64, cone_error: Option<f64>) -> Self {
+        Self {
+            cone,
+            cone_residual,
+            cone_error,
+        }
+    }
+
     /// Combines the polygon errors of two parts of a system that share no body: the larger residual, and the root of the sum
     /// of the squared errors.
     pub fn beside(self, other: &Self) -> Self {
@@ -306,6 +360,7 @@ impl PolygonDiagnostics {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct FrictionalDiagnostics {
     /// Inverse inertia matrix of the contact, tangents first. Planar and frictionless contacts
     /// are embedded in the matrix of a contact in space.
@@ -316,10 +371,22 @@ pub struct FrictionalDiagnostics {
     pub impact: Option<ContactImpact>,
 }
 
+impl FrictionalDiagnostics {
+    /// Creates the diagnostics from the inverse inertia of the contact, its friction coefficient, and its impact.
+    pub fn new(inertia: ContactInertia, friction: f64, impact: Option<ContactImpact>) -> Self {
+        Self {
+            inertia,
+            friction,
+            impact,
+        }
+    }
+}
+
 /// Diagnostics of the laws for frictionless contacts of systems with nonholonomic velocity constraints.
 #[derive(Clone, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct NonholonomicDiagnostics {
     /// Ratio $-u(v^+)/u(v^-)$ of the normal velocities $u(v)$ at the contact that was hit first; `None` without an impact.
     pub effective_restitution: Option<f64>,
@@ -333,6 +400,7 @@ pub struct NonholonomicDiagnostics {
 #[derive(Clone, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct PropagativeDiagnostics {
     /// Contacts in the order of the elementary impacts (one of the shortest orders if several lead
     /// to this outcome); `None` above `SEQUENCE_LIMIT` impacts.
@@ -354,6 +422,7 @@ pub struct PropagativeDiagnostics {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct OutcomeSet {
     /// The outcomes, shortest sequence first. If the set is incomplete or has more than `MAX_OUTCOMES` members, a subset in
     /// another order: the two outcomes farthest apart, the preferred one, then repeatedly the outcome farthest from those
@@ -373,15 +442,41 @@ pub struct OutcomeSet {
     pub drawn: Option<DrawnOrders>,
 }
 
+impl OutcomeSet {
+    /// Creates the set of outcomes that a search has found, the preferred one first, with their
+    /// [indeterminacy](Self::indeterminacy). The set may lack outcomes.
+    pub fn new(outcomes: Vec<ImpactOutcome>, indeterminacy: f64) -> Self {
+        Self {
+            preferred: (!outcomes.is_empty()).then_some(0),
+            outcomes,
+            indeterminacy,
+            complete: false,
+            omitted: 0,
+            drawn: None,
+        }
+    }
+}
+
 /// Statistics of orders of single impacts that were drawn at random. Orders are drawn if there are too many to follow all of
 /// them, or if the caller asked for random orders.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct DrawnOrders {
     /// Number of orders followed to their end.
     pub orders: u64,
     /// Fraction of the orders whose outcome no other drawn order reached: the Good-Turing estimate of the
     /// probability that the next order brings a new outcome (Good, *Biometrika*, 1953).
     pub new_outcome_rate: f64,
+}
+
+impl DrawnOrders {
+    /// Creates the statistics from the number of orders, and the fraction whose outcome no other order reached.
+    pub fn new(orders: u64, new_outcome_rate: f64) -> Self {
+        Self {
+            orders,
+            new_outcome_rate,
+        }
+    }
 }

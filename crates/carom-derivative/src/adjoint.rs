@@ -17,12 +17,10 @@ use nalgebra::{DMatrix, DVector, DVectorView};
 /// use carom_metric::{Covector, KineticMetric, Tangent};
 /// use nalgebra::DMatrix;
 /// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
-/// let floor = Contact {
-///     normal: Covector::from_slice(&[0.0, 1.0]),
-///     tangents: vec![Covector::from_slice(&[1.0, 0.0])],
-///     friction: 0.5,
-///     restitution: 0.5,
-/// };
+/// let floor = Contact::new(Covector::from_slice(&[0.0, 1.0]))
+///     .with_tangents(vec![Covector::from_slice(&[1.0, 0.0])])
+///     .with_friction(0.5)
+///     .with_restitution(0.5);
 /// let contacts = ContactSet::new(&metric, vec![floor])?;
 /// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, -2.0]))?;
 /// let (_, derivative) = differentiate(&MoreauNewton::default(), &problem, &Wrt::ALL, 1e-9)?;
@@ -34,6 +32,7 @@ use nalgebra::{DMatrix, DVector, DVectorView};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Gradient {
     /// True to compute the cotangent of the mass matrix.
     pub mass: bool,
@@ -60,6 +59,15 @@ impl Gradient {
     };
 }
 
+carom_numeric::setters!(Gradient {
+    /// Selects or leaves out the cotangent of the mass matrix.
+    with_mass: mass, bool;
+    /// Selects or leaves out the cotangents of the contact rows and the constraint one-forms.
+    with_rows: rows, bool;
+    /// Selects or leaves out the cotangents of the friction coefficients and restitutions.
+    with_coefficients: coefficients, bool;
+});
+
 /// Cotangents (gradients) of the data of an impact, computed from a given cotangent of the velocity after the impact. For
 /// every [`Direction`](super::Direction) of change of the data, the sum of the products of these cotangents with the
 /// direction equals the product of the given cotangent with the derivative along the direction.
@@ -71,6 +79,7 @@ impl Gradient {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Cotangent {
     /// Cotangent of the velocity before the impact (n entries).
     #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]

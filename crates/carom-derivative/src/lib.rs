@@ -129,6 +129,7 @@ const SAME_JACOBIAN: f64 = 1e-7;
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Piece {
     /// Velocity after the impact (n entries).
     #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
@@ -178,6 +179,7 @@ pub struct Derivative<'p> {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Jacobians {
     /// Velocity after the impact with respect to the velocity before (n × n).
     #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]

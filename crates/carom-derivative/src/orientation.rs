@@ -333,10 +333,10 @@ mod tests {
     fn unique(rows: &[[Vec<f64>; 2]], friction: f64) -> Option<bool> {
         let n = rows[0][0].len();
         let metric = KineticMetric::new(DMatrix::identity(n, n)).unwrap();
-        let contact = |[normal, tangent]: &[Vec<f64>; 2]| Contact {
-            tangents: vec![Covector::from_slice(tangent)],
-            friction,
-            ..Contact::frictionless(Covector::from_slice(normal))
+        let contact = |[normal, tangent]: &[Vec<f64>; 2]| {
+            Contact::frictionless(Covector::from_slice(normal))
+                .with_tangents(vec![Covector::from_slice(tangent)])
+                .with_friction(friction)
         };
         let set = ContactSet::new(&metric, rows.iter().map(contact).collect()).unwrap();
         let velocity = Tangent::from_slice(&vec![-1.0; n]);

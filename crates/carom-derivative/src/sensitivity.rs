@@ -57,6 +57,7 @@ impl From<Differentiability> for Regularity {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct SensitivityEvent {
     /// Time of the impact (s).
     pub time: f64,
@@ -72,12 +73,25 @@ pub struct SensitivityEvent {
     pub margin: Option<f64>,
 }
 
+impl SensitivityEvent {
+    /// Creates a smooth impact at the time `time` (s), without saltation matrix and margin.
+    pub fn new(time: f64) -> Self {
+        Self {
+            time,
+            saltation: None,
+            class: Regularity::Smooth,
+            margin: None,
+        }
+    }
+}
+
 /// Derivative of the final state of a run (a motion through impacts) with respect to the initial state and the
 /// parameters of the run. The final time is fixed. A simulation fills this struct: [`add`](Self::add) adds an impact,
 /// and [`complete`](Self::complete) stores the derivatives at the end.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Sensitivity {
     /// Derivative with respect to the initial state (states × states); `None` if it does not exist, see
     /// [`reason`](Self::reason).

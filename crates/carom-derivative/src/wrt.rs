@@ -67,6 +67,7 @@ impl TieKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Tie {
     /// Index of the contact.
     pub contact: usize,
@@ -81,6 +82,7 @@ pub struct Tie {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Wrt {
     /// True for derivatives with respect to the velocity before the impact.
     pub velocity: bool,
@@ -109,6 +111,17 @@ impl Wrt {
     };
 }
 
+carom_numeric::setters!(Wrt {
+    /// Selects or leaves out derivatives with respect to the velocity before the impact.
+    with_velocity: velocity, bool;
+    /// Selects or leaves out derivatives with respect to the friction coefficients of the contacts.
+    with_friction: friction, bool;
+    /// Selects or leaves out derivatives with respect to the restitutions.
+    with_restitution: restitution, bool;
+    /// Seeks the pieces that meet at ties, or not.
+    with_pieces: pieces, bool;
+});
+
 /// A direction in which the data of an impact change: velocity, mass matrix, contact rows, constraints and coefficients.
 /// [`Derivative::along`](super::Derivative::along) computes the derivative of the outcome along such a direction. Data whose part is `None` do not
 /// change.
@@ -121,20 +134,15 @@ impl Wrt {
 /// use carom_metric::{Covector, KineticMetric, Tangent};
 /// use nalgebra::DMatrix;
 /// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
-/// let floor = Contact {
-///     normal: Covector::from_slice(&[0.0, 1.0]),
-///     tangents: vec![Covector::from_slice(&[1.0, 0.0])],
-///     friction: 0.5,
-///     restitution: 0.5,
-/// };
+/// let floor = Contact::new(Covector::from_slice(&[0.0, 1.0]))
+///     .with_tangents(vec![Covector::from_slice(&[1.0, 0.0])])
+///     .with_friction(0.5)
+///     .with_restitution(0.5);
 /// let contacts = ContactSet::new(&metric, vec![floor])?;
 /// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, -2.0]))?;
 /// let (_, derivative) = differentiate(&MoreauNewton::default(), &problem, &Wrt::ALL, 1e-9)?;
 /// // More friction by 1 takes the normal impulse 3 off the sliding velocity.
-/// let direction = Direction {
-///     friction: Some(nalgebra::dvector![1.0]),
-///     ..Direction::default()
-/// };
+/// let direction = Direction::default().with_friction(Some(nalgebra::dvector![1.0]));
 /// let along = derivative.along(&direction)?.and_then(|found| found.velocity_plus);
 /// assert!(along.is_some_and(|change| (change - nalgebra::dvector![-3.0, 0.0]).amax() < 1e-14));
 /// # Ok::<(), carom_impact::ImpactError>(())
@@ -142,6 +150,7 @@ impl Wrt {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Direction {
     /// Change $dv$ of the velocity $v$ before the impact (n entries). If there are constraints with one-forms $A$, it
     /// must satisfy $dA v + A dv = 0$.
@@ -166,11 +175,29 @@ pub struct Direction {
     pub constraints: Option<DMatrix<f64>>,
 }
 
+carom_numeric::setters!(Direction {
+    /// Sets the change of the velocity before the impact (n entries).
+    with_velocity: velocity, Option<DVector<f64>>;
+    /// Sets the change of the mass matrix (n × n, symmetric).
+    with_mass: mass, Option<DMatrix<f64>>;
+    /// Sets the change of the contact rows (rows × n), contact by contact.
+    with_rows: rows, Option<DMatrix<f64>>;
+    /// Sets the changes of the friction coefficients, one per contact.
+    with_friction: friction, Option<DVector<f64>>;
+    /// Sets the changes of the restitutions, one per contact.
+    with_restitution: restitution, Option<DVector<f64>>;
+    /// Sets the change of the restitution of the whole event.
+    with_event_restitution: event_restitution, f64;
+    /// Sets the change of the constraint one-forms (constraints × n).
+    with_constraints: constraints, Option<DMatrix<f64>>;
+});
+
 /// Derivative of the outcome of an impact (velocity and impulses) along a [`Direction`] in which the data of the impact
 /// change, returned by [`Derivative::along`](super::Derivative::along).
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct DirectionalDerivative {
     /// Derivative of the velocity after the impact (n entries); `None` if it does not exist, see
     /// [`reason`](Self::reason).

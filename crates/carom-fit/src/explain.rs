@@ -14,6 +14,7 @@ pub(crate) const ENERGY_RATIO: f64 = 1.02;
 /// Two properties of a measured impact that show if any rigid-body impact law with impulses at the touching vertices can
 /// explain the impact: the unexplained part of the velocity change, and the energy ratio.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct OuterBound {
     /// Distance (kinetic norm) of the velocity change from those that impulses with nonnegative normal parts
     /// can make, divided by the kinetic norm of the velocity before the impact.

@@ -77,6 +77,7 @@ impl FitOptions {
 /// Agreement of an impact law, with given parameters, with the measured impacts: log likelihood and misfits. A misfit is the
 /// distance between the predicted and the measured velocity after an impact, relative to the velocity before it.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Score {
     /// Scale $s$ of the distribution of misfits, see [`log_density`].
     pub scale: f64,
@@ -107,6 +108,7 @@ impl Score {
 /// Result for one fitted parameter of an impact law: its 95 % confidence interval, and a flag that tells if the data determine
 /// the parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Estimate {
     /// Parameter that was fitted.
     pub parameter: Parameter,
@@ -122,6 +124,7 @@ pub struct Estimate {
 /// Fit of restitution and friction of an impact law to the impacts of one kind only (one, two, or more vertices touch). The
 /// inertia is kept at the value that was fitted to all impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct KindFit {
     /// Kind of impacts.
     pub kind: Kind,
@@ -135,6 +138,7 @@ pub struct KindFit {
 
 /// Mean and standard deviation of a parameter of an impact law that was fitted to each toss separately.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Variation {
     /// Mean over the tosses.
     pub mean: f64,
@@ -145,6 +149,7 @@ pub struct Variation {
 /// Variation of restitution and friction between tosses. The impact law was fitted separately to each toss with at least three
 /// impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TossFits {
     /// Variation of the restitution.
     pub restitution: Variation,
@@ -156,6 +161,7 @@ pub struct TossFits {
 
 /// Result of fitting one impact law to the measured impacts: parameters, confidence intervals and scores.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LawFit {
     /// Law that was fitted.
     pub law: FitLaw,

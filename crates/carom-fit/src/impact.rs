@@ -95,6 +95,7 @@ pub struct Impact {
 /// Numbers of episodes (sequences of tracked poses that are not free flight) that could not be used as isolated impacts, one
 /// number for each reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Excluded {
     /// The episode is longer than one impact.
     pub wide: usize,
@@ -109,6 +110,7 @@ pub struct Excluded {
 /// Result of [`find_impacts`] for all episodes (sequences of tracked poses that are not free flight) of all tosses: the
 /// isolated impacts, and the numbers of the other episodes.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Census {
     /// Number of episodes.
     pub episodes: usize,

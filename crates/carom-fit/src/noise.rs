@@ -6,6 +6,7 @@ use nalgebra::Vector3;
 
 /// Estimate of the acceleration of gravity from the poses of one flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FlightGravity {
     /// Number of the toss.
     pub toss: u64,
@@ -18,6 +19,7 @@ pub struct FlightGravity {
 /// Measurement model of an experiment: noise of the tracker, acceleration of gravity, and contact plane. Each of these is given
 /// or estimated from tracked poses by [`estimate_noise`](crate::estimate_noise).
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct NoiseModel {
     /// Standard deviation of a position along each axis in space (m).
     pub position_m: [f64; 3],

@@ -216,9 +216,8 @@ impl Case {
             FitLaw::MoreauNewton => by(&MoreauNewton::default()),
             FitLaw::AnitescuPotra => by(&AnitescuPotra::default()),
             FitLaw::Sequential => by(&Sequential::default()),
-            FitLaw::Routh(restitution_law) => by(&Routh {
-                options: ImpactOptions::default().with_restitution_law(restitution_law),
-            }),
+            FitLaw::Routh(restitution_law) => by(&Routh::default()
+                .with_options(ImpactOptions::default().with_restitution_law(restitution_law))),
             FitLaw::Plastic => by(&Plastic::default()),
             FitLaw::SetValued => by(&self.set_valued(0, 1)),
             FitLaw::Stick => Ok(self.stick(p.inertia)),
@@ -227,11 +226,7 @@ impl Case {
     }
 
     fn set_valued(&self, seed: u64, samples: u64) -> SetValued {
-        SetValued {
-            samples,
-            seed,
-            ..SetValued::default()
-        }
+        SetValued::default().with_samples(samples).with_seed(seed)
     }
 
     /// Draws `samples` random outcomes of the set-valued law for this impact, with random numbers determined by `seed`.

@@ -22,9 +22,7 @@ use smallvec::smallvec;
 ///
 /// ```
 /// use carom_impact::{Plastic, PlasticRule};
-/// let law = Plastic {
-///     rule: PlasticRule::ProjectAll { allow_adhesion: true },
-/// };
+/// let law = Plastic::default().with_rule(PlasticRule::ProjectAll { allow_adhesion: true });
 /// assert_ne!(law, Plastic::default());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -93,6 +91,7 @@ impl PlasticRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Plastic {
     /// Rule that decides which contacts close.
     #[cfg_attr(feature = "serde", serde(rename = "plastic"))]

@@ -31,12 +31,10 @@ use nalgebra::{Matrix2, Matrix3, Vector3};
 /// // x, y of the centre and the angle of a rod of mass 1 and half length 1 at 45 degrees.
 /// let metric = KineticMetric::new(DMatrix::from_diagonal(&dvector![1.0, 1.0, 1.0 / 3.0]))?;
 /// let h = 0.5_f64.sqrt();
-/// let contacts = ContactSet::new(&metric, vec![Contact {
-///     normal: Covector::from_slice(&[0.0, 1.0, -h]),
-///     tangents: vec![Covector::from_slice(&[1.0, 0.0, h])],
-///     friction: 0.3,
-///     restitution: 0.5,
-/// }])?;
+/// let contacts = ContactSet::new(&metric, vec![Contact::new(Covector::from_slice(&[0.0, 1.0, -h]))
+///     .with_tangents(vec![Covector::from_slice(&[1.0, 0.0, h])])
+///     .with_friction(0.3)
+///     .with_restitution(0.5)])?;
 /// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[0.0, -1.0, 0.0]))?;
 /// let outcome = Routh::default().resolve(&problem)?;
 /// let Diagnostics::Frictional(found) = outcome.diagnostics else { unreachable!() };
@@ -48,6 +46,7 @@ use nalgebra::{Matrix2, Matrix3, Vector3};
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
+#[non_exhaustive]
 pub struct Routh {
     /// Options of the impact, such as the law of restitution.
     pub options: ImpactOptions,
@@ -80,15 +79,10 @@ impl ImpactLaw for Routh {
 /// use carom_metric::{Covector, KineticMetric, Tangent};
 /// use nalgebra::DMatrix;
 /// let metric = KineticMetric::new(DMatrix::identity(3, 3))?;
-/// let floor = Contact {
-///     normal: Covector::from_slice(&[0.0, 0.0, 1.0]),
-///     tangents: vec![
-///         Covector::from_slice(&[1.0, 0.0, 0.0]),
-///         Covector::from_slice(&[0.0, 1.0, 0.0]),
-///     ],
-///     friction: 0.5,
-///     restitution: 0.5,
-/// };
+/// let floor = Contact::new(Covector::from_slice(&[0.0, 0.0, 1.0]))
+///     .with_tangents(vec![ Covector::from_slice(&[1.0, 0.0, 0.0]), Covector::from_slice(&[0.0, 1.0, 0.0]), ])
+///     .with_friction(0.5)
+///     .with_restitution(0.5);
 /// let contacts = ContactSet::new(&metric, vec![floor])?;
 /// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, 0.0, -2.0]))?;
 /// let outcome = TwoBody::default().resolve(&problem)?;
@@ -98,6 +92,7 @@ impl ImpactLaw for Routh {
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
+#[non_exhaustive]
 pub struct TwoBody {
     /// Options of the impact, such as the law of restitution.
     pub options: ImpactOptions,
@@ -205,11 +200,11 @@ fn outcome(
         },
         ..Rules::FRICTIONAL
     };
-    let diagnostics = Diagnostics::Frictional(Box::new(FrictionalDiagnostics {
+    let diagnostics = Diagnostics::Frictional(Box::new(FrictionalDiagnostics::new(
         inertia,
-        friction: contact.friction,
+        contact.friction,
         impact,
-    }));
+    )));
     Candidate::new(problem, impulse.collect()).outcome(
         problem,
         &rules,

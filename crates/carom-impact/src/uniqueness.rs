@@ -7,6 +7,7 @@ use std::f64::consts::FRAC_PI_2;
 
 /// Dependence of the elastic outcome at two contacts on the order of their impacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PairUniqueness {
     /// First contact.
     pub first: usize,
@@ -25,6 +26,7 @@ pub struct PairUniqueness {
 
 /// Dependence of the elastic outcome at a set of contacts on the order of the impacts.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Uniqueness {
     /// All pairs of distinct contacts.
     pub pairs: Vec<PairUniqueness>,

@@ -29,9 +29,10 @@ const LIMIT_SLACK: f64 = 1e-9;
 const NEWTON_STEPS: usize = 12;
 
 /// Specified position, attitude and velocity of one body at the start of a motion; input of [`Multibody::assemble`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Placed {
     /// Position of the center of mass (m) and attitude, body to space; `None` if a joint determines the place of the body.
     pub configuration: Option<Se3>,
@@ -42,6 +43,15 @@ pub struct Placed {
     #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub angular_velocity: Vector3<f64>,
 }
+
+carom_numeric::setters!(Placed {
+    /// Sets position and attitude; `None` if a joint determines the place of the body.
+    with_configuration: configuration, Option<Se3>;
+    /// Sets the velocity of the center of mass in space (m/s).
+    with_velocity: velocity, Vector3<f64>;
+    /// Sets the angular velocity of the body in space (rad/s).
+    with_angular_velocity: angular_velocity, Vector3<f64>;
+});
 
 /// Report of [`Multibody::assemble`]: how far the specified start was from satisfying the joint conditions, before they were
 /// solved.

@@ -20,7 +20,7 @@ pub(crate) fn wrap(angle: f64) -> f64 {
 /// let knee = CoordinateSpec::default()
 ///     .with_limits(0.0, 2.4)
 ///     .with_spring(6.0, 0.0)
-///     .with_actuator(Actuator { rule: Rule::Constant(3.0), limit: f64::INFINITY });
+///     .with_actuator(Actuator::new(Rule::Constant(3.0)));
 /// // It rests where spring and actuator balance: 3/6 rad.
 /// let torque = knee.actuator.as_ref().map_or(0.0, |a| a.force(0.5, 0.0, 0.0, false));
 /// assert_eq!(torque - knee.stiffness * (0.5 - knee.rest), 0.0);
@@ -225,10 +225,8 @@ impl PartialEq for Signal {
 /// ```
 /// use carom_joints::coordinates::{Actuator, Rule, Table};
 /// let target = Table::new(vec![0.0], vec![1.0]).expect("one value, held for ever");
-/// let servo = Actuator {
-///     rule: Rule::Pd { proportional: 20.0, derivative: 2.0, target },
-///     limit: 15.0,
-/// };
+/// let servo = Actuator::new(Rule::Pd { proportional: 20.0, derivative: 2.0, target })
+///     .with_limit(15.0);
 /// // 20 (1 - 0.5) - 2 · 1.5, and no more than 15.
 /// assert_eq!(servo.force(0.5, 1.5, 0.0, false), 7.0);
 /// assert_eq!(servo.force(-9.0, 0.0, 0.0, false), 15.0);
@@ -260,6 +258,7 @@ pub enum Rule {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Actuator {
     /// Control law that determines the force.
     pub rule: Rule,
@@ -268,7 +267,22 @@ pub struct Actuator {
     pub limit: f64,
 }
 
+carom_numeric::setters!(Actuator {
+    /// Sets the control law that determines the force.
+    with_rule: rule, Rule;
+    /// Sets the largest absolute value of the force (N or N m), positive.
+    with_limit: limit, f64;
+});
+
 impl Actuator {
+    /// Creates an actuator without a limit of its force.
+    pub fn new(rule: Rule) -> Self {
+        Self {
+            rule,
+            limit: f64::INFINITY,
+        }
+    }
+
     /// Returns the force of the actuator (N or N m) for a coordinate with value `q` and rate zero; the limit of the force is not
     /// applied. With proportional-derivative control, the force contains the derivative gain times the rate of the target. At a
     /// breakpoint of the target, `before` selects its slope: true for the slope before the breakpoint, false for the slope after.

@@ -82,11 +82,7 @@ pub(crate) struct Part {
 /// # let body = RigidBody::new(&MassProperties::new(2.0, Matrix3::identity() * 0.1)?);
 /// # let bodies = vec![("rod".to_owned(), Some(body))];
 /// # let spec = MultibodySpec::new(bodies, vec![hinge], Vector3::new(0.0, 0.0, -10.0), false);
-/// # let placed = Placed {
-/// #     configuration: None,
-/// #     velocity: Vector3::zeros(),
-/// #     angular_velocity: Vector3::zeros(),
-/// # };
+/// # let placed = Placed::default();
 ///
 /// // A pendulum whose center is 0.5 m below its hinge, lifted by 1 rad; the hinge places it.
 /// let pendulum = Multibody::new(&spec)?;
@@ -116,6 +112,7 @@ pub struct Multibody {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Posture {
     /// Position, attitude and momenta of the bodies.
     pub states: Vec<State>,

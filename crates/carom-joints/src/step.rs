@@ -92,6 +92,7 @@ impl Modes {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Works {
     /// Work that actuators and the caller's forces do on the bodies (J).
     pub actuator: f64,
@@ -117,6 +118,7 @@ impl Works {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Load {
     /// Impulse of the joint conditions on the child, at the origin of the child's joint frame (N s).
     #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
@@ -213,11 +215,7 @@ impl Step {
 /// # let body = RigidBody::new(&MassProperties::new(2.0, Matrix3::identity() * 0.1)?);
 /// # let bodies = vec![("rod".to_owned(), Some(body))];
 /// # let spec = MultibodySpec::new(bodies, vec![hinge], Vector3::new(0.0, 0.0, -10.0), false);
-/// # let placed = Placed {
-/// #     configuration: None,
-/// #     velocity: Vector3::zeros(),
-/// #     angular_velocity: Vector3::zeros(),
-/// # };
+/// # let placed = Placed::default();
 ///
 /// use carom_joints::step::{Modes, Stepper};
 /// let pendulum = Multibody::new(&spec)?;

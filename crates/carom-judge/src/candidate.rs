@@ -12,6 +12,7 @@ use carom_metric::Tangent;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct RestitutionFit {
     /// Value of the coefficient.
     pub value: f64,
@@ -186,10 +187,7 @@ impl Case<'_> {
         resolve: impl Fn(&ImpactProblem) -> Result<ImpactOutcome, ImpactError>,
     ) -> Result<ImpactOutcome, ImpactError> {
         let set = self.problem.contacts();
-        let changed = |contact: &Contact| Contact {
-            restitution,
-            ..contact.clone()
-        };
+        let changed = |contact: &Contact| contact.clone().with_restitution(restitution);
         let contacts = ContactSet::constrained(
             set.metric().clone(),
             set.contacts().iter().map(changed).collect(),

@@ -63,6 +63,7 @@ impl LawVerdict {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct LawMatch {
     /// Name of the law, as in [`LAWS`](carom_impact::LAWS), or as a law from outside calls itself. With the feature `serde` a
     /// verdict on a law from outside can be written, but not read: its name is not known.
@@ -95,6 +96,7 @@ pub struct LawMatch {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Refusal {
     /// Name of the law.
     #[cfg_attr(feature = "serde", serde(with = "crate::law_name"))]
@@ -222,12 +224,16 @@ fn ask(
         Law::NonholonomicProjected(law) => has_constraints.then(|| case.fixed(law, String::new())),
         Law::NonholonomicNewton(_) => has_constraints.then(|| {
             case.fitted(None, String::new(), is_single, |restitution| {
-                NonholonomicNewton { restitution }.resolve(case.problem)
+                NonholonomicNewton::default()
+                    .with_restitution(restitution)
+                    .resolve(case.problem)
             })
         }),
         Law::NonholonomicProjectedNewton(_) => has_constraints.then(|| {
             case.fitted(None, String::new(), is_single, |restitution| {
-                NonholonomicProjectedNewton { restitution }.resolve(case.problem)
+                NonholonomicProjectedNewton::default()
+                    .with_restitution(restitution)
+                    .resolve(case.problem)
             })
         }),
         Law::NonholonomicRough(_) => has_tangents.then(|| {
@@ -269,10 +275,7 @@ fn propagative(case: &Case<'_>, plastic: &[Answer]) -> Answer {
     let is_refuted = unmade_by_normals(case) > case.options.tolerance;
     let plastic: Result<Vec<Candidate>, ImpactError> = plastic.iter().cloned().collect();
     let plastic = plastic?;
-    let mut law = Propagative {
-        max_nodes: case.options.max_nodes,
-        ..Propagative::default()
-    };
+    let mut law = Propagative::default().with_max_nodes(case.options.max_nodes);
     if is_refuted || plastic.iter().any(|end| case.is_same(end.distance)) {
         law.max_nodes = law.max_nodes.min(NODES_OF_NEAREST);
         law.samples = ORDERS_OF_NEAREST;
@@ -368,9 +371,8 @@ fn routh(case: &Case<'_>) -> Answer {
         RestitutionLaw::Poisson,
         RestitutionLaw::Newton,
     ] {
-        let law = Routh {
-            options: ImpactOptions::default().with_restitution_law(restitution_law),
-        };
+        let law = Routh::default()
+            .with_options(ImpactOptions::default().with_restitution_law(restitution_law));
         let detail = format!("{} restitution", restitution_law.name());
         let next = case.fitted(case.common_restitution(), detail, true, |e| {
             case.with_restitution(e, |problem| law.resolve(problem))

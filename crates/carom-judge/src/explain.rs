@@ -21,6 +21,7 @@ const MAX_STEPS: usize = 100;
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Explanation {
     /// Best impulses of any sign for the given contact rows. If several fit equally well, those of least norm on rows of
     /// unit length.

@@ -43,7 +43,9 @@ impl Inelastic {
         };
         let rules = [(PlasticRule::Cone, "cone"), (all, "project-all")];
         Self {
-            plastic: rules.map(|(rule, name)| case.fixed(&Plastic { rule }, name.to_owned())),
+            plastic: rules.map(|(rule, name)| {
+                case.fixed(&Plastic::default().with_rule(rule), name.to_owned())
+            }),
             simultaneous: case
                 .asks(AnitescuPotra::NAME)
                 .then(|| anitescu_potra(case, &mut known)),
@@ -90,10 +92,7 @@ fn anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
 fn found_by_anitescu_potra(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     let contacts = case.problem.contacts();
     let is_planar = contacts.contacts().iter().all(|c| c.tangents.len() < 2);
-    let law = AnitescuPotra {
-        friction_cone: case.options.friction_cone,
-        ..AnitescuPotra::default()
-    };
+    let law = AnitescuPotra::default().with_friction_cone(case.options.friction_cone);
     let acting: Vec<ContactIndex> = firsts(&acting(case.problem)).collect();
     let is_enumerable = is_planar && acting.len() <= MAX_MODE_CONTACTS;
     let mut candidate = |outcome: ImpactOutcome| {
@@ -188,11 +187,9 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
             break;
         }
         let cycle = whole(order);
-        let law = Sequential {
-            order: cycle.iter().map(|i| i.index()).collect(),
-            friction_cone,
-            ..Sequential::default()
-        };
+        let law = Sequential::default()
+            .with_order(cycle.iter().map(|i| i.index()).collect())
+            .with_friction_cone(friction_cone);
         let found = match singles.run(&cycle, law.max_impacts, &mut left) {
             Ok(found) => found,
             Err(error) => {

@@ -226,6 +226,7 @@ impl EnergyChange {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct ContactReport {
     /// Gap rate (m/s) before the impact, along the given normal; negative if the contact approaches.
     pub normal_velocity_minus: f64,
@@ -240,6 +241,7 @@ pub struct ContactReport {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Judgement {
     /// Options with which the outcome was judged.
     pub options: JudgeOptions,

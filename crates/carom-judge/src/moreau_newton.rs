@@ -5,8 +5,7 @@ use super::candidate::{Answer, Candidate, RestitutionFit};
 use super::explain;
 use crate::tolerances::EQUAL;
 use carom_contact::{
-    Contact, ContactIndex, ContactSet, FrictionCone, ImpactError, ImpactOutcome, ImpactProblem,
-    Limit,
+    ContactIndex, ContactSet, FrictionCone, ImpactError, ImpactOutcome, ImpactProblem, Limit,
 };
 use carom_impact::frictional::MoreauNewton;
 use carom_metric::Tangent;
@@ -17,10 +16,7 @@ use std::cell::Cell;
 /// problem are used if their answer matches. Otherwise one coefficient per contact is fitted and, if that does not match
 /// either, one for all contacts.
 pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
-    let law = MoreauNewton {
-        friction_cone: case.options.friction_cone,
-        ..MoreauNewton::default()
-    };
+    let law = MoreauNewton::default().with_friction_cone(case.options.friction_cone);
     let max_work = case.options.max_work;
     let work = Cell::new(0u64);
     // Without an external impulse the result is bitwise that of the law itself.
@@ -114,10 +110,8 @@ fn by_contact(
     let set = case.problem.contacts();
     let ratios: Vec<Option<f64>> = set.indices().map(|i| ratio(case, i)).collect();
     let given = set.contacts().iter().zip(&ratios);
-    let changed = given.map(|(contact, ratio)| Contact {
-        restitution: ratio.unwrap_or(0.0),
-        ..contact.clone()
-    });
+    let changed =
+        given.map(|(contact, ratio)| contact.clone().with_restitution(ratio.unwrap_or(0.0)));
     let forms = set.constraint_forms().to_vec();
     let contacts = ContactSet::constrained(set.metric().clone(), changed.collect(), forms)?;
     let problem = ImpactProblem::reposed(&contacts, case.problem.velocity_minus().clone())?;

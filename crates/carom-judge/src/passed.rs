@@ -17,6 +17,7 @@ const PROOF_PART: u64 = 4;
 /// Bound on a velocity component that all outcomes of an impact satisfy but a judged velocity violates. The bound proves
 /// that the velocity is not a member of the set of outcomes; [`BoundCertificate::verify`] checks the proof.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PassedBound {
     /// Direction $c$ (n entries).
     pub direction: Covector,

@@ -8,6 +8,7 @@ use crate::{
 
 /// Method that [`Auto`] chose for a linear complementarity problem: its name, and the reason for the choice in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AutoChoice {
     /// Name of the method that gave the answer.
     pub method: &'static str,
@@ -23,6 +24,7 @@ pub struct AutoChoice {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Auto {
     /// Options of Lemke's method; its budgets are those of all methods together.
     pub options: LemkeOptions,

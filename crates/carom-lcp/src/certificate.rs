@@ -19,6 +19,7 @@ const SAFE: std::ops::Range<f64> = 1e-270..1e270;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Certificate {
     /// Natural residual $\max_i |\min(z_i/\lVert z\rVert_\infty, w_i/\omega)|$.
     #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored"))]

@@ -52,6 +52,7 @@ impl Verdict {
 /// construction, so semidefiniteness and copositivity can be refuted but not proven in floating
 /// point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MatrixClass {
     /// True if the matrix equals its transpose to the last bit.
     pub is_symmetric: bool,

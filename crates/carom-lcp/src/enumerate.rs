@@ -23,6 +23,7 @@ const SAME: f64 = 1e-9;
 /// Result of [`Enumerate::all`]: all basic solutions of a linear complementarity problem, the segments of
 /// solutions between two of them, and the rays of solutions that start at one of them.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Enumeration {
     /// Distinct basic solutions, in the order of their bases: the basis of all $w$ first, $z_0$ exchanged
     /// fastest. Every one passes the check for [`LcpStatus::Solved`](crate::LcpStatus::Solved). If no basic
@@ -70,6 +71,7 @@ pub struct Enumeration {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Enumerate {
     /// Largest number of solutions that are listed, at least 1.
     pub max_solutions: usize,

@@ -247,6 +247,7 @@ fn scan<const N: usize>(chunks: &[[f64; N]]) -> (f64, f64) {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct LcpSolution {
     /// Outcome of the attempt. Unless it is [`Solved`](LcpStatus::Solved), `z` is the best answer found.
     pub status: LcpStatus,

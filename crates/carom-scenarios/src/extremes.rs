@@ -169,19 +169,15 @@ mod tests {
     fn the_block_lifts_no_more_than_one_after_the_other() {
         let mass = DMatrix::from_diagonal(&nalgebra::dvector![1.0, 1.0, 5.0 / 12.0]);
         let metric = KineticMetric::new(mass).unwrap();
-        let corner = |x: f64| Contact {
-            normal: Covector::from_slice(&[0.0, 1.0, x]),
-            tangents: vec![Covector::from_slice(&[1.0, 0.0, 1.0])],
-            friction: 1.0,
-            restitution: 0.0,
+        let corner = |x: f64| {
+            Contact::new(Covector::from_slice(&[0.0, 1.0, x]))
+                .with_tangents(vec![Covector::from_slice(&[1.0, 0.0, 1.0])])
+                .with_friction(1.0)
         };
         let contacts = ContactSet::new(&metric, vec![corner(-0.5), corner(0.5)]).unwrap();
         let velocity = Tangent::from_slice(&[0.0, -1.0, 0.0]);
         let problem = ImpactProblem::new(&contacts, velocity).unwrap();
-        let law = SetValued {
-            branch: BranchPolicy::RandomCovering { spread: 6.0 },
-            ..SetValued::default()
-        };
+        let law = SetValued::default().with_branch(BranchPolicy::RandomCovering { spread: 6.0 });
         let sampler = Sampler::new(&problem, &law).unwrap();
         let found = extremes(&sampler, &Progress::default()).unwrap();
         for (extent, most) in found.iter().zip([0.21, 0.0, 0.21, 0.0]) {

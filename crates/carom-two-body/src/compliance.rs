@@ -25,6 +25,7 @@ pub enum CompliantPhase {
 /// Result of an impact whose contact has a normal and a tangential spring: impulse, velocity after the impact and phases.
 /// [`compliant_impact`] computes it.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CompliantImpact {
     /// Impulse on body 1, N·s.
     pub impulse: Vector3<f64>,

@@ -34,6 +34,7 @@ pub enum ContactResponse {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct ContactImpact {
     /// Impulse on body 1, N·s.
     #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]

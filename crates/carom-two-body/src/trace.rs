@@ -10,6 +10,7 @@ use nalgebra::Vector3;
 
 /// Impulse, contact velocity and stored elastic energy at one point of an impact, for plots.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TracePoint {
     /// Impulse up to this point, N·s; the normal impulse, its last entry, is the independent variable.
     pub impulse: Vector3<f64>,
@@ -22,6 +23,7 @@ pub struct TracePoint {
 /// Result of an impact together with the curves of impulse, contact velocity and stored energy during it, for
 /// plots.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Trace {
     /// Impulse, velocity after the impact and events.
     pub impact: ContactImpact,

@@ -46,6 +46,7 @@ const FLOWS: usize = PARAMETERS - 1;
 /// Result of a two-body impact, with the derivatives of its impulse by the inverse inertia, the contact velocity, friction and
 /// restitution. [`vary_impact`] computes it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct VariedImpact {
     /// Impulse, velocity after the impact and events.
     pub impact: ContactImpact,

@@ -104,12 +104,13 @@ impl Wanted {
             return Err(invalid("derivative.tolerance", message));
         }
         let pieces = input.pieces;
-        let all = Wrt { pieces, ..Wrt::ALL };
-        let wrt = input.wrt.map_or(all, |list| Wrt {
-            velocity: list.contains(&WrtInput::Velocity),
-            friction: list.contains(&WrtInput::Friction),
-            restitution: list.contains(&WrtInput::Restitution),
-            pieces,
+        let all = Wrt::ALL.with_pieces(pieces);
+        let wrt = input.wrt.map_or(all, |list| {
+            Wrt::ALL
+                .with_velocity(list.contains(&WrtInput::Velocity))
+                .with_friction(list.contains(&WrtInput::Friction))
+                .with_restitution(list.contains(&WrtInput::Restitution))
+                .with_pieces(pieces)
         });
         Ok(Some(Self {
             wrt,
@@ -324,10 +325,7 @@ impl DirectionInput {
                 }
                 Ok(DMatrix::from_fn(count, n, |i, j| given[i][j]))
             };
-        let mut out = Direction {
-            event_restitution: self.restitution,
-            ..Direction::default()
-        };
+        let mut out = Direction::default().with_event_restitution(self.restitution);
         if let Some(velocity) = &self.velocity {
             length(&format!("{key}.velocity"), velocity.len(), n, "entries")?;
             out.velocity = Some(DVector::from_column_slice(velocity));

@@ -63,22 +63,21 @@ pub(crate) fn solve(value: Value) -> Result<Answer, WireError> {
         .with_refine_above(0.0);
     match method {
         "enumerate" => {
-            let enumerate = Enumerate {
-                max_solutions: max_solutions as usize,
-                max_work,
-            };
+            let enumerate = Enumerate::default()
+                .with_max_solutions(max_solutions as usize)
+                .with_max_work(max_work);
             Ok(all(&lcp, enumerate)?)
         }
         "auto" => {
-            let (solution, choice) = Auto { options }.choose(lcp.view())?;
-            let AutoChoice { method, reason } = choice;
+            let (solution, choice) = Auto::default().with_options(options).choose(lcp.view())?;
+            let AutoChoice { method, reason, .. } = choice;
             let mut answer = fields(&solution);
             answer.insert("method".to_owned(), method.into());
             answer.insert("reason".to_owned(), reason.into());
             Ok(settled(solution.status, answer))
         }
         _ => {
-            let solution = Lemke { options }.solve(&lcp)?;
+            let solution = Lemke::default().with_options(options).solve(&lcp)?;
             let mut answer = fields(&solution);
             let attempt = solution.attempt.map(Attempt::name);
             answer.insert("attempt".to_owned(), json!(attempt));

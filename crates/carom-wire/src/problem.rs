@@ -107,11 +107,11 @@ pub fn contact_set(
     check_length("contacts", contacts.len(), "contacts", MAX_CONTACTS)?;
     check_length("constraints", constraints.len(), "rows", MAX_DIMENSION)?;
     let covectors = |rows: &[Vec<f64>]| rows.iter().map(|row| Covector::from_slice(row)).collect();
-    let contacts = contacts.iter().map(|contact| Contact {
-        normal: Covector::from_slice(&contact.normal),
-        tangents: covectors(&contact.tangents),
-        friction: contact.friction,
-        restitution: contact.restitution,
+    let contacts = contacts.iter().map(|contact| {
+        Contact::new(Covector::from_slice(&contact.normal))
+            .with_tangents(covectors(&contact.tangents))
+            .with_friction(contact.friction)
+            .with_restitution(contact.restitution)
     });
     ContactSet::constrained(metric, contacts.collect(), covectors(constraints)).map_err(
         |e| match &e {

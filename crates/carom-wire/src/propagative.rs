@@ -64,11 +64,7 @@ pub(crate) fn propagative(
             law.resolve_all(problem).map_err(refused)?
         }
         Some(OutcomesInput::Sample(SampleInput { sample, seed })) => {
-            let law = Propagative {
-                samples: sample,
-                seed,
-                ..law.clone()
-            };
+            let law = law.clone().with_samples(sample).with_seed(seed);
             law.sample(problem).map_err(refused)?
         }
     };

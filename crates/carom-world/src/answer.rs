@@ -160,16 +160,14 @@ impl Run<'_, '_> {
             let surface = surface_of(pair);
             let row =
                 |k: usize| Covector::from_slice(&touching.rows.covector(3 * c + k, bodies.len()));
-            Contact {
-                normal: row(0),
-                tangents: if surface.friction > 0.0 {
+            Contact::new(row(0))
+                .with_tangents(if surface.friction > 0.0 {
                     vec![row(1), row(2)]
                 } else {
                     Vec::new()
-                },
-                friction: surface.friction,
-                restitution: restitution_of(c, &surface),
-            }
+                })
+                .with_friction(surface.friction)
+                .with_restitution(restitution_of(c, &surface))
         };
         let contacts: Vec<Contact> = touching.points.iter().enumerate().map(contact).collect();
         let set = ContactSet::new(metric, contacts).map_err(at)?;

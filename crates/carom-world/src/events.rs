@@ -11,6 +11,7 @@ use std::cmp::Ordering;
 
 /// Contact point of an impact between two bodies, or a body and a plane: position, normal, impulse and velocity before.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ImpactContact {
     /// Index of a mobile body; of two mobile bodies, the smaller index.
     pub first: usize,
@@ -32,6 +33,7 @@ pub struct ImpactContact {
 /// Impact of rigid bodies: all contacts that the impact law resolves together at one time, with energies and the states
 /// after.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Impact {
     /// Time of the impact (s).
     pub time: f64,
@@ -49,6 +51,7 @@ pub struct Impact {
 
 /// States of all bodies of a world at one of the sample times that the caller of a run requested.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Sample<'e> {
     /// Time of the sample (s).
     pub time: f64,
@@ -64,6 +67,7 @@ pub type Event<'e> = hybrid::Event<'e, Sample<'e>, Impact, (usize, usize)>;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Balance {
     /// Energy lost in impacts (J).
     pub impact_loss: f64,
@@ -91,6 +95,7 @@ pub struct Balance {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct HandedOver {
     /// Time of the switch (s).
     pub time: f64,
@@ -105,6 +110,7 @@ pub struct HandedOver {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct RunEnd {
     /// Reason for the end of the run.
     pub ending: Ending<MotionError>,

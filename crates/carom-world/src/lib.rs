@@ -36,13 +36,9 @@
 //!         .with_velocity(Vector3::new(1.0, 0.0, 0.0), Vector3::zeros());
 //!     let floor = PlaneSpec::new("floor", HalfSpace::new(Vector3::z(), 0.0)?);
 //!     let gravity = Vector3::new(0.0, 0.0, -9.80665);
-//!     let surface = Surface { friction: 0.3, restitution: 0.5, collide: true };
+//!     let surface = Surface::new(0.3, 0.5);
 //!     let world = World::new(&WorldSpec::new(vec![ball], vec![floor], gravity, 1e-3, surface))?;
-//!     let laws = Laws {
-//!         single: SingleLaw::TwoBody(ImpactOptions::default()),
-//!         several: &|_| Box::new(Poisson::default()),
-//!         on_zeno: OnZeno::Rest,
-//!     };
+//!     let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| Box::new(Poisson::default()));
 //!     let end = world.run(&laws, &Limits::duration(2.0), &[], &mut |_| ());
 //!     assert_eq!(end.ending, Ending::Completed);
 //!     assert!((end.states[0].position.z - 0.1).abs() < 1e-9);

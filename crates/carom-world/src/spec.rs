@@ -57,19 +57,15 @@ pub enum OnZeno {
 /// #     Ok(BodySpec::new(name, Some(shape.mass_properties(1.0)?), shape.clone(), place)
 /// #         .with_velocity(Vector3::new(speed, 0.0, 0.0), Vector3::zeros()))
 /// # };
-/// # let elastic = Surface { friction: 0.0, restitution: 1.0, collide: true };
+/// # let elastic = Surface::new(0.0, 1.0);
 /// # let spec = |bodies, planes, gravity: f64| {
 /// #     WorldSpec::new(bodies, planes, Vector3::new(0.0, 0.0, -gravity), 1e-3, elastic)
 /// # };
-/// # let laws = Laws {
-/// #     single: SingleLaw::TwoBody(ImpactOptions::default()),
-/// #     several: &|_| Box::new(Poisson::default()),
-/// #     on_zeno: OnZeno::Rest,
-/// # };
+/// # let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| Box::new(Poisson::default()));
 ///
 /// use carom_impact::Plastic;
 /// let spec = spec(vec![ball("left", 0.0, 2.0)?, ball("right", 1.0, 0.0)?], vec![], 0.0);
-/// let laws = Laws { single: SingleLaw::Any(&Plastic::default()), ..laws };
+/// let laws = laws.with_single(SingleLaw::Any(&Plastic::default()));
 /// let end = World::new(&spec)?.run(&laws, &Limits::duration(1.0), &[], &mut |_| ());
 /// // Two equal balls go on together at half the speed.
 /// for state in &end.states {
@@ -89,6 +85,7 @@ pub enum SingleLaw<'a> {
 /// Impact laws of a run of a world: the law for impacts at one contact, the law for impacts at several contacts, and the
 /// continuation after a Zeno point (infinitely many impacts within a finite time).
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Laws<'a> {
     /// Impact law for impacts at a single contact point.
     pub single: SingleLaw<'a>,
@@ -97,6 +94,36 @@ pub struct Laws<'a> {
     pub several: &'a dyn Fn(usize) -> Box<dyn ImpactLaw>,
     /// Treatment of accumulating impacts (Zeno points).
     pub on_zeno: OnZeno,
+}
+
+impl<'a> Laws<'a> {
+    /// Creates the laws of a run from the law for impacts at a single contact point and the function that creates the law for
+    /// impacts at several. Where impacts accumulate, the motion continues in lasting contact.
+    pub fn new(single: SingleLaw<'a>, several: &'a dyn Fn(usize) -> Box<dyn ImpactLaw>) -> Self {
+        Self {
+            single,
+            several,
+            on_zeno: OnZeno::Rest,
+        }
+    }
+
+    /// Sets the law for impacts at a single contact point.
+    #[must_use]
+    pub fn with_single(self, single: SingleLaw<'a>) -> Self {
+        Self { single, ..self }
+    }
+
+    /// Sets the function that creates the law for impacts at several contact points.
+    #[must_use]
+    pub fn with_several(self, several: &'a dyn Fn(usize) -> Box<dyn ImpactLaw>) -> Self {
+        Self { several, ..self }
+    }
+
+    /// Sets the treatment of accumulating impacts (Zeno points).
+    #[must_use]
+    pub fn with_on_zeno(self, on_zeno: OnZeno) -> Self {
+        Self { on_zeno, ..self }
+    }
 }
 
 impl std::fmt::Debug for Laws<'_> {
@@ -128,19 +155,15 @@ impl std::fmt::Debug for Laws<'_> {
 /// #     Ok(BodySpec::new(name, Some(shape.mass_properties(1.0)?), shape.clone(), place)
 /// #         .with_velocity(Vector3::new(speed, 0.0, 0.0), Vector3::zeros()))
 /// # };
-/// # let elastic = Surface { friction: 0.0, restitution: 1.0, collide: true };
+/// # let elastic = Surface::new(0.0, 1.0);
 /// # let spec = |bodies, planes, gravity: f64| {
 /// #     WorldSpec::new(bodies, planes, Vector3::new(0.0, 0.0, -gravity), 1e-3, elastic)
 /// # };
-/// # let laws = Laws {
-/// #     single: SingleLaw::TwoBody(ImpactOptions::default()),
-/// #     several: &|_| Box::new(Poisson::default()),
-/// #     on_zeno: OnZeno::Rest,
-/// # };
+/// # let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| Box::new(Poisson::default()));
 ///
 /// let balls = vec![ball("left", 0.0, 2.0)?, ball("right", 1.0, 0.0)?];
 /// let mut spec = spec(balls, vec![], 0.0);
-/// spec.pairs = vec![([0, 1], Surface { friction: 0.0, restitution: 0.5, collide: true })];
+/// spec.pairs = vec![([0, 1], Surface::new(0.0, 0.5))];
 /// let end = World::new(&spec)?.run(&laws, &Limits::duration(1.0), &[], &mut |_| ());
 /// // v (1 - e)/2 and v (1 + e)/2.
 /// assert!((end.states[0].linear_momentum.x - 0.5).abs() < 1e-12);
@@ -220,15 +243,11 @@ impl WorldSpec {
 /// #     Ok(BodySpec::new(name, Some(shape.mass_properties(1.0)?), shape.clone(), place)
 /// #         .with_velocity(Vector3::new(speed, 0.0, 0.0), Vector3::zeros()))
 /// # };
-/// # let elastic = Surface { friction: 0.0, restitution: 1.0, collide: true };
+/// # let elastic = Surface::new(0.0, 1.0);
 /// # let spec = |bodies, planes, gravity: f64| {
 /// #     WorldSpec::new(bodies, planes, Vector3::new(0.0, 0.0, -gravity), 1e-3, elastic)
 /// # };
-/// # let laws = Laws {
-/// #     single: SingleLaw::TwoBody(ImpactOptions::default()),
-/// #     several: &|_| Box::new(Poisson::default()),
-/// #     on_zeno: OnZeno::Rest,
-/// # };
+/// # let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| Box::new(Poisson::default()));
 ///
 /// let floor = PlaneSpec::new("floor", HalfSpace::new(Vector3::z(), 0.0)?);
 /// let world = World::new(&spec(vec![ball("ball", 0.0, 0.3)?], vec![floor], 10.0))?;

@@ -8,10 +8,8 @@ use nalgebra::DMatrix;
 /// Newton's cradle with restitution 1, as four programs answer it.
 pub fn main() -> Result<(), ImpactError> {
     let metric = KineticMetric::new(DMatrix::identity(3, 3))?;
-    let touching = |u: [f64; 3]| Contact {
-        restitution: 1.0,
-        ..Contact::frictionless(Covector::from_slice(&u))
-    };
+    let touching =
+        |u: [f64; 3]| Contact::frictionless(Covector::from_slice(&u)).with_restitution(1.0);
     let contacts = [[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]].map(touching);
     let contacts = ContactSet::new(&metric, contacts.to_vec())?;
     let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[1.0, 0.0, 0.0]))?;

@@ -13,10 +13,7 @@ pub fn main() -> Result<(), ImpactError> {
     let touching = |i: usize| {
         let mut u = vec![0.0; n];
         (u[i], u[i + 1]) = (-1.0, 1.0);
-        Contact {
-            restitution: 1.0,
-            ..Contact::frictionless(Covector::from_slice(&u))
-        }
+        Contact::frictionless(Covector::from_slice(&u)).with_restitution(1.0)
     };
     let contacts = ContactSet::new(&metric, (0..n - 1).map(touching).collect())?;
     let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[1.0, 0.0, 0.0, 0.0, 0.0]))?;

@@ -15,7 +15,7 @@ pub fn main() -> Result<(), ImpactError> {
         allow_adhesion: true,
     };
     for rule in [PlasticRule::Cone, all] {
-        let outcome = Plastic { rule }.resolve(&problem)?;
+        let outcome = Plastic::default().with_rule(rule).resolve(&problem)?;
         println!(
             "{rule:?}: velocity {:.4?}, impulses {:.4?}, loses {:.4} J",
             outcome.velocity_plus.0.as_slice(),

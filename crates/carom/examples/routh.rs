@@ -10,12 +10,10 @@ pub fn main() -> Result<(), ImpactError> {
     let metric = KineticMetric::new(DMatrix::from_diagonal(&dvector![1.0, 1.0, 1.0 / 3.0]))?;
     let h = 0.5_f64.sqrt();
     for friction in [0.0, 0.2, 0.4, 0.6, 0.8] {
-        let end = Contact {
-            normal: Covector::from_slice(&[0.0, 1.0, -h]),
-            tangents: vec![Covector::from_slice(&[1.0, 0.0, h])],
-            friction,
-            restitution: 0.5,
-        };
+        let end = Contact::new(Covector::from_slice(&[0.0, 1.0, -h]))
+            .with_tangents(vec![Covector::from_slice(&[1.0, 0.0, h])])
+            .with_friction(friction)
+            .with_restitution(0.5);
         let contacts = ContactSet::new(&metric, vec![end])?;
         let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[0.3, -1.0, 0.0]))?;
         let outcome = Routh::default().resolve(&problem)?;

@@ -9,19 +9,15 @@ use nalgebra::{DMatrix, dvector};
 pub fn main() -> Result<(), ImpactError> {
     let mass = DMatrix::from_diagonal(&dvector![1.0, 1.0, 5.0 / 12.0]);
     let metric = KineticMetric::new(mass)?;
-    let corner = |x: f64| Contact {
-        normal: Covector::from_slice(&[0.0, 1.0, x]),
-        tangents: vec![Covector::from_slice(&[1.0, 0.0, 1.0])],
-        friction: 1.0,
-        restitution: 0.0,
+    let corner = |x: f64| {
+        Contact::new(Covector::from_slice(&[0.0, 1.0, x]))
+            .with_tangents(vec![Covector::from_slice(&[1.0, 0.0, 1.0])])
+            .with_friction(1.0)
     };
     let contacts = ContactSet::new(&metric, vec![corner(-0.5), corner(0.5)])?;
     let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[0.0, -0.4429, 0.0]))?;
     for order in [vec![0, 1], vec![1, 0]] {
-        let law = Sequential {
-            order,
-            ..Sequential::default()
-        };
+        let law = Sequential::default().with_order(order);
         let outcome = law.resolve(&problem)?;
         if let Diagnostics::Sequential { sequence, .. } = &outcome.diagnostics {
             let turning = outcome.velocity_plus.0[2];

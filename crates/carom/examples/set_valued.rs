@@ -9,19 +9,16 @@ use nalgebra::{DMatrix, dvector};
 pub fn main() -> Result<(), ImpactError> {
     let mass = DMatrix::from_diagonal(&dvector![1.0, 1.0, 5.0 / 12.0]);
     let metric = KineticMetric::new(mass)?;
-    let corner = |x: f64| Contact {
-        normal: Covector::from_slice(&[0.0, 1.0, x]),
-        tangents: vec![Covector::from_slice(&[1.0, 0.0, 1.0])],
-        friction: 1.0,
-        restitution: 0.0,
+    let corner = |x: f64| {
+        Contact::new(Covector::from_slice(&[0.0, 1.0, x]))
+            .with_tangents(vec![Covector::from_slice(&[1.0, 0.0, 1.0])])
+            .with_friction(1.0)
     };
     let contacts = ContactSet::new(&metric, vec![corner(-0.5), corner(0.5)])?;
     let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[0.0, -0.4429, 0.0]))?;
-    let law = SetValued {
-        impulse_step: Some(0.3),
-        samples: 2000,
-        ..SetValued::default()
-    };
+    let law = SetValued::default()
+        .with_impulse_step(Some(0.3))
+        .with_samples(2000);
     let set = law.resolve_all(&problem)?;
     let turning = set
         .outcomes

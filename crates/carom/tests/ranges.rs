@@ -22,7 +22,7 @@ use carom::variational::{ExactFlight, RigidBody, State, TimeGrid};
 use carom::world::joints::coordinates::CoordinateSpec;
 use carom::world::joints::kinds::Kind;
 use carom::world::joints::{JointSpec, Multibody, MultibodySpec};
-use carom::world::{Laws, OnZeno, SingleLaw, Surface, World, WorldSpec};
+use carom::world::{Laws, SingleLaw, Surface, World, WorldSpec};
 use carom_numeric::setters::Field;
 use nalgebra::{DMatrix, DVector, Vector3, dmatrix, dvector};
 use std::collections::BTreeSet;
@@ -369,11 +369,7 @@ fn motion(tried: &mut Tried) {
     // A world without bodies is at rest.
     let ranges: Ranges<'_> = &[("duration", |x| x >= 0.0), ("impacts", ANY)];
     tried.options(&Limits::duration(1.0), Limits::FIELDS, ranges, |limits| {
-        let surface = Surface {
-            friction: 0.5,
-            restitution: 0.5,
-            collide: true,
-        };
+        let surface = Surface::new(0.5, 0.5);
         let world = World::new(&WorldSpec::new(
             vec![],
             vec![],
@@ -381,11 +377,9 @@ fn motion(tried: &mut Tried) {
             1e-3,
             surface,
         ))?;
-        let laws = Laws {
-            single: SingleLaw::TwoBody(ImpactOptions::default()),
-            several: &|_| Box::new(Poisson::default()),
-            on_zeno: OnZeno::Rest,
-        };
+        let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| {
+            Box::new(Poisson::default())
+        });
         match world.run(&laws, limits, &[], &mut |_| ()).ending {
             Ending::Stopped(error) => Err(error.into()),
             _ => Ok(()),

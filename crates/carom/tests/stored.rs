@@ -25,7 +25,7 @@ use carom::world::joints::coordinates::{Actuator, CoordinateSpec, Rule, Table};
 use carom::world::joints::kinds::Kind;
 use carom::world::joints::{JointSpec, MultibodySpec, Placed};
 use carom::world::{
-    BodySpec, FlightRule, Laws, OnZeno, PlaneSpec, RunEnd, SingleLaw, Surface, World, WorldSpec,
+    BodySpec, FlightRule, Laws, PlaneSpec, RunEnd, SingleLaw, Surface, World, WorldSpec,
 };
 use nalgebra::{DMatrix, Unit, Vector3, Vector6, dmatrix, dvector};
 use serde::Serialize;
@@ -114,10 +114,7 @@ fn derivatives_and_judgements() {
     again(derivative.own_piece().unwrap());
     let cotangent = derivative.pull_back_to(&dvector![1.0, 0.3], Gradient::ALL);
     again(&cotangent.unwrap());
-    let direction = Direction {
-        friction: Some(dvector![1.0]),
-        ..Direction::default()
-    };
+    let direction = Direction::default().with_friction(Some(dvector![1.0]));
     again(&derivative.along(&direction).unwrap());
     again(&direction);
     again(&by_differences(&law, &problem).unwrap());
@@ -180,10 +177,7 @@ fn jointed_bodies() {
     again(&rigid);
     let ramp = Table::new(vec![0.0, 2.0], vec![1.0 / 3.0, 5.0]).unwrap();
     let rule = Rule::Table(ramp);
-    let servo = Actuator {
-        rule,
-        limit: f64::INFINITY,
-    };
+    let servo = Actuator::new(rule);
     let coordinate = CoordinateSpec::default()
         .with_limits(f64::NEG_INFINITY, 0.1)
         .with_actuator(servo);
@@ -196,22 +190,16 @@ fn jointed_bodies() {
         Vector3::new(0.0, 0.0, -9.81),
         false,
     );
-    let placed = Placed {
-        configuration: None,
-        velocity: Vector3::zeros(),
-        angular_velocity: Vector3::zeros(),
-    };
+    let placed = Placed::default();
     let touch = TouchSpec::new(vec![Some(body)], vec![], vec![]);
     let spec = JointedSpec::new(multibody, vec![placed], FlightRule::Lgvi, 1e-2, touch);
     let text = serde_json::to_string(&spec).unwrap();
     let read: JointedSpec = serde_json::from_str(&text).unwrap();
     assert_eq!(serde_json::to_string(&read).unwrap(), text);
     assert!(refused(&spec, "\"revolute\"", "\"hinge\"").contains("no type of joint"));
-    let laws = Laws {
-        single: SingleLaw::TwoBody(ImpactOptions::default()),
-        several: &|_| Box::new(Poisson::default()),
-        on_zeno: OnZeno::Rest,
-    };
+    let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| {
+        Box::new(Poisson::default())
+    });
     let run = |spec: &JointedSpec| {
         let limits = Limits::duration(0.1);
         let world = JointedWorld::new(spec).unwrap();
@@ -231,11 +219,7 @@ fn worlds_and_ends_of_runs() {
     let ball = BodySpec::new("ball", Some(mass), shape, place)
         .with_velocity(Vector3::new(0.1, 0.2, 0.3), Vector3::z());
     let floor = PlaneSpec::new("floor", HalfSpace::new(Vector3::z(), 0.0).unwrap());
-    let surface = Surface {
-        friction: 0.3,
-        restitution: 0.5,
-        collide: true,
-    };
+    let surface = Surface::new(0.3, 0.5);
     let gravity = Vector3::new(0.0, 0.0, -9.81);
     let mut spec = WorldSpec::new(vec![ball], vec![floor], gravity, 1e-3, surface);
     spec.flight = FlightRule::Lgvi;
@@ -243,11 +227,9 @@ fn worlds_and_ends_of_runs() {
     let text = serde_json::to_string(&spec).unwrap();
     let read: WorldSpec = serde_json::from_str(&text).unwrap();
     assert_eq!(serde_json::to_string(&read).unwrap(), text);
-    let laws = Laws {
-        single: SingleLaw::TwoBody(ImpactOptions::default()),
-        several: &|_| Box::new(Poisson::default()),
-        on_zeno: OnZeno::Rest,
-    };
+    let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| {
+        Box::new(Poisson::default())
+    });
     let run = |spec: &WorldSpec| -> RunEnd {
         let limits = Limits::duration(0.9);
         again(&limits);

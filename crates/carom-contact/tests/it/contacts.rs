@@ -99,32 +99,11 @@ fn unusable_contacts_are_refused_by_name() {
     };
     assert_eq!(build(normal(&[0.0, 1.0, 2.0])), expected);
     let kinds = [
+        (good.clone().with_friction(-0.1), "invalid-friction"),
+        (good.clone().with_friction(f64::NAN), "invalid-friction"),
+        (good.clone().with_restitution(1.2), "invalid-restitution"),
         (
-            Contact {
-                friction: -0.1,
-                ..good.clone()
-            },
-            "invalid-friction",
-        ),
-        (
-            Contact {
-                friction: f64::NAN,
-                ..good.clone()
-            },
-            "invalid-friction",
-        ),
-        (
-            Contact {
-                restitution: 1.2,
-                ..good.clone()
-            },
-            "invalid-restitution",
-        ),
-        (
-            Contact {
-                tangents: vec![good.normal.clone(); 3],
-                ..good.clone()
-            },
+            good.clone().with_tangents(vec![good.normal.clone(); 3]),
             "too-many-tangents",
         ),
         (normal(&[0.0, 0.0]), "zero-normal"),

@@ -11,12 +11,9 @@ use nalgebra::DMatrix;
 /// A point mass of 1 kg that slides along x and falls along y onto a floor of friction 1/2.
 fn pose<T>(velocity: [f64; 2], ask: impl FnOnce(&ImpactProblem) -> T) -> T {
     let metric = KineticMetric::new(DMatrix::identity(2, 2)).unwrap();
-    let floor = Contact {
-        normal: Covector::from_slice(&[0.0, 1.0]),
-        tangents: vec![Covector::from_slice(&[1.0, 0.0])],
-        friction: 0.5,
-        restitution: 0.0,
-    };
+    let floor = Contact::new(Covector::from_slice(&[0.0, 1.0]))
+        .with_tangents(vec![Covector::from_slice(&[1.0, 0.0])])
+        .with_friction(0.5);
     let contacts = ContactSet::new(&metric, vec![floor]).unwrap();
     ask(&ImpactProblem::new(&contacts, Tangent::from_slice(&velocity)).unwrap())
 }
@@ -145,12 +142,9 @@ fn impulses_off_by_rounding_are_corrected_to_the_velocities_that_a_law_asks_for(
 #[test]
 fn impulses_from_outside_are_judged_and_never_corrected() {
     let metric = KineticMetric::new(DMatrix::from_diagonal_element(2, 2, 2.0)).unwrap();
-    let floor = Contact {
-        normal: Covector::from_slice(&[0.0, 10.0]),
-        tangents: vec![Covector::from_slice(&[0.1, 0.0])],
-        friction: 100.0,
-        restitution: 0.0,
-    };
+    let floor = Contact::new(Covector::from_slice(&[0.0, 10.0]))
+        .with_tangents(vec![Covector::from_slice(&[0.1, 0.0])])
+        .with_friction(100.0);
     let wall = Contact::frictionless(Covector::from_slice(&[-1.0, 0.0]));
     let contacts = ContactSet::new(&metric, vec![floor, wall]).unwrap();
     let velocity = Tangent::from_slice(&[3.0, -2.0]);

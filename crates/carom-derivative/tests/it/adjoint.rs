@@ -109,14 +109,14 @@ fn a_cotangent_pulled_back_does_along_every_direction_what_the_derivative_does()
 /// A box on a plane in space, with its corners as contacts: each normal depends on the others.
 fn resting_box(friction: f64, restitution: f64, velocity: DVector<f64>) -> Data {
     let corners = [[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]];
-    let contacts = corners.map(|[x, y]| Contact {
-        normal: Covector(dvector![0.0, 0.0, 1.0, y, -x, 0.0]),
-        tangents: vec![
-            Covector(dvector![1.0, 0.0, 0.0, 0.0, -0.5, -y]),
-            Covector(dvector![0.0, 1.0, 0.0, 0.5, 0.0, x]),
-        ],
-        friction,
-        restitution,
+    let contacts = corners.map(|[x, y]| {
+        Contact::new(Covector(dvector![0.0, 0.0, 1.0, y, -x, 0.0]))
+            .with_tangents(vec![
+                Covector(dvector![1.0, 0.0, 0.0, 0.0, -0.5, -y]),
+                Covector(dvector![0.0, 1.0, 0.0, 0.5, 0.0, x]),
+            ])
+            .with_friction(friction)
+            .with_restitution(restitution)
     });
     Data {
         mass: DMatrix::from_diagonal(&dvector![2.0, 2.0, 2.0, 0.9, 0.8, 1.1]),
@@ -132,11 +132,9 @@ fn changes_that_break_a_dependency_of_corners_are_unknown_and_all_others_known()
         (Plastic::default().into(), 0.0, 0.0),
         (MoreauNewton::default().into(), 0.8, 0.4),
         (
-            AnitescuPotra {
-                friction_cone: FrictionCone::Polygon(4),
-                ..AnitescuPotra::default()
-            }
-            .into(),
+            AnitescuPotra::default()
+                .with_friction_cone(FrictionCone::Polygon(4))
+                .into(),
             0.9,
             0.0,
         ),
@@ -157,10 +155,7 @@ fn changes_that_break_a_dependency_of_corners_are_unknown_and_all_others_known()
                 for j in 0..6 {
                     let mut rows = DMatrix::zeros(12, 6);
                     rows[(i, j)] = 1.0;
-                    let direction = Direction {
-                        rows: Some(rows),
-                        ..Direction::default()
-                    };
+                    let direction = Direction::default().with_rows(Some(rows));
                     let along = derivative.along(&direction).unwrap().unwrap();
                     match along.velocity_plus {
                         Some(along) => {
@@ -173,13 +168,11 @@ fn changes_that_break_a_dependency_of_corners_are_unknown_and_all_others_known()
                 }
             }
             let a = DMatrix::from_fn(6, 6, |_, _| rng.next_uniform() - 0.5);
-            let direction = Direction {
-                mass: Some(&a + a.transpose()),
-                friction: Some(numbers(&mut rng, 4)),
-                restitution: Some(numbers(&mut rng, 4)),
-                velocity: Some(numbers(&mut rng, 6)),
-                ..Direction::default()
-            };
+            let direction = Direction::default()
+                .with_mass(Some(&a + a.transpose()))
+                .with_friction(Some(numbers(&mut rng, 4)))
+                .with_restitution(Some(numbers(&mut rng, 4)))
+                .with_velocity(Some(numbers(&mut rng, 6)));
             if let Some(along) = derivative.along(&direction).unwrap().unwrap().velocity_plus {
                 let (made, terms) = product(&pulled, &direction);
                 let missed = made - w.dot(&along);
@@ -197,12 +190,9 @@ fn changes_that_break_a_dependency_of_corners_are_unknown_and_all_others_known()
 
 #[test]
 fn a_kink_pulls_back_by_the_piece_that_the_law_answers() {
-    let contact = Contact {
-        normal: Covector(dvector![0.0, 1.0]),
-        tangents: vec![Covector(dvector![1.0, 0.0])],
-        friction: 0.5,
-        restitution: 0.0,
-    };
+    let contact = Contact::new(Covector(dvector![0.0, 1.0]))
+        .with_tangents(vec![Covector(dvector![1.0, 0.0])])
+        .with_friction(0.5);
     let data = Data {
         mass: DMatrix::identity(2, 2),
         velocity: dvector![0.5, -1.0],
@@ -233,10 +223,7 @@ fn where_nothing_happens_a_cotangent_stays() {
         forms: Vec::new(),
     };
     let restitution = EnergeticRestitution::new(0.5).unwrap();
-    let law = Propagative {
-        restitution,
-        ..Propagative::default()
-    };
+    let law = Propagative::default().with_restitution(restitution);
     data.differentiated(&law.into(), |derivative, _| {
         let w = dvector![0.1, 0.7];
         let pulled = derivative.pull_back(&w).unwrap();
@@ -259,7 +246,9 @@ fn where_nothing_happens_a_cotangent_stays() {
 fn one_restitution_holds_for_the_event_of_a_propagative_law() {
     let event: [Law; 2] = [
         Propagative::default().into(),
-        NonholonomicProjectedNewton { restitution: 0.5 }.into(),
+        NonholonomicProjectedNewton::default()
+            .with_restitution(0.5)
+            .into(),
     ];
     assert!(event.iter().all(|law| law.has_event_restitution()));
     let law: Law = MoreauNewton::default().into();
@@ -281,12 +270,10 @@ fn one_restitution_holds_for_the_event_of_a_propagative_law() {
 fn jacobians_that_were_not_asked_for_do_not_keep_a_cotangent_from_being_pulled_back() {
     let data = random(laws()[6].1, 3);
     let law = &laws()[6].0;
-    let nothing = Wrt {
-        velocity: false,
-        friction: false,
-        restitution: false,
-        pieces: false,
-    };
+    let nothing = Wrt::ALL
+        .with_velocity(false)
+        .with_friction(false)
+        .with_restitution(false);
     let w = DVector::from_element(data.velocity.len(), 0.5);
     let pulled = |wrt: &Wrt| {
         data.with(|problem| {
@@ -306,16 +293,10 @@ fn rows_that_turn_see_the_motion_of_a_train_that_they_did_not_see() {
     let data = Data {
         mass: DMatrix::identity(2, 2) * 2.0,
         velocity: dvector![fast, -1.0],
-        contacts: vec![Contact {
-            restitution: 0.5,
-            ..Contact::frictionless(Covector(dvector![0.0, 1.0]))
-        }],
+        contacts: vec![Contact::frictionless(Covector(dvector![0.0, 1.0])).with_restitution(0.5)],
         forms: Vec::new(),
     };
-    let direction = Direction {
-        rows: Some(dmatrix![1.0, 0.0]),
-        ..Direction::default()
-    };
+    let direction = Direction::default().with_rows(Some(dmatrix![1.0, 0.0]));
     let laws: [(Law, f64); 4] = [
         (MoreauNewton::default().into(), 0.5),
         (carom_impact::Routh::default().into(), 0.5),

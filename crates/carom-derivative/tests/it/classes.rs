@@ -52,12 +52,10 @@ fn clusters(seed: u64, friction: f64) -> Data {
         } else {
             1.0
         };
-        Contact {
-            normal: Covector(sign * normal),
-            tangents: vec![Covector(tangent.clone())],
-            friction,
-            restitution,
-        }
+        Contact::new(Covector(sign * normal))
+            .with_tangents(vec![Covector(tangent.clone())])
+            .with_friction(friction)
+            .with_restitution(restitution)
     };
     let contacts = rows.iter().map(contact).collect();
     Data {
@@ -123,10 +121,7 @@ fn contradiction(law: &Law, data: &Data) -> Option<Option<String>> {
 
 #[test]
 fn the_class_is_what_the_law_does_nearby() {
-    let elastic = Propagative {
-        restitution: EnergeticRestitution::ELASTIC,
-        ..Propagative::default()
-    };
+    let elastic = Propagative::default().with_restitution(EnergeticRestitution::ELASTIC);
     let laws: [(Law, f64); 6] = [
         (MoreauNewton::default().into(), 0.0),
         (MoreauNewton::default().into(), 0.2),
@@ -167,12 +162,12 @@ fn a_contact_at_rest_is_a_kink_in_a_fast_frame_too() {
         let data = Data {
             mass: DMatrix::identity(5, 5),
             velocity: 0.2 * turn.column(1) - 0.3 * turn.column(2) + boost * turn.column(3),
-            contacts: vec![Contact {
-                normal: row(0),
-                tangents: vec![row(1), row(2)],
-                friction: 0.8,
-                restitution: 1.0,
-            }],
+            contacts: vec![
+                Contact::new(row(0))
+                    .with_tangents(vec![row(1), row(2)])
+                    .with_friction(0.8)
+                    .with_restitution(1.0),
+            ],
             forms: Vec::new(),
         };
         let class = |law: Law| {
@@ -198,12 +193,9 @@ fn on_points(seed: u64) -> Data {
             let entries = direction.iter().chain(moment.iter()).copied();
             Covector(DVector::from_iterator(6, entries))
         };
-        Contact {
-            normal: row(2),
-            tangents: vec![row(0), row(1)],
-            friction,
-            restitution: 0.0,
-        }
+        Contact::new(row(2))
+            .with_tangents(vec![row(0), row(1)])
+            .with_friction(friction)
     };
     let mut velocity = draw(6);
     velocity[2] = -velocity[2].abs() - 1.0;
@@ -249,11 +241,11 @@ fn contacts_that_a_body_at_rest_does_not_need_decide_nothing() {
 /// found slid, so that this was smooth.
 #[test]
 fn a_slide_that_just_stops_in_a_long_sequence_is_a_kink() {
-    let contact = |normal: [f64; 3], tangent: [f64; 3]| Contact {
-        normal: Covector::from_slice(&normal),
-        tangents: vec![Covector::from_slice(&tangent)],
-        friction: 0.5,
-        restitution: 0.5,
+    let contact = |normal: [f64; 3], tangent: [f64; 3]| {
+        Contact::new(Covector::from_slice(&normal))
+            .with_tangents(vec![Covector::from_slice(&tangent)])
+            .with_friction(0.5)
+            .with_restitution(0.5)
     };
     let data = Data {
         mass: 2.0 * DMatrix::identity(3, 3),
@@ -286,11 +278,10 @@ fn a_slide_that_just_stops_in_a_long_sequence_is_a_kink() {
 /// Unless pieces are asked for, a tie is told by the decisions at equality; one without consequence is not told.
 #[test]
 fn a_tie_names_its_decisions() {
-    let contact = |normal: &[f64], tangent: &[f64]| Contact {
-        normal: Covector::from_slice(normal),
-        tangents: vec![Covector::from_slice(tangent)],
-        friction: 0.5,
-        restitution: 0.0,
+    let contact = |normal: &[f64], tangent: &[f64]| {
+        Contact::new(Covector::from_slice(normal))
+            .with_tangents(vec![Covector::from_slice(tangent)])
+            .with_friction(0.5)
     };
     let point = |velocity| Data {
         mass: DMatrix::identity(2, 2),

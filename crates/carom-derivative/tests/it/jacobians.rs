@@ -118,21 +118,23 @@ pub(crate) fn random(kind: Kind, seed: u64) -> Data {
     let mass = &a * a.transpose() + 0.5 * DMatrix::identity(n, n);
     let mut velocity = numbers(&mut rng, n);
     let contacts: Vec<Contact> = (0..kind.contacts)
-        .map(|_| Contact {
-            normal: Covector(numbers(&mut rng, n)),
-            tangents: (0..kind.tangents)
-                .map(|_| Covector(numbers(&mut rng, n)))
-                .collect(),
-            friction: if kind.has_friction {
-                0.1 + rng.next_uniform()
-            } else {
-                0.0
-            },
-            restitution: if kind.has_restitution {
-                0.1 + 0.8 * rng.next_uniform()
-            } else {
-                0.0
-            },
+        .map(|_| {
+            Contact::new(Covector(numbers(&mut rng, n)))
+                .with_tangents(
+                    (0..kind.tangents)
+                        .map(|_| Covector(numbers(&mut rng, n)))
+                        .collect::<Vec<_>>(),
+                )
+                .with_friction(if kind.has_friction {
+                    0.1 + rng.next_uniform()
+                } else {
+                    0.0
+                })
+                .with_restitution(if kind.has_restitution {
+                    0.1 + 0.8 * rng.next_uniform()
+                } else {
+                    0.0
+                })
         })
         .collect();
     let forms: Vec<Covector> = (0..kind.forms)
@@ -169,17 +171,17 @@ pub(crate) fn random_direction(data: &Data, kind: Kind, seed: u64) -> Direction 
     let forms = DMatrix::from_fn(kind.forms, n, |_, _| normal(&mut rng));
     let velocity = numbers(&mut rng, n);
     let velocity = admissible(&data.forms, velocity, &(-(&forms * &data.velocity)));
-    Direction {
-        velocity: Some(velocity),
-        mass: Some(&a + a.transpose()),
-        rows: Some(DMatrix::from_fn(rows, n, |_, _| normal(&mut rng))),
-        friction: kind.has_friction.then(|| numbers(&mut rng, kind.contacts)),
-        restitution: kind
-            .has_restitution
-            .then(|| numbers(&mut rng, kind.contacts)),
-        event_restitution: 0.0,
-        constraints: Some(forms),
-    }
+    Direction::default()
+        .with_velocity(Some(velocity))
+        .with_mass(Some(&a + a.transpose()))
+        .with_rows(Some(DMatrix::from_fn(rows, n, |_, _| normal(&mut rng))))
+        .with_friction(kind.has_friction.then(|| numbers(&mut rng, kind.contacts)))
+        .with_restitution(
+            kind.has_restitution
+                .then(|| numbers(&mut rng, kind.contacts)),
+        )
+        .with_event_restitution(0.0)
+        .with_constraints(Some(forms))
 }
 
 /// Extrapolated central differences of the law along a direction.
@@ -236,7 +238,7 @@ const SINGLE: Kind = Kind {
 
 fn routh(restitution_law: RestitutionLaw) -> Law {
     let options = ImpactOptions::default().with_restitution_law(restitution_law);
-    Routh { options }.into()
+    Routh::default().with_options(options).into()
 }
 
 pub(crate) fn laws() -> Vec<(Law, Kind)> {
@@ -254,11 +256,7 @@ pub(crate) fn laws() -> Vec<(Law, Kind)> {
         (Propagative::default().into(), FRICTIONLESS),
         (Propagative::default().into(), CONSTRAINED),
         (
-            Propagative {
-                restitution,
-                ..Propagative::default()
-            }
-            .into(),
+            Propagative::default().with_restitution(restitution).into(),
             FRICTIONLESS,
         ),
         (Plastic::default().into(), CONSTRAINED),
@@ -267,29 +265,19 @@ pub(crate) fn laws() -> Vec<(Law, Kind)> {
         (AnitescuPotra::default().into(), PLANAR),
         (AnitescuPotra::default().into(), SPATIAL),
         (
-            AnitescuPotra {
-                friction_cone: polygon,
-                ..AnitescuPotra::default()
-            }
-            .into(),
+            AnitescuPotra::default().with_friction_cone(polygon).into(),
             SPATIAL,
         ),
         (Sequential::default().into(), PLANAR),
         (
-            Sequential {
-                friction_cone: polygon,
-                ..Sequential::default()
-            }
-            .into(),
+            Sequential::default().with_friction_cone(polygon).into(),
             SPATIAL,
         ),
         (
-            SetValued {
-                samples: 1,
-                impulse_step: Some(0.4),
-                ..SetValued::default()
-            }
-            .into(),
+            SetValued::default()
+                .with_samples(1)
+                .with_impulse_step(Some(0.4))
+                .into(),
             PLANAR,
         ),
         (routh(RestitutionLaw::Energetic), bouncing(SINGLE)),
@@ -313,9 +301,14 @@ pub(crate) fn laws() -> Vec<(Law, Kind)> {
             }),
         ),
         (NonholonomicElastic::default().into(), CONSTRAINED),
-        (NonholonomicNewton { restitution: 0.5 }.into(), CONSTRAINED),
         (
-            NonholonomicProjectedNewton { restitution: 0.8 }.into(),
+            NonholonomicNewton::default().with_restitution(0.5).into(),
+            CONSTRAINED,
+        ),
+        (
+            NonholonomicProjectedNewton::default()
+                .with_restitution(0.8)
+                .into(),
             single,
         ),
         (
@@ -404,10 +397,7 @@ fn homogeneity_units_and_momentum_hold_for_every_law() {
                         let along = derivative.along(&by).unwrap().unwrap();
                         along.velocity_plus.unwrap().amax() / size
                     };
-                    let mass = Direction {
-                        mass: Some(data.mass.clone()),
-                        ..Direction::default()
-                    };
+                    let mass = Direction::default().with_mass(Some(data.mass.clone()));
                     check("unit of mass", moved(mass), 1e-9);
                     let n_rows = data.contacts.iter().map(Contact::n_rows).sum();
                     let mut first = 0;
@@ -418,10 +408,7 @@ fn homogeneity_units_and_momentum_hold_for_every_law() {
                             rows.set_row(first + k, &covector.0.transpose());
                         }
                         first += contact.n_rows();
-                        let by = Direction {
-                            rows: Some(rows),
-                            ..Direction::default()
-                        };
+                        let by = Direction::default().with_rows(Some(rows));
                         check("unit of rows", moved(by), 1e-9);
                     }
                 }
@@ -496,10 +483,7 @@ fn piecewise_linear_laws_are_linear_within_the_margin() {
                     admissible(&data.forms, direction, &DVector::zeros(data.forms.len()));
                 let length = |v: &DVector<f64>| v.dot(&(&data.mass * v)).sqrt();
                 let step = 0.999 * margin * length(&data.velocity) / length(&direction);
-                let by = Direction {
-                    velocity: Some(direction.clone()),
-                    ..Direction::default()
-                };
+                let by = Direction::default().with_velocity(Some(direction.clone()));
                 let Ok((moved, _)) = data.moved(&by, step).outcome(&law) else {
                     return;
                 };
@@ -540,18 +524,13 @@ fn three_balls_have_the_closed_form_of_two_reflections() {
         assert!((derivative.dv_dv().unwrap() - expected).amax() <= 1e-10);
         let margin = derivative.margin().unwrap();
         assert_close(margin, 0.023168268228564, 1e-10, "margin");
-        let by = Direction {
-            mass: Some(DMatrix::from_diagonal(&dvector![0.0, 1.0, 0.0])),
-            ..Direction::default()
-        };
+        let by =
+            Direction::default().with_mass(Some(DMatrix::from_diagonal(&dvector![0.0, 1.0, 0.0])));
         let along = derivative.along(&by).unwrap().unwrap();
         let expected = dvector![-0.2, 2.0 / 9.0, 1.0 / 45.0];
         assert!((along.velocity_plus.unwrap() - expected).amax() <= 1e-10);
     });
-    let law = Propagative {
-        restitution: EnergeticRestitution::new(0.7).unwrap(),
-        ..Propagative::default()
-    };
+    let law = Propagative::default().with_restitution(EnergeticRestitution::new(0.7).unwrap());
     data.differentiated(&law.into(), |derivative, plus| {
         let expected = dvector![-0.095, -0.0716666666667, 0.8383333333333];
         assert!((plus - expected).amax() <= 1e-10);
@@ -589,12 +568,11 @@ fn coulomb_friction_kinks_where_it_just_stops_the_slide() {
     let point = |velocity: [f64; 2]| Data {
         mass: DMatrix::identity(2, 2),
         velocity: DVector::from_column_slice(&velocity),
-        contacts: vec![Contact {
-            normal: Covector::from_slice(&[0.0, 1.0]),
-            tangents: vec![Covector::from_slice(&[1.0, 0.0])],
-            friction: 0.5,
-            restitution: 0.0,
-        }],
+        contacts: vec![
+            Contact::new(Covector::from_slice(&[0.0, 1.0]))
+                .with_tangents(vec![Covector::from_slice(&[1.0, 0.0])])
+                .with_friction(0.5),
+        ],
         forms: Vec::new(),
     };
     point([2.0, -1.0]).differentiated(&law, |derivative, _| {
@@ -656,17 +634,12 @@ fn the_edge_of_sticking_in_space_is_smooth_however_often_the_ground_is_told() {
         let tangents: [&[f64]; 2] = [&[1.0, 0.0, 0.0], &[0.0, 1.0, 0.0]];
         let ground = pushing(&normal, &tangents, friction, 0.0);
         let scaled = |row: &Covector| Covector(&row.0 * 0.06);
-        let again = Contact {
-            normal: scaled(&ground.normal),
-            tangents: ground.tangents.iter().map(scaled).collect(),
-            ..ground.clone()
-        };
+        let again = ground
+            .clone()
+            .with_normal(scaled(&ground.normal))
+            .with_tangents(ground.tangents.iter().map(scaled).collect::<Vec<_>>());
         let wall = pushing(&[0.0, 0.0, -1.0], &[], 0.0, 0.0);
-        let sample = SetValued {
-            samples: 1,
-            seed: k as u64,
-            ..SetValued::default()
-        };
+        let sample = SetValued::default().with_samples(1).with_seed(k as u64);
         for contacts in [
             vec![ground.clone(), wall.clone()],
             vec![ground, again, wall],
@@ -715,12 +688,12 @@ fn contact(inverse: DMatrix<f64>, velocity: DVector<f64>, friction: f64, restitu
     Data {
         mass: inverse.try_inverse().unwrap(),
         velocity,
-        contacts: vec![Contact {
-            normal: axis(0),
-            tangents: (1..n).map(axis).collect(),
-            friction,
-            restitution,
-        }],
+        contacts: vec![
+            Contact::new(axis(0))
+                .with_tangents((1..n).map(axis).collect::<Vec<_>>())
+                .with_friction(friction)
+                .with_restitution(restitution),
+        ],
         forms: Vec::new(),
     }
 }
@@ -822,11 +795,10 @@ fn a_fast_slide_that_closes_slowly_keeps_its_digits() {
 #[test]
 fn rows_of_an_idle_contact_may_be_scaled() {
     let row = |entries: [f64; 3]| Covector::from_slice(&entries);
-    let contact = |normal, first, second, friction| Contact {
-        normal: row(normal),
-        tangents: vec![row(first), row(second)],
-        friction,
-        restitution: 0.0,
+    let contact = |normal, first, second, friction| {
+        Contact::new(row(normal))
+            .with_tangents(vec![row(first), row(second)])
+            .with_friction(friction)
     };
     let data = Data {
         mass: dmatrix![1.7267, -0.4599, -0.8174; -0.4599, 0.6102, 0.3998; -0.8174, 0.3998, 0.911],
@@ -858,10 +830,7 @@ fn rows_of_an_idle_contact_may_be_scaled() {
                 let scaled: DVector<f64> = 1.7 * &covector.0;
                 rows.set_row(3 * idle + k, &scaled.transpose());
             }
-            let direction = Direction {
-                rows: Some(rows),
-                ..Direction::default()
-            };
+            let direction = Direction::default().with_rows(Some(rows));
             let found = derivative.along(&direction).unwrap().unwrap();
             assert!(found.velocity_plus.unwrap().amax() <= 1e-10);
         }
@@ -875,12 +844,11 @@ fn a_graze_at_the_edge_of_jamming_is_no_smooth_one() {
     let data = Data {
         mass: dmatrix![2.0, 0.0, 0.0; 0.0, 2.0, 0.0; 0.0, 0.0, 1.0],
         velocity: dvector![2.0, -1.0, 2.0],
-        contacts: vec![Contact {
-            normal: Covector::from_slice(&[2.0, 0.0, -2.0]),
-            tangents: vec![Covector::from_slice(&[-2.0, 2.0, 2.0])],
-            friction: 1.0,
-            restitution: 0.0,
-        }],
+        contacts: vec![
+            Contact::new(Covector::from_slice(&[2.0, 0.0, -2.0]))
+                .with_tangents(vec![Covector::from_slice(&[-2.0, 2.0, 2.0])])
+                .with_friction(1.0),
+        ],
         forms: Vec::new(),
     };
     let law: Law = AnitescuPotra::default().into();
@@ -939,9 +907,9 @@ fn redundant_constraints_have_no_part_in_derivatives() {
         forms: covectors(forms),
     };
     let law: Law = AnitescuPotra::default().into();
-    let change = |rows: &[[f64; 3]]| Direction {
-        constraints: Some(DMatrix::from_fn(rows.len(), 3, |i, j| rows[i][j])),
-        ..Direction::default()
+    let change = |rows: &[[f64; 3]]| {
+        Direction::default()
+            .with_constraints(Some(DMatrix::from_fn(rows.len(), 3, |i, j| rows[i][j])))
     };
     let (dv, dl, moved) = told(&[&[0.0, 0.0, 1.0]]).differentiated(&law, |derivative, _| {
         let along = derivative.along(&change(&[[0.3, -0.1, 0.0]])).unwrap();
@@ -979,12 +947,7 @@ fn whole_data(n: usize, contacts: usize, seed: u64) -> Data {
     let mut rng = CounterRng::new(seed, 31, 0);
     let masses = DVector::from_fn(n, |_, _| (rng.next_uniform() * 3.0).floor() + 1.0);
     let velocity = whole(&mut rng, n);
-    let rows = (0..contacts).map(|_| Contact {
-        normal: Covector(whole(&mut rng, n)),
-        tangents: Vec::new(),
-        friction: 0.0,
-        restitution: 0.0,
-    });
+    let rows = (0..contacts).map(|_| Contact::new(Covector(whole(&mut rng, n))));
     Data {
         mass: DMatrix::from_diagonal(&masses),
         contacts: rows.collect(),
@@ -1073,10 +1036,7 @@ fn pieces_are_the_limits(law: &Law, data: &Data) -> usize {
 
 #[test]
 fn pieces_are_the_limits_from_the_regions_around_a_tie() {
-    let half = Propagative {
-        restitution: EnergeticRestitution::new(0.5).unwrap(),
-        ..Propagative::default()
-    };
+    let half = Propagative::default().with_restitution(EnergeticRestitution::new(0.5).unwrap());
     let frictionless: [Law; 4] = [
         Propagative::default().into(),
         half.into(),
@@ -1093,10 +1053,7 @@ fn pieces_are_the_limits_from_the_regions_around_a_tie() {
         }
         assert!(tied >= 2, "{}: {tied}", law.name());
     }
-    let polygon = AnitescuPotra {
-        friction_cone: FrictionCone::Polygon(4),
-        ..AnitescuPotra::default()
-    };
+    let polygon = AnitescuPotra::default().with_friction_cone(FrictionCone::Polygon(4));
     let friction: [(Law, usize); 7] = [
         (AnitescuPotra::default().into(), 2),
         (polygon.into(), 3),
@@ -1220,12 +1177,10 @@ fn covectors(rows: &[&[f64]]) -> Vec<Covector> {
 }
 
 fn pushing(normal: &[f64], tangents: &[&[f64]], friction: f64, restitution: f64) -> Contact {
-    Contact {
-        normal: Covector::from_slice(normal),
-        tangents: covectors(tangents),
-        friction,
-        restitution,
-    }
+    Contact::new(Covector::from_slice(normal))
+        .with_tangents(covectors(tangents))
+        .with_friction(friction)
+        .with_restitution(restitution)
 }
 
 #[test]
@@ -1287,10 +1242,7 @@ fn a_slide_that_stops_as_the_impact_ends_kinks() {
 
 #[test]
 fn a_strike_that_is_only_just_one_changes_what_restitution_divides() {
-    let half = Propagative {
-        restitution: EnergeticRestitution::new(0.5).unwrap(),
-        ..Propagative::default()
-    };
+    let half = Propagative::default().with_restitution(EnergeticRestitution::new(0.5).unwrap());
     let frictionless = |row: &[f64]| Contact::frictionless(Covector::from_slice(row));
     let data = Data {
         mass: DMatrix::from_diagonal(&dvector![3.0, 2.0]),
@@ -1302,10 +1254,7 @@ fn a_strike_that_is_only_just_one_changes_what_restitution_divides() {
 }
 
 fn polygon(k: usize) -> MoreauNewton {
-    MoreauNewton {
-        friction_cone: FrictionCone::Polygon(k),
-        ..MoreauNewton::default()
-    }
+    MoreauNewton::default().with_friction_cone(FrictionCone::Polygon(k))
 }
 
 #[test]
@@ -1443,12 +1392,11 @@ fn a_contact_that_may_have_another_answer_has_no_margin() {
         let data = |friction: f64| Data {
             mass: DMatrix::identity(2, 2),
             velocity: dvector![-4.0, -1.0],
-            contacts: vec![Contact {
-                normal: Covector(unit * dvector![0.0, 1.0]),
-                tangents: vec![Covector(unit * dvector![1.0, -1.0])],
-                friction,
-                restitution: 0.0,
-            }],
+            contacts: vec![
+                Contact::new(Covector(unit * dvector![0.0, 1.0]))
+                    .with_tangents(vec![Covector(unit * dvector![1.0, -1.0])])
+                    .with_friction(friction),
+            ],
             forms: Vec::new(),
         };
         let of = |friction: f64| {
@@ -1556,10 +1504,7 @@ fn a_box_that_slides_flat_on_round_cones_has_its_derivative() {
     // Friction that just stops it.
     data.velocity[0] = 0.25;
     for cone in [FrictionCone::Round, FrictionCone::Polygon(4)] {
-        let law = AnitescuPotra {
-            friction_cone: cone,
-            ..AnitescuPotra::default()
-        };
+        let law = AnitescuPotra::default().with_friction_cone(cone);
         data.differentiated(&law.into(), |derivative, _| {
             assert_ne!(derivative.class(), Some(Differentiability::Smooth));
         });
@@ -1583,7 +1528,7 @@ fn facing_walls_at_rest_take_every_change_towards_them() {
         assert!((found.dv_dv().unwrap() - &along).amax() < 1e-12);
     });
     // Walls that rebound wedge the body in, so that this law has no answer beside the velocity.
-    let law = Law::from(NonholonomicNewton { restitution: 0.5 });
+    let law = Law::from(NonholonomicNewton::default().with_restitution(0.5));
     data.differentiated(&law, |found, _| {
         assert_eq!(found.class(), Some(Differentiability::Tied));
         assert!(found.dv_dv().is_none() && !found.is_complete());
@@ -1604,7 +1549,7 @@ fn walls_that_close_after_endless_impacts_have_the_derivative_of_the_limit() {
             contacts: vec![wall(-c), wall(c)],
             forms: Vec::new(),
         };
-        let law = Law::from(NonholonomicNewton { restitution: 0.0 });
+        let law = Law::from(NonholonomicNewton::default().with_restitution(0.0));
         data.differentiated(&law, |found, after| {
             let missed = (after - dvector![0.0, 0.0, 0.7]).amax();
             assert!(missed < 1e-9, "{angle}, {slow:e}: v+ {missed:e} off");
@@ -1622,18 +1567,14 @@ fn differences_know_their_error() {
         mass: dmatrix![2.0, 0.3, 0.1; 0.3, 1.0, 0.0; 0.1, 0.0, 1.5],
         velocity: dvector![1.0, -1.2, -0.4],
         contacts: vec![
-            Contact {
-                normal: Covector::from_slice(&[0.1, 1.0, 0.0]),
-                tangents: vec![Covector::from_slice(&[1.0, 0.0, 0.2])],
-                friction: 0.3,
-                restitution: 0.5,
-            },
-            Contact {
-                normal: Covector::from_slice(&[0.0, 0.2, 1.0]),
-                tangents: vec![Covector::from_slice(&[1.0, 0.1, 0.0])],
-                friction: 0.2,
-                restitution: 0.7,
-            },
+            Contact::new(Covector::from_slice(&[0.1, 1.0, 0.0]))
+                .with_tangents(vec![Covector::from_slice(&[1.0, 0.0, 0.2])])
+                .with_friction(0.3)
+                .with_restitution(0.5),
+            Contact::new(Covector::from_slice(&[0.0, 0.2, 1.0]))
+                .with_tangents(vec![Covector::from_slice(&[1.0, 0.1, 0.0])])
+                .with_friction(0.2)
+                .with_restitution(0.7),
         ],
         forms: vec![],
     };
@@ -1661,10 +1602,7 @@ fn differences_know_their_error() {
         });
     }
     // A curved answer: restitution of the whole event.
-    let law = Propagative {
-        restitution: EnergeticRestitution::new(0.6).unwrap(),
-        ..Propagative::default()
-    };
+    let law = Propagative::default().with_restitution(EnergeticRestitution::new(0.6).unwrap());
     let law = Law::from(law);
     let found = data
         .with(|problem| by_differences(&law, problem))

@@ -88,11 +88,12 @@ fn far_alone(retold: &Retold) -> Option<Posed> {
             .select_rows(&places)
             .select_columns(&places),
         velocity: retold.posed.velocity.select_rows(&places),
-        contacts: vec![Contact {
-            normal: own(&contact.normal),
-            tangents: contact.tangents.iter().map(own).collect(),
-            ..contact.clone()
-        }],
+        contacts: vec![
+            contact
+                .clone()
+                .with_normal(own(&contact.normal))
+                .with_tangents(contact.tangents.iter().map(own).collect::<Vec<_>>()),
+        ],
         constraints: Vec::new(),
     })
 }
@@ -162,11 +163,11 @@ fn whole(random: &mut Random) -> Posed {
         }
     };
     let velocity = row();
-    let contacts = (0..2).map(|_| Contact {
-        normal: Covector(row()),
-        tangents: vec![Covector(row())],
-        friction: 0.5,
-        restitution: 0.5,
+    let contacts = (0..2).map(|_| {
+        Contact::new(Covector(row()))
+            .with_tangents(vec![Covector(row())])
+            .with_friction(0.5)
+            .with_restitution(0.5)
     });
     Posed {
         mass: DMatrix::identity(n, n) * 2.0,

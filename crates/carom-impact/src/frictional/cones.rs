@@ -457,9 +457,9 @@ pub(super) fn polygon_error(
             .collect();
         kernel::norm(&space.change(&difference)) / problem.given_norm()
     });
-    Ok(PolygonDiagnostics {
-        cone: FrictionCone::Polygon(directions),
+    Ok(PolygonDiagnostics::new(
+        FrictionCone::Polygon(directions),
         cone_residual,
         cone_error,
-    })
+    ))
 }

@@ -47,12 +47,9 @@ pub struct Step {
 /// use carom_metric::{Covector, KineticMetric, Tangent};
 /// use nalgebra::DMatrix;
 /// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
-/// let floor = Contact {
-///     normal: Covector::from_slice(&[0.0, 1.0]),
-///     tangents: vec![Covector::from_slice(&[1.0, 0.0])],
-///     friction: 0.5,
-///     restitution: 0.0,
-/// };
+/// let floor = Contact::new(Covector::from_slice(&[0.0, 1.0]))
+///     .with_tangents(vec![Covector::from_slice(&[1.0, 0.0])])
+///     .with_friction(0.5);
 /// let contacts = ContactSet::new(&metric, vec![floor])?;
 /// let stepper = ImpactStepper::new(&contacts, None)?;
 /// let v = Tangent::from_slice(&[3.0, -2.0]);

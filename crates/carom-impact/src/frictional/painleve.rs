@@ -3,6 +3,7 @@
 /// Result of a planar impact of a sliding contact that does not approach, but at which friction alone drives the bodies into
 /// each other (Painlevé's paradox).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ImpactWithoutCollision {
     /// Most negative normal velocity during the impact, m/s.
     pub dip: f64,

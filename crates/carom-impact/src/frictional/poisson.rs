@@ -61,12 +61,7 @@ const SCALE_ACCURACY: f64 = 1e-12;
 /// use carom_metric::{Covector, KineticMetric, Tangent};
 /// use nalgebra::DMatrix;
 /// let metric = KineticMetric::new(DMatrix::identity(1, 1))?;
-/// let wall = |side: f64| Contact {
-///     normal: Covector::from_slice(&[side]),
-///     tangents: vec![],
-///     friction: 0.0,
-///     restitution: 0.5,
-/// };
+/// let wall = |side: f64| Contact::new(Covector::from_slice(&[side])).with_restitution(0.5);
 /// let contacts = ContactSet::new(&metric, vec![wall(1.0), wall(-1.0)])?;
 /// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[-2.0]))?;
 /// let outcome = Poisson::default().resolve(&problem)?;
@@ -80,6 +75,7 @@ const SCALE_ACCURACY: f64 = 1e-12;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Poisson {
     /// Shape of the friction cones of spatial contacts.
     pub friction_cone: FrictionCone,
@@ -105,18 +101,12 @@ impl ImpactLaw for Poisson {
         contacts.require_tangents()?;
         let space = ContactSpace::new(contacts);
         let shape = ConeShape::of(self.friction_cone, space.n_tangents)?;
-        let told = PoissonDiagnostics {
-            compression: space.on_rows(&vec![0.0; space.n_slots()], problem.scale(), contacts),
-            scale: 1.0,
-            residual: 0.0,
-            cone: self.friction_cone,
-            family: 0,
-            selection: self.selection,
-            is_ambiguous: false,
-            modes: vec![ContactMode::Open; space.n_contacts],
-            pivots: 0,
-            newton_steps: 0,
-        };
+        let told = PoissonDiagnostics::new(
+            space.on_rows(&vec![0.0; space.n_slots()], problem.scale(), contacts),
+            self.friction_cone,
+            self.selection,
+            vec![ContactMode::Open; space.n_contacts],
+        );
         if !problem.is_approaching() {
             return separating(problem, Diagnostics::Poisson(Box::new(told)));
         }

@@ -124,13 +124,7 @@ impl SetValuedLaw for SetValued {
             }
         }
         let norm = problem.norm() / problem.scale();
-        Ok(OutcomeSet {
-            outcomes,
-            preferred: Some(0),
-            indeterminacy: if norm > 0.0 { diameter / norm } else { 0.0 },
-            complete: false,
-            omitted: 0,
-            drawn: None,
-        })
+        let indeterminacy = if norm > 0.0 { diameter / norm } else { 0.0 };
+        Ok(OutcomeSet::new(outcomes, indeterminacy))
     }
 }

@@ -78,6 +78,7 @@ pub struct SampleSummary {
 /// Measures of the part of the set of outcomes that random samples cover: occupied cells, and differences between the
 /// two halves of the samples. They are computed from the first 16384 samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Coverage {
     /// Number of cells that contain samples; the bounding box of the samples is divided into 32 cells along every row.
     pub cells: usize,
@@ -387,11 +388,10 @@ mod tests {
     #[test]
     fn any_number_of_threads_gives_the_same_summary() {
         let metric = KineticMetric::new(DMatrix::identity(3, 3)).unwrap();
-        let contact = |x: f64| Contact {
-            normal: Covector::from_slice(&[0.0, 1.0, x]),
-            tangents: vec![Covector::from_slice(&[1.0, 0.0, 1.0])],
-            friction: 0.7,
-            restitution: 0.0,
+        let contact = |x: f64| {
+            Contact::new(Covector::from_slice(&[0.0, 1.0, x]))
+                .with_tangents(vec![Covector::from_slice(&[1.0, 0.0, 1.0])])
+                .with_friction(0.7)
         };
         let contacts = ContactSet::new(&metric, vec![contact(-0.6), contact(0.5)]).unwrap();
         let velocity = Tangent::from_slice(&[0.3, -1.0, 0.1]);

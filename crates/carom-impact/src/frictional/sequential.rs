@@ -58,18 +58,13 @@ const NEARBY: f64 = 1e-14;
 /// use carom_metric::{Covector, KineticMetric, Tangent};
 /// use nalgebra::DMatrix;
 /// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
-/// let floor = Contact {
-///     normal: Covector::from_slice(&[0.0, 1.0]),
-///     tangents: vec![Covector::from_slice(&[1.0, 0.0])],
-///     friction: 0.5,
-///     restitution: 0.5,
-/// };
+/// let floor = Contact::new(Covector::from_slice(&[0.0, 1.0]))
+///     .with_tangents(vec![Covector::from_slice(&[1.0, 0.0])])
+///     .with_friction(0.5)
+///     .with_restitution(0.5);
 /// let contacts = ContactSet::new(&metric, vec![floor])?;
 /// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, -2.0]))?;
-/// let law = Sequential {
-///     order: vec![0],
-///     ..Sequential::default()
-/// };
+/// let law = Sequential::default().with_order(vec![0]);
 /// let outcome = law.resolve(&problem)?;
 /// assert!((&outcome.velocity_plus.0 - nalgebra::dvector![2.0, 0.0]).amax() < 1e-14);
 /// # Ok::<(), carom_impact::ImpactError>(())
@@ -77,6 +72,7 @@ const NEARBY: f64 = 1e-14;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Sequential {
     /// Order in which contacts are resolved, as a cycle. Contacts that are not listed come last, by index; an empty list means
     /// the order of the contact set.

@@ -85,18 +85,13 @@ pub enum CapDistribution {
 /// use carom_metric::{Covector, KineticMetric, Tangent};
 /// use nalgebra::DMatrix;
 /// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
-/// let floor = Contact {
-///     normal: Covector::from_slice(&[0.0, 1.0]),
-///     tangents: vec![Covector::from_slice(&[1.0, 0.0])],
-///     friction: 0.5,
-///     restitution: 0.5,
-/// };
+/// let floor = Contact::new(Covector::from_slice(&[0.0, 1.0]))
+///     .with_tangents(vec![Covector::from_slice(&[1.0, 0.0])])
+///     .with_friction(0.5)
+///     .with_restitution(0.5);
 /// let contacts = ContactSet::new(&metric, vec![floor])?;
 /// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, -2.0]))?;
-/// let law = SetValued {
-///     samples: 64,
-///     ..SetValued::default()
-/// };
+/// let law = SetValued::default().with_samples(64);
 /// let outcomes = law.resolve_all(&problem)?;
 /// let energies = outcomes.outcomes.iter().map(|outcome| outcome.audit.energy_plus_j);
 /// assert!(energies.into_iter().all(|energy| energy <= 6.5));
@@ -105,6 +100,7 @@ pub enum CapDistribution {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[non_exhaustive]
 pub struct SetValued {
     /// Largest cap (upper bound) $h$ of the normal impulses of a step, for the caller's normal rows, N·s. With a smaller
     /// value samples usually have more steps.

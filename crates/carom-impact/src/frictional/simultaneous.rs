@@ -42,12 +42,10 @@ const OUTCOME_WORK: u64 = 20_000;
 /// use carom_metric::{Covector, KineticMetric, Tangent};
 /// use nalgebra::DMatrix;
 /// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
-/// let floor = Contact {
-///     normal: Covector::from_slice(&[0.0, 1.0]),
-///     tangents: vec![Covector::from_slice(&[1.0, 0.0])],
-///     friction: 0.5,
-///     restitution: 0.5,
-/// };
+/// let floor = Contact::new(Covector::from_slice(&[0.0, 1.0]))
+///     .with_tangents(vec![Covector::from_slice(&[1.0, 0.0])])
+///     .with_friction(0.5)
+///     .with_restitution(0.5);
 /// let contacts = ContactSet::new(&metric, vec![floor])?;
 /// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, -2.0]))?;
 /// // Friction takes half of the normal impulse 2 off the sliding velocity 3.
@@ -58,6 +56,7 @@ const OUTCOME_WORK: u64 = 20_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[non_exhaustive]
 pub struct AnitescuPotra {
     /// Shape of the friction cones of spatial contacts.
     pub friction_cone: FrictionCone,
@@ -111,12 +110,10 @@ impl ImpactLaw for AnitescuPotra {
 /// use carom_metric::{Covector, KineticMetric, Tangent};
 /// use nalgebra::DMatrix;
 /// let metric = KineticMetric::new(DMatrix::identity(2, 2))?;
-/// let floor = Contact {
-///     normal: Covector::from_slice(&[0.0, 1.0]),
-///     tangents: vec![Covector::from_slice(&[1.0, 0.0])],
-///     friction: 0.5,
-///     restitution: 0.5,
-/// };
+/// let floor = Contact::new(Covector::from_slice(&[0.0, 1.0]))
+///     .with_tangents(vec![Covector::from_slice(&[1.0, 0.0])])
+///     .with_friction(0.5)
+///     .with_restitution(0.5);
 /// let contacts = ContactSet::new(&metric, vec![floor])?;
 /// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[3.0, -2.0]))?;
 /// // It rebounds with half its speed, so the normal impulse is 3 and friction takes 1.5.
@@ -127,6 +124,7 @@ impl ImpactLaw for AnitescuPotra {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[non_exhaustive]
 pub struct MoreauNewton {
     /// Shape of the friction cones of spatial contacts.
     pub friction_cone: FrictionCone,
@@ -425,16 +423,7 @@ impl Event<'_> {
     }
 
     fn cone_diagnostics(&self, selection: ConeSelection) -> ConeDiagnostics {
-        ConeDiagnostics {
-            residual: 0.0,
-            velocity_residual: 0.0,
-            family: 0,
-            shares_impulses: Some(false),
-            is_ambiguous: false,
-            selection,
-            modes: vec![ContactMode::Open; self.space.n_contacts],
-            newton_steps: 0,
-        }
+        ConeDiagnostics::new(selection, vec![ContactMode::Open; self.space.n_contacts])
     }
 
     /// Resolves the impact with friction polygons of `k` directions in place of round cones.

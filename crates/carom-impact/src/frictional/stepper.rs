@@ -457,13 +457,13 @@ impl StepWorkspace {
     /// Creates empty work buffers for the steps of an [`ImpactStepper`](super::ImpactStepper).
     pub fn new() -> Self {
         Self {
-            lemke: Lemke {
-                // Impulses and velocities are judged in `StepProblem::solve`, which chooses the covering vectors: one path
-                // for each.
-                options: LemkeOptions::default()
+            // Impulses and velocities are judged in `StepProblem::solve`, which chooses the covering vectors: one path
+            // for each.
+            lemke: Lemke::default().with_options(
+                LemkeOptions::default()
                     .with_max_attempts(1)
                     .with_proofs(false),
-            },
+            ),
             memory: LemkeWorkspace::new(),
             vector: Vec::new(),
             impulse: Vec::new(),

@@ -2,6 +2,7 @@
 
 /// Description of an impact law, as tables and messages print it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LawInfo {
     /// Identifier of the law, see [`name`](carom_contact::ImpactLaw::name).
     pub name: &'static str,
@@ -27,6 +28,7 @@ pub struct LawInfo {
 
 /// Properties of a contact, besides the normal, that an impact law uses: tangents, friction coefficient, restitution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ContactKeys {
     /// True if tangential rows are used.
     pub tangents: bool,
@@ -112,6 +114,7 @@ pub enum Outcomes {
 
 /// Description of one option of an impact law: key, default, unit and meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OptionInfo {
     /// Key of the option.
     pub key: &'static str,

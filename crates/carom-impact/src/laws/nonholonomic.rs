@@ -131,13 +131,14 @@ impl BuiltIn for NonholonomicProjected {
 /// let blade = vec![Covector::from_slice(&[1.0, -2.0])];
 /// let contacts = ContactSet::constrained(&metric, vec![wall], blade)?;
 /// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[-2.0, -1.0]))?;
-/// let outcome = NonholonomicNewton { restitution: 0.5 }.resolve(&problem)?;
+/// let outcome = NonholonomicNewton::default().with_restitution(0.5).resolve(&problem)?;
 /// assert!((&outcome.velocity_plus.0 - nalgebra::dvector![1.0, 0.5]).amax() < 1e-14);
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[non_exhaustive]
 pub struct NonholonomicNewton {
     /// Newton's coefficient of restitution, in \[0, 1\].
     pub restitution: f64,
@@ -186,13 +187,14 @@ impl BuiltIn for NonholonomicNewton {
 /// let contacts = ContactSet::constrained(&metric, vec![wall], blade)?;
 /// let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&[-2.0, -1.0]))?;
 /// // Reflected to (1, -1), then projected onto (2, 1).
-/// let outcome = NonholonomicProjectedNewton { restitution: 0.5 }.resolve(&problem)?;
+/// let outcome = NonholonomicProjectedNewton::default().with_restitution(0.5).resolve(&problem)?;
 /// assert!((&outcome.velocity_plus.0 - nalgebra::dvector![0.4, 0.2]).amax() < 1e-14);
 /// # Ok::<(), carom_impact::ImpactError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[non_exhaustive]
 pub struct NonholonomicProjectedNewton {
     /// Newton's coefficient of restitution, in \[0, 1\].
     pub restitution: f64,

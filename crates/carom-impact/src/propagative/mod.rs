@@ -75,6 +75,7 @@ const DEFAULT_MAX_IMPACTS: u64 = 10_000_000;
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Propagative {
     /// Rule that chooses the next contact among those that approach.
     pub selection: Selection,
@@ -178,14 +179,13 @@ impl Propagative {
             let named = places.into_iter().map(|j| contacts.contact_at(j).index());
             named.collect()
         };
-        let diagnostics = PropagativeDiagnostics {
-            sequence: elastic.sequence.map(name),
-            impacts: elastic.impacts,
-            n_sequences: elastic.n_sequences,
-            lengths: elastic.lengths,
-            alpha,
-            adhesive: momentum_change.adhesive(problem),
-        };
+        let mut diagnostics = PropagativeDiagnostics::default();
+        diagnostics.sequence = elastic.sequence.map(name);
+        diagnostics.impacts = elastic.impacts;
+        diagnostics.n_sequences = elastic.n_sequences;
+        diagnostics.lengths = elastic.lengths;
+        diagnostics.alpha = alpha;
+        diagnostics.adhesive = momentum_change.adhesive(problem);
         let rules = match plastic {
             None => Rules::FRICTIONLESS,
             Some(_) => self.plastic.gate(),
@@ -217,13 +217,11 @@ impl Propagative {
         problem: &ImpactProblem,
         lengths: Vec<u64>,
     ) -> Result<ImpactOutcome, ImpactError> {
-        let diagnostics = PropagativeDiagnostics {
-            sequence: Some(Vec::new()),
-            n_sequences: 1,
-            lengths,
-            alpha: 1.0,
-            ..PropagativeDiagnostics::default()
-        };
+        let mut diagnostics = PropagativeDiagnostics::default();
+        diagnostics.sequence = Some(Vec::new());
+        diagnostics.n_sequences = 1;
+        diagnostics.lengths = lengths;
+        diagnostics.alpha = 1.0;
         separating(problem, Diagnostics::Propagative(diagnostics))
     }
 }
@@ -295,14 +293,9 @@ impl Propagative {
     }
 
     fn nothing_happens(&self, problem: &ImpactProblem) -> Result<OutcomeSet, ImpactError> {
-        Ok(OutcomeSet {
-            outcomes: vec![self.unchanged(problem, vec![0])?],
-            preferred: Some(0),
-            indeterminacy: 0.0,
-            complete: true,
-            omitted: 0,
-            drawn: None,
-        })
+        let mut set = OutcomeSet::new(vec![self.unchanged(problem, vec![0])?], 0.0);
+        set.complete = true;
+        Ok(set)
     }
 
     /// Builds the outcome set from the results `found` of the search. The set contains all outcomes, or a subset that
@@ -352,14 +345,12 @@ impl Propagative {
             .filter_map(|i| leaves.get_mut(i).and_then(Option::take))
             .map(|leaf| self.finish(problem, plastic.as_ref(), leaf))
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(OutcomeSet {
-            outcomes,
-            preferred,
-            indeterminacy: diameter / problem.given_norm(),
-            complete,
-            omitted,
-            drawn,
-        })
+        let mut set = OutcomeSet::new(outcomes, diameter / problem.given_norm());
+        set.preferred = preferred;
+        set.complete = complete;
+        set.omitted = omitted;
+        set.drawn = drawn;
+        Ok(set)
     }
 }
 

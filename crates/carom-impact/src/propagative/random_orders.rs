@@ -86,8 +86,5 @@ pub(super) fn draw(
         met[place] += 1;
     }
     let once = met.iter().filter(|n| **n == 1).count();
-    Ok(DrawnOrders {
-        orders,
-        new_outcome_rate: once as f64 / orders as f64,
-    })
+    Ok(DrawnOrders::new(orders, once as f64 / orders as f64))
 }

@@ -14,10 +14,7 @@ use carom_numeric::random::CounterRng;
 /// ```
 /// use carom_impact::{Propagative, Selection};
 /// // The contact with index 1 is hit first wherever it approaches.
-/// let law = Propagative {
-///     selection: Selection::Priority(vec![1, 0]),
-///     ..Propagative::default()
-/// };
+/// let law = Propagative::default().with_selection(Selection::Priority(vec![1, 0]));
 /// assert_ne!(law, Propagative::default());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

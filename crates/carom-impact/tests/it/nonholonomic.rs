@@ -394,12 +394,8 @@ fn rolling_ball_at_smooth_and_rough_cushions() {
     close(restitution_of(&projected), 3.0 / 7.0, 1e-14);
 
     // Rough: slip along the cushion, and the dependent vertical slip $-v_n$ as a third row.
-    let contact = Contact {
-        normal: Covector::from_slice(&[-0.6, -0.8, 0.0, 0.0, 0.0]),
-        tangents: vec![Covector::from_slice(&[-0.8, 0.6, 0.0, 0.0, 1.0])],
-        friction: 0.0,
-        restitution: 0.0,
-    };
+    let contact = Contact::new(Covector::from_slice(&[-0.6, -0.8, 0.0, 0.0, 0.0]))
+        .with_tangents(vec![Covector::from_slice(&[-0.8, 0.6, 0.0, 0.0, 1.0])]);
     let expected = [
         -0.12888888888888889,
         -1.1533333333333333,
@@ -433,12 +429,8 @@ fn no_slip_disk_is_the_collision_of_cox_and_feres() {
             1.0, 1.0, gamma2,
         ])))
         .unwrap();
-        let contact = Contact {
-            normal: Covector::from_slice(&[-n[0], -n[1], 0.0]),
-            tangents: vec![Covector::from_slice(&[-n[1], n[0], 1.0])],
-            friction: 0.0,
-            restitution: 0.0,
-        };
+        let contact = Contact::new(Covector::from_slice(&[-n[0], -n[1], 0.0]))
+            .with_tangents(vec![Covector::from_slice(&[-n[1], n[0], 1.0])]);
         let contacts = ContactSet::new(&metric, vec![contact]).unwrap();
         // Spin enters times gamma r; (0.3, -0.8, 1.1) is (v_x, v_y, W).
         let v = [0.3, -0.8, 1.1];

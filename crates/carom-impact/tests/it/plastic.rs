@@ -10,19 +10,13 @@ use nalgebra::{DMatrix, DVector, dvector};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-const CONE: Plastic = Plastic {
-    rule: PlasticRule::Cone,
-};
-const STRICT: Plastic = Plastic {
-    rule: PlasticRule::ProjectAll {
-        allow_adhesion: false,
-    },
-};
-const ADHESIVE: Plastic = Plastic {
-    rule: PlasticRule::ProjectAll {
-        allow_adhesion: true,
-    },
-};
+fn cone() -> Plastic {
+    Plastic::default().with_rule(PlasticRule::Cone)
+}
+
+fn projecting(allow_adhesion: bool) -> Plastic {
+    Plastic::default().with_rule(PlasticRule::ProjectAll { allow_adhesion })
+}
 
 fn adhesive(outcome: &carom_contact::ImpactOutcome) -> &[usize] {
     match &outcome.diagnostics {
@@ -47,12 +41,11 @@ fn closing_every_contact_leaves_a_body_alone_that_the_impact_does_not_reach() {
         let contacts = carom_contact::ContactSet::new(&metric, contacts.to_vec()).unwrap();
         let velocity = carom_metric::Tangent(&turn * nalgebra::dvector![-1.0, 5.0]);
         let problem = carom_contact::ImpactProblem::new(&contacts, velocity).unwrap();
-        let half = Propagative {
-            restitution: EnergeticRestitution::new(0.5).unwrap(),
-            plastic: ADHESIVE.rule,
-            ..Propagative::default()
-        };
-        let laws: [(&dyn carom_contact::ImpactLaw, f64); 2] = [(&ADHESIVE, 0.0), (&half, 0.5)];
+        let half = Propagative::default()
+            .with_restitution(EnergeticRestitution::new(0.5).unwrap())
+            .with_plastic(projecting(true).rule);
+        let laws: [(&dyn carom_contact::ImpactLaw, f64); 2] =
+            [(&projecting(true), 0.0), (&half, 0.5)];
         for (law, restitution) in laws {
             let outcome = law.resolve(&problem).unwrap();
             let after = turn.tr_mul(&outcome.velocity_plus.0);
@@ -77,11 +70,13 @@ fn projecting_a_spinning_block_onto_the_floor_pulls_on_the_rising_corner() {
         "contact velocities",
     );
 
-    let error = system.try_resolve(&STRICT, &velocity).unwrap_err();
+    let error = system
+        .try_resolve(&projecting(false), &velocity)
+        .unwrap_err();
     assert_eq!(error, ImpactError::AdhesiveImpulse { contacts: vec![1] });
     assert_eq!(error.kind(), "adhesive-impulse");
 
-    let outcome = system.resolve(&ADHESIVE, &velocity);
+    let outcome = system.resolve(&projecting(true), &velocity);
     assert_all_close(plus(&outcome), &[0.0; 3], 1e-15, "velocity");
     assert_eq!(adhesive(&outcome), [1]);
     let norm = 2.5f64.sqrt();
@@ -107,7 +102,7 @@ fn projecting_a_spinning_block_onto_the_floor_pulls_on_the_rising_corner() {
 #[test]
 fn the_cone_lets_the_rising_corner_go() {
     let system = block(0.5, 0.5);
-    let outcome = system.resolve(&CONE, &[0.0, -0.2, 1.0]);
+    let outcome = system.resolve(&cone(), &[0.0, -0.2, 1.0]);
     let expected = [0.0, 0.08, 0.0266666666666667];
     assert_all_close(&system.momentum(&outcome), &expected, 1e-12, "momentum");
     assert_eq!(outcome.impulses[1], 0.0);
@@ -129,10 +124,7 @@ fn the_elastic_and_the_restituted_spinning_block() {
     );
     let restitution = EnergeticRestitution::new(0.6).unwrap();
     let outcome = system.resolve(
-        &Propagative {
-            restitution,
-            ..Propagative::default()
-        },
+        &Propagative::default().with_restitution(restitution),
         &[0.0, -0.2, 1.0],
     );
     let expected = [0.0, 0.248, -0.0573333333333333];
@@ -149,21 +141,16 @@ fn the_elastic_and_the_restituted_spinning_block() {
 #[test]
 fn an_open_plastic_contact_puts_alpha_below_restitution() {
     let system = plane(0.6);
-    let law = Propagative {
-        selection: Selection::LeastApproaching,
-        restitution: EnergeticRestitution::new(0.5).unwrap(),
-        ..Propagative::default()
-    };
-    let elastic = Propagative {
-        restitution: EnergeticRestitution::ELASTIC,
-        ..law.clone()
-    };
+    let law = Propagative::default()
+        .with_selection(Selection::LeastApproaching)
+        .with_restitution(EnergeticRestitution::new(0.5).unwrap());
+    let elastic = law.clone().with_restitution(EnergeticRestitution::ELASTIC);
     let velocity = [-1.0, 0.3];
     let outcome = system.resolve(&elastic, &velocity);
     assert_eq!(sequence(&outcome), [1, 0]);
     assert_all_close(plus(&outcome), &[0.568, 0.876], 1e-12, "elastic");
     assert_all_close(
-        plus(&system.resolve(&CONE, &velocity)),
+        plus(&system.resolve(&cone(), &velocity)),
         &[0.0, 0.3],
         1e-12,
         "plastic",
@@ -178,8 +165,8 @@ fn an_open_plastic_contact_puts_alpha_below_restitution() {
 fn projection_that_pushes_everywhere_is_the_cone_projection() {
     let system = plane(-0.3);
     for velocity in [[-0.9, -0.5], [-0.2, -0.95], [-1.0, -1.0]] {
-        let cone = system.resolve(&CONE, &velocity);
-        let all = system.resolve(&STRICT, &velocity);
+        let cone = system.resolve(&cone(), &velocity);
+        let all = system.resolve(&projecting(false), &velocity);
         assert_all_close(plus(&all), plus(&cone), 1e-14, "velocity");
         let (all, cone) = (all.impulses.as_slice(), cone.impulses.as_slice());
         assert_all_close(all, cone, 1e-14, "impulses");
@@ -191,23 +178,20 @@ fn restitution_of_an_adhesive_projection_is_refused_or_allowed_by_its_rule() {
     let system = block(0.5, 0.5);
     let velocity = [0.0, -0.2, 1.0];
     let restitution = EnergeticRestitution::new(0.6).unwrap();
-    let law = |rule| Propagative {
-        restitution,
-        plastic: rule,
-        ..Propagative::default()
+    let law = |rule| {
+        Propagative::default()
+            .with_restitution(restitution)
+            .with_plastic(rule)
     };
     let error = system
-        .try_resolve(&law(STRICT.rule), &velocity)
+        .try_resolve(&law(projecting(false).rule), &velocity)
         .unwrap_err();
     assert_eq!(error.kind(), "adhesive-impulse");
-    let outcome = system.resolve(&law(ADHESIVE.rule), &velocity);
+    let outcome = system.resolve(&law(projecting(true).rule), &velocity);
     assert_close(details(&outcome).alpha, 0.6, 1e-12, "alpha");
     assert_eq!(details(&outcome).adhesive, [1]);
     // Elastic events do not ask for the plastic outcome.
-    let elastic = Propagative {
-        plastic: STRICT.rule,
-        ..Propagative::default()
-    };
+    let elastic = Propagative::default().with_plastic(projecting(false).rule);
     assert!(system.try_resolve(&elastic, &velocity).is_ok());
 }
 
@@ -215,13 +199,13 @@ fn restitution_of_an_adhesive_projection_is_refused_or_allowed_by_its_rule() {
 fn a_plate_on_four_legs_stops_flat_although_its_normals_depend() {
     let system = plate(1.0, 2.0);
     let velocity = system.velocity(&[-1.0, 0.2, -0.1]);
-    for law in [CONE, ADHESIVE] {
+    for law in [cone(), projecting(true)] {
         let outcome = system.resolve(&law, &velocity);
         assert_all_close(plus(&outcome), &[0.0; 3], 1e-14, "velocity");
         assert!(outcome.audit.momentum_residual < 1e-14);
     }
     assert_eq!(
-        system.resolve(&CONE, &velocity).audit.adhesion_residual,
+        system.resolve(&cone(), &velocity).audit.adhesion_residual,
         0.0
     );
 }
@@ -229,12 +213,12 @@ fn a_plate_on_four_legs_stops_flat_although_its_normals_depend() {
 #[test]
 fn jammed_contacts_stop_plastically() {
     let system = System::diagonal(&[1.0, 1.0], vec![vec![1.0, 0.0], vec![-1.0, 0.0]]);
-    for law in [CONE, ADHESIVE] {
+    for law in [cone(), projecting(true)] {
         let outcome = system.resolve(&law, &[-2.0, 3.0]);
         assert_all_close(plus(&outcome), &[0.0, 3.0], 1e-15, "velocity");
     }
     assert_all_close(
-        plus(&system.resolve(&CONE, &[2.0, 3.0])),
+        plus(&system.resolve(&cone(), &[2.0, 3.0])),
         &[0.0, 3.0],
         1e-15,
         "velocity",
@@ -245,7 +229,7 @@ fn jammed_contacts_stop_plastically() {
 fn a_contact_given_twice_stops_with_half_the_impulse_each() {
     let mut system = chain(&[1.0, 3.0]);
     system.normals.push(system.normals[0].clone());
-    for law in [CONE, STRICT] {
+    for law in [cone(), projecting(false)] {
         let outcome = system.resolve(&law, &[1.0, 0.0]);
         assert_all_close(plus(&outcome), &[0.25, 0.25], 1e-15, "velocity");
         assert_all_close(
@@ -262,12 +246,8 @@ fn a_contact_given_twice_stops_with_half_the_impulse_each() {
 #[test]
 fn a_tangent_to_a_heavy_body_takes_no_digits_from_the_momentum() {
     let metric = KineticMetric::new(DMatrix::from_diagonal(&dvector![1.0, 1.0, 1e14])).unwrap();
-    let contact = Contact {
-        normal: Covector::from_slice(&[0.6, 0.8, 0.0]),
-        tangents: vec![Covector::from_slice(&[-0.8, 0.6, 1e4])],
-        friction: 0.0,
-        restitution: 0.0,
-    };
+    let contact = Contact::new(Covector::from_slice(&[0.6, 0.8, 0.0]))
+        .with_tangents(vec![Covector::from_slice(&[-0.8, 0.6, 1e4])]);
     let contacts = ContactSet::new(&metric, vec![contact]).unwrap();
     let before = dvector![0.3, -1.1, -18.0];
     let problem = ImpactProblem::new(&contacts, Tangent(before.clone())).unwrap();
@@ -279,7 +259,7 @@ fn a_tangent_to_a_heavy_body_takes_no_digits_from_the_momentum() {
 
 #[test]
 fn separating_contacts_are_left_alone() {
-    for law in [CONE, STRICT] {
+    for law in [cone(), projecting(false)] {
         let outcome = chain(&[1.0, 2.0, 3.0]).resolve(&law, &[-1.0, 0.0, 0.5]);
         assert_eq!(outcome.status, ImpactStatus::Separating);
         assert_eq!(plus(&outcome), [-1.0, 0.0, 0.5]);
@@ -314,7 +294,7 @@ proptest! {
     /// Moreau: impulses push, velocities open, and only one of the two at each contact.
     #[test]
     fn the_cone_outcome_is_complementary((system, velocity) in any_system()) {
-        let outcome = system.resolve(&CONE, &velocity);
+        let outcome = system.resolve(&cone(), &velocity);
         let norm = (2.0 * outcome.audit.energy_minus_j).sqrt();
         let after = system.unit_velocities(plus(&outcome));
         for (i, (b, u)) in after.iter().zip(&system.normals).enumerate() {
@@ -329,7 +309,7 @@ proptest! {
     /// The square of the momentum splits into what stays and what is lost.
     #[test]
     fn the_cone_outcome_is_a_projection((system, velocity) in any_system()) {
-        let outcome = system.resolve(&CONE, &velocity);
+        let outcome = system.resolve(&cone(), &velocity);
         let energy = |v: &DVector<f64>| {
             system.metric.energy(&carom_metric::Tangent(v.clone())).unwrap()
         };
@@ -339,7 +319,7 @@ proptest! {
         let split = energy(after) + energy(&(after - &before));
         prop_assert!((total - split).abs() <= 1e-10 * total, "{} {}", total, split);
 
-        let again = system.resolve(&CONE, plus(&outcome));
+        let again = system.resolve(&cone(), plus(&outcome));
         let moved = (&again.velocity_plus.0 - after).norm();
         prop_assert!(moved <= 1e-10 * before.norm(), "moved by {}", moved);
     }
@@ -352,8 +332,8 @@ proptest! {
         other in prop::collection::vec(-1.0..1.0f64, 5),
         mix in 0.001..1.0f64,
     ) {
-        let outcome = system.resolve(&CONE, &velocity);
-        let feasible = system.resolve(&CONE, &other[..velocity.len()]);
+        let outcome = system.resolve(&cone(), &velocity);
+        let feasible = system.resolve(&cone(), &other[..velocity.len()]);
         let before = DVector::from_column_slice(&velocity);
         let after = &outcome.velocity_plus.0;
         let candidate = after * (1.0 - mix) + &feasible.velocity_plus.0 * mix;
@@ -372,7 +352,7 @@ proptest! {
         let mut turned = system.clone();
         let m = turned.normals.len();
         turned.normals.rotate_left(turn % m);
-        let (a, b) = (system.resolve(&CONE, &velocity), turned.resolve(&CONE, &velocity));
+        let (a, b) = (system.resolve(&cone(), &velocity), turned.resolve(&cone(), &velocity));
         let off = (&a.velocity_plus.0 - &b.velocity_plus.0).norm();
         prop_assert!(off <= 1e-10, "off by {}", off);
     }
@@ -380,7 +360,7 @@ proptest! {
     /// Closing every contact leaves none moving, whether or not it pulls.
     #[test]
     fn the_adhesive_outcome_stops_every_contact((system, velocity) in any_system()) {
-        let outcome = system.resolve(&ADHESIVE, &velocity);
+        let outcome = system.resolve(&projecting(true), &velocity);
         if outcome.status == ImpactStatus::Resolved {
             for b in system.unit_velocities(plus(&outcome)) {
                 prop_assert!(b.abs() <= 1e-10, "velocity {}", b);

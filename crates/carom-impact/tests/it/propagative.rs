@@ -15,24 +15,15 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 fn with_restitution(r: f64) -> Propagative {
     let restitution = EnergeticRestitution::new(r).unwrap();
-    Propagative {
-        restitution,
-        ..Propagative::default()
-    }
+    Propagative::default().with_restitution(restitution)
 }
 
 fn with_selection(selection: Selection) -> Propagative {
-    Propagative {
-        selection,
-        ..Propagative::default()
-    }
+    Propagative::default().with_selection(selection)
 }
 
 fn minimal() -> Propagative {
-    Propagative {
-        filter: SequenceFilter::Minimal,
-        ..Propagative::default()
-    }
+    Propagative::default().with_filter(SequenceFilter::Minimal)
 }
 
 fn relative_loss(outcome: &carom_contact::ImpactOutcome) -> f64 {
@@ -1076,10 +1067,7 @@ fn a_seed_decides_a_random_order() {
 fn a_cap_on_impacts_is_an_error_that_says_how_many_were_made() {
     let velocity = [7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0];
     let system = chain(&[1.0; 7]);
-    let capped = |max_impacts| Propagative {
-        max_impacts: Some(max_impacts),
-        ..Default::default()
-    };
+    let capped = |max_impacts| Propagative::default().with_max_impacts(Some(max_impacts));
     assert_eq!(details(&system.resolve(&capped(21), &velocity)).impacts, 21);
     let limit = ImpactError::too_many_impacts;
     assert_eq!(system.try_resolve(&capped(20), &velocity), Err(limit(20)));
@@ -1100,10 +1088,7 @@ fn a_cap_on_impacts_is_an_error_that_says_how_many_were_made() {
 
 #[test]
 fn a_cap_on_states_leaves_a_part_of_the_set() {
-    let law = Propagative {
-        max_nodes: 4,
-        ..Propagative::default()
-    };
+    let law = Propagative::default().with_max_nodes(4);
     let system = block(0.5, 0.5);
     let velocity = [0.0, -1.0, 0.8];
     let part = system.try_all(&law, &velocity).unwrap();
@@ -1117,12 +1102,10 @@ fn a_cap_on_states_leaves_a_part_of_the_set() {
     assert_eq!(plus(preferred), plus(&system.resolve(&law, &velocity)));
 
     let system = rack(5);
-    let law = Propagative {
-        max_nodes: 1000,
-        samples: 50,
-        seed: 0,
-        ..Propagative::default()
-    };
+    let law = Propagative::default()
+        .with_max_nodes(1000)
+        .with_samples(50)
+        .with_seed(0);
     let part = system.try_all(&law, &cue(&system)).unwrap();
     assert!(!part.complete && part.outcomes.len() > 10);
     assert!(part.indeterminacy > 0.5, "{}", part.indeterminacy);

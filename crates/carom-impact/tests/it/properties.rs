@@ -20,10 +20,7 @@ fn config(cases: u32) -> ProptestConfig {
 }
 
 fn with_selection(selection: Selection) -> Propagative {
-    Propagative {
-        selection,
-        ..Propagative::default()
-    }
+    Propagative::default().with_selection(selection)
 }
 
 fn entries(n: usize) -> impl Strategy<Value = Vec<f64>> {
@@ -365,10 +362,10 @@ proptest! {
         let restitution = EnergeticRestitution::new(r).unwrap();
         let rules = [PlasticRule::Cone, PlasticRule::ProjectAll { allow_adhesion: true }];
         for plastic in rules {
-            let law = Propagative { restitution, plastic, ..Propagative::default() };
+            let law = Propagative::default().with_restitution(restitution).with_plastic(plastic);
             let outcome = system.resolve(&law, &velocity);
             let minus = outcome.audit.energy_minus_j;
-            let lost = system.resolve(&Plastic { rule: plastic }, &velocity);
+            let lost = system.resolve(&Plastic::default().with_rule(plastic), &velocity);
             let (least, after) = (lost.audit.energy_plus_j, outcome.audit.energy_plus_j);
             let expected = least + r * r * (minus - least);
             prop_assert!((after - expected).abs() <= 1e-11 * minus, "{} {}", after, expected);
@@ -392,7 +389,7 @@ proptest! {
         (system, velocity) in opening(0.05, 5),
     ) {
         let restitution = EnergeticRestitution::new(0.0).unwrap();
-        let none = system.resolve(&Propagative { restitution, ..Default::default() }, &velocity);
+        let none = system.resolve(&Propagative::default().with_restitution(restitution), &velocity);
         let plastic = system.resolve(&Plastic::default(), &velocity);
         let off = (&none.velocity_plus.0 - &plastic.velocity_plus.0).norm();
         prop_assert!(off <= 1e-11);

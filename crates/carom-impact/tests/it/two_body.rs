@@ -21,12 +21,10 @@ fn rod(angle: f64, friction: f64, restitution: f64) -> (KineticMetric, Contact) 
     ])));
     // From the center to the end.
     let (x, y) = (-angle.cos(), -angle.sin());
-    let contact = Contact {
-        normal: Covector::from_slice(&[0.0, 1.0, x]),
-        tangents: vec![Covector::from_slice(&[1.0, 0.0, -y])],
-        friction,
-        restitution,
-    };
+    let contact = Contact::new(Covector::from_slice(&[0.0, 1.0, x]))
+        .with_tangents(vec![Covector::from_slice(&[1.0, 0.0, -y])])
+        .with_friction(friction)
+        .with_restitution(restitution);
     (metric.unwrap(), contact)
 }
 
@@ -94,9 +92,8 @@ fn planar_impacts_follow_rouths_construction_in_all_their_modes() {
         if closing >= -1e-3 {
             continue;
         }
-        let law = Routh {
-            options: ImpactOptions::default().with_restitution_law(RestitutionLaw::Poisson),
-        };
+        let law = Routh::default()
+            .with_options(ImpactOptions::default().with_restitution_law(RestitutionLaw::Poisson));
         let (b, c, a) = (g[(1, 1)], g[(0, 1)], g[(0, 0)]);
         let outcome = resolve(&metric, contact, v.as_slice(), &law).unwrap();
         let Diagnostics::Frictional(found) = &outcome.diagnostics else {

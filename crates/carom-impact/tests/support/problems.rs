@@ -185,12 +185,15 @@ fn contact(random: &mut Random, normal: &[f64], tangents: &[Vec<f64>]) -> Contac
         1 => 1.0,
         _ => random.unit(),
     };
-    Contact {
-        normal: Covector::from_slice(normal),
-        tangents: tangents.iter().map(|t| Covector::from_slice(t)).collect(),
-        friction: if tangents.is_empty() { 0.0 } else { friction },
-        restitution,
-    }
+    Contact::new(Covector::from_slice(normal))
+        .with_tangents(
+            tangents
+                .iter()
+                .map(|t| Covector::from_slice(t))
+                .collect::<Vec<_>>(),
+        )
+        .with_friction(if tangents.is_empty() { 0.0 } else { friction })
+        .with_restitution(restitution)
 }
 
 /// Rows without any structure.
@@ -350,11 +353,11 @@ fn box_on_corners(random: &mut Random) -> Posed {
             point[(axis + 1) % 3] = sign[0] * half[(axis + 1) % 3];
             point[(axis + 2) % 3] = sign[1] * half[(axis + 2) % 3];
             let [normal, x, y] = spatial_rows(&turn(axis), &point);
-            contacts.push(Contact {
-                normal: Covector::from_slice(&normal),
-                tangents: vec![Covector::from_slice(&x), Covector::from_slice(&y)],
-                ..like.clone()
-            });
+            contacts.push(
+                like.clone()
+                    .with_normal(Covector::from_slice(&normal))
+                    .with_tangents(vec![Covector::from_slice(&x), Covector::from_slice(&y)]),
+            );
         }
     }
     Posed {

@@ -61,13 +61,14 @@ impl Case {
     pub fn random(random: &mut Random, condition: f64, n_contacts: usize, tangents: usize) -> Self {
         let n = 2 + random.below(4) + tangents;
         let contacts = (0..n_contacts)
-            .map(|_| Contact {
-                normal: Covector::from_slice(&random.vector(n)),
-                tangents: (0..tangents)
-                    .map(|_| Covector::from_slice(&random.vector(n)))
-                    .collect(),
-                friction: if tangents > 0 { random.unit() } else { 0.0 },
-                restitution: 0.0,
+            .map(|_| {
+                Contact::new(Covector::from_slice(&random.vector(n)))
+                    .with_tangents(
+                        (0..tangents)
+                            .map(|_| Covector::from_slice(&random.vector(n)))
+                            .collect::<Vec<_>>(),
+                    )
+                    .with_friction(if tangents > 0 { random.unit() } else { 0.0 })
             })
             .collect();
         Self {

@@ -17,12 +17,14 @@ pub struct System {
 }
 
 pub fn contact(normal: &[f64], tangents: &[&[f64]], friction: f64) -> Contact {
-    Contact {
-        normal: Covector::from_slice(normal),
-        tangents: tangents.iter().map(|t| Covector::from_slice(t)).collect(),
-        friction,
-        restitution: 0.0,
-    }
+    Contact::new(Covector::from_slice(normal))
+        .with_tangents(
+            tangents
+                .iter()
+                .map(|t| Covector::from_slice(t))
+                .collect::<Vec<_>>(),
+        )
+        .with_friction(friction)
 }
 
 impl System {

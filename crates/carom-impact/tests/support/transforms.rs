@@ -181,12 +181,12 @@ fn far_body(posed: &Posed, random: &mut Random, has_contact: bool) -> Retold {
         let width = posed.contacts.iter().map(|c| c.tangents.len()).max();
         let tangents =
             (0..width.unwrap_or(0)).map(|_| &body * DVector::from_vec(random.vector(more)));
-        retold.posed.contacts.push(Contact {
-            tangents: tangents.map(Covector).collect(),
-            friction: if width == Some(0) { 0.0 } else { random.unit() },
-            restitution: random.unit(),
-            normal: Covector(normal),
-        });
+        retold.posed.contacts.push(
+            Contact::new(Covector(normal))
+                .with_tangents(tangents.map(Covector).collect::<Vec<_>>())
+                .with_friction(if width == Some(0) { 0.0 } else { random.unit() })
+                .with_restitution(random.unit()),
+        );
         retold.contact.push(usize::MAX);
     }
     retold.posed.velocity = &place * &posed.velocity + &velocity;
@@ -242,10 +242,7 @@ pub fn retold_law(law: &Law, contact: &[usize]) -> Law {
             // The contacts of the first problem in turn, a copy after its original.
             let mut order: Vec<usize> = (0..contact.len()).collect();
             order.sort_by_key(|i| contact[*i]);
-            Law::from(Sequential {
-                order,
-                ..law.clone()
-            })
+            Law::from(law.clone().with_order(order))
         }
         other => other.clone(),
     }

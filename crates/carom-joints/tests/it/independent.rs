@@ -176,11 +176,9 @@ fn every_type_of_joint_moves_as_dense_equations_say() {
     for (name, (mb, start), duration) in
         [("tree", menagerie(false), 0.2), ("loop", four_bar(), 0.4)]
     {
-        let states = reference(&mb, &start, duration, 400);
-        let exact = positions(&Posture {
-            states,
-            ..start.clone()
-        });
+        let mut end = start.clone();
+        end.states = reference(&mb, &start, duration, 400);
+        let exact = positions(&end);
         let (error, ratio) = extrapolated(&mb, &start, duration, 200, &exact);
         assert!(error <= 1e-7 * mb.size(), "{name} {error}");
         assert!((ratio - 4.0).abs() <= 0.1, "{name} {ratio}");
@@ -201,11 +199,9 @@ fn mass_ratios_of_a_million_keep_order_and_joints() {
         });
         let mb = Multibody::new(&spec(bodies.into(), joints.into())).unwrap();
         let (start, _) = mb.assemble(&[unplaced(), unplaced()]).unwrap();
-        let states = reference(&mb, &start, 0.5, 1000);
-        let exact = positions(&Posture {
-            states,
-            ..start.clone()
-        });
+        let mut end = start.clone();
+        end.states = reference(&mb, &start, 0.5, 1000);
+        let exact = positions(&end);
         let (error, ratio) = extrapolated(&mb, &start, 0.5, 500, &exact);
         assert!(error <= 1e-7, "{masses:?} {error}");
         assert!((ratio - 4.0).abs() <= 0.1, "{masses:?} {ratio}");
@@ -271,14 +267,14 @@ fn motors_give_no_angular_momentum() {
         hinge.axes = vec![Vector3::new(0.3 * k as f64, 1.0, 0.4)];
         hinge.parent_frame.position = Vector3::new(0.1, 0.0, -0.2);
         hinge.child_frame.position = Vector3::new(0.0, 0.05, 0.2);
-        hinge.coordinates = vec![CoordinateSpec::default().with_actuator(Actuator {
-            rule: Rule::Pd {
-                proportional: 8.0,
-                derivative: 0.2,
-                target: Table::new(vec![0.0, 0.5, 1.0], vec![0.0, 1.5, -1.0]).unwrap(),
-            },
-            limit: f64::INFINITY,
-        })];
+        hinge.coordinates =
+            vec![
+                CoordinateSpec::default().with_actuator(Actuator::new(Rule::Pd {
+                    proportional: 8.0,
+                    derivative: 0.2,
+                    target: Table::new(vec![0.0, 0.5, 1.0], vec![0.0, 1.5, -1.0]).unwrap(),
+                })),
+            ];
         joints.push(hinge);
     }
     let bodies = (0..4).map(|k| rigid(1.0 + f64::from(k), [0.02, 0.03, 0.025]));
@@ -394,11 +390,9 @@ fn told(how: Told) -> Vec<Vector3<f64>> {
     let placed: Vec<Placed> = (0..4)
         .map(|k| {
             let place = places[order(k)];
-            Placed {
-                velocity: turn.rotate(&spin.cross(&place)) * length,
-                angular_velocity: turn.rotate(&spin),
-                ..at(turn.rotate(&place) * length, turn)
-            }
+            at(turn.rotate(&place) * length, turn)
+                .with_velocity(turn.rotate(&spin.cross(&place)) * length)
+                .with_angular_velocity(turn.rotate(&spin))
         })
         .collect();
     let (start, _) = mb.assemble(&placed).unwrap();

@@ -52,18 +52,11 @@ pub fn spec(bodies: Vec<RigidBody>, joints: Vec<JointSpec>) -> MultibodySpec {
 }
 
 pub fn unplaced() -> Placed {
-    Placed {
-        configuration: None,
-        velocity: Vector3::zeros(),
-        angular_velocity: Vector3::zeros(),
-    }
+    Placed::default()
 }
 
 pub fn at(position: Vector3<f64>, rotation: So3) -> Placed {
-    Placed {
-        configuration: Some(Se3::new(rotation, position)),
-        ..unplaced()
-    }
+    unplaced().with_configuration(Some(Se3::new(rotation, position)))
 }
 
 /// Computes `n` time steps of `length` (s) from a state, and calls `look` with the index and the result of each step. Returns

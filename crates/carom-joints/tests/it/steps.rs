@@ -206,10 +206,7 @@ fn a_motor_on_a_light_link_turns_what_it_drives() {
     upright.axes = vec![Vector3::z()];
     let mut driven = joint("driven", "revolute", Some(0), 1);
     driven.axes = vec![Vector3::y()];
-    driven.coordinates[0].actuator = Some(Actuator {
-        rule: Rule::Constant(torque),
-        limit: f64::INFINITY,
-    });
+    driven.coordinates[0].actuator = Some(Actuator::new(Rule::Constant(torque)));
     let bodies = vec![
         rigid(1e-6, [1e-8, 1e-8, 1e-8]),
         rigid(1.3, [0.2, about, 0.1]),

@@ -32,6 +32,7 @@ pub enum BoundCertificate {
 /// because the sum of all impulses lies in the friction cones, no contact approaches at the end, and energy does not
 /// grow.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ConeCertificate {
     /// Contact that pushes in the last step, so that $J_{n,j}v^+ = 0$.
     pub last: usize,

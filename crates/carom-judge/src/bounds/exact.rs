@@ -3,7 +3,7 @@
 use super::given::Given;
 use crate::membership::smooth_outcomes;
 use crate::tolerances::EQUAL;
-use carom_contact::{Contact, ContactSet, ImpactLaw, ImpactProblem};
+use carom_contact::{ContactSet, ImpactLaw, ImpactProblem};
 use carom_impact::Routh;
 use carom_impact::internal::{ContactSpace, planar_outcomes};
 use nalgebra::{DMatrix, DVector};
@@ -58,10 +58,10 @@ pub(super) fn known(problem: &ImpactProblem, given: &Given) -> Known {
 /// restitution 0. `None` if this law fails.
 fn routh(problem: &ImpactProblem) -> Option<Vec<Vec<f64>>> {
     let contacts = problem.contacts();
-    let inelastic = contacts.contacts().iter().map(|contact| Contact {
-        restitution: 0.0,
-        ..contact.clone()
-    });
+    let inelastic = contacts
+        .contacts()
+        .iter()
+        .map(|contact| contact.clone().with_restitution(0.0));
     let set = ContactSet::new(contacts.metric().clone(), inelastic.collect()).ok()?;
     let alone = ImpactProblem::new(&set, problem.velocity_minus().clone()).ok()?;
     let outcome = Routh::default().resolve(&alone).ok()?;

@@ -104,6 +104,7 @@ impl BoundMethod {
 /// Proven lower and upper bound of $c\cdot v^+$, the component of the velocity $v^+$ after an impact along a direction $c$.
 /// The bounds are valid for all inelastic frictional outcomes. The struct also holds their proofs.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct OuterBound {
     /// Lower and upper bound.
     pub outer: [f64; 2],

@@ -92,6 +92,7 @@ impl Membership {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct SetVerdict {
     /// Membership: inside, near, outside or unknown.
     pub membership: Membership,

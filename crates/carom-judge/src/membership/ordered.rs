@@ -164,10 +164,7 @@ fn turned(contact: &Contact, turn: &Turn) -> Contact {
         _ if *turn == AS_GIVEN => contact.tangents.clone(),
         n => turn.iter().take(n).map(axis).collect(),
     };
-    Contact {
-        tangents,
-        ..contact.clone()
-    }
+    contact.clone().with_tangents(tangents)
 }
 
 /// Lists the contacts of all groups that take part in the impact. A group consists of contacts that change each other's

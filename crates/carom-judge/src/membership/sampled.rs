@@ -18,24 +18,21 @@ const SAMPLE_PART: u64 = 64;
 /// Creates the samplers of the outcome set: the default one, and ones with random solutions of ambiguous steps,
 /// contacts switched off and impulse steps of several sizes.
 pub(super) fn samplers<'p>(case: &Case<'p>) -> Result<Vec<Sampler<'p>>, ImpactError> {
-    let plain = SetValued {
-        samples: case.options.samples,
-        seed: case.options.seed,
-        friction_cone: case.options.friction_cone,
-        max_work: case.options.max_work / SAMPLE_PART,
-        ..SetValued::default()
-    };
+    let plain = SetValued::default()
+        .with_samples(case.options.samples)
+        .with_seed(case.options.seed)
+        .with_friction_cone(case.options.friction_cone)
+        .with_max_work(case.options.max_work / SAMPLE_PART);
     let first = Sampler::new(case.problem, &plain)?;
     let step = first.impulse_step();
     let mut all = vec![first];
     for size in STEP_SIZES {
-        let law = SetValued {
-            branch: BranchPolicy::RandomCovering {
+        let law = plain
+            .clone()
+            .with_branch(BranchPolicy::RandomCovering {
                 spread: COVERING_SPREAD,
-            },
-            caps: CapDistribution::Mixed { off: CAP_OFF },
-            ..plain.clone()
-        };
+            })
+            .with_caps(CapDistribution::Mixed { off: CAP_OFF });
         if step > 0.0 {
             all.push(Sampler::new(case.problem, &law)?.resized(size));
         }

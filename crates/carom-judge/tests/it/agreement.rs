@@ -40,14 +40,13 @@ fn contact(random: &mut Random, n: usize, tangents: usize) -> Contact {
         0 => random.decades(-2.0, 1.0),
         _ => random.unit(),
     };
-    Contact {
-        normal: Covector::from_slice(&random.vector(n)),
-        tangents: (0..tangents)
-            .map(|_| Covector::from_slice(&random.vector(n)))
-            .collect(),
-        friction: if tangents == 0 { 0.0 } else { friction },
-        restitution: 0.0,
-    }
+    Contact::new(Covector::from_slice(&random.vector(n)))
+        .with_tangents(
+            (0..tangents)
+                .map(|_| Covector::from_slice(&random.vector(n)))
+                .collect::<Vec<_>>(),
+        )
+        .with_friction(if tangents == 0 { 0.0 } else { friction })
 }
 
 /// A problem of a family: up to eight velocities and four contacts.
@@ -92,26 +91,18 @@ fn members(problem: &ImpactProblem, seed: u64) -> Vec<(&'static str, Tangent)> {
     add("anitescu-potra", &AnitescuPotra::default());
     add("sequential", &Sequential::default());
     let m = problem.contacts().len();
-    let reverse = Sequential {
-        order: (0..m).rev().collect(),
-        ..Sequential::default()
-    };
+    let reverse = Sequential::default().with_order((0..m).rev().collect());
     add("sequential, reverse", &reverse);
     if m == 1 {
         add("routh", &Routh::default());
     }
-    let plain = SetValued {
-        samples: SAMPLES,
-        seed,
-        ..SetValued::default()
-    };
-    let wild = SetValued {
-        branch: BranchPolicy::RandomCovering {
+    let plain = SetValued::default().with_samples(SAMPLES).with_seed(seed);
+    let wild = plain
+        .clone()
+        .with_branch(BranchPolicy::RandomCovering {
             spread: COVERING_SPREAD,
-        },
-        caps: CapDistribution::Mixed { off: CAP_OFF },
-        ..plain.clone()
-    };
+        })
+        .with_caps(CapDistribution::Mixed { off: CAP_OFF });
     for law in [plain, wild] {
         if let Ok(found) = law.resolve_all(problem) {
             let outcomes = found.outcomes.into_iter();

@@ -32,11 +32,10 @@ fn both_answers_of_a_law_are_recognized() {
         5.251_924_382_256_747,
         5.266_941_172_614_683,
     ]));
-    let point = |arm: f64, slip: f64, friction: f64| Contact {
-        normal: Covector::from_slice(&[-1.0, 0.0, arm]),
-        tangents: vec![Covector::from_slice(&[0.0, -1.0, slip])],
-        friction,
-        restitution: 0.0,
+    let point = |arm: f64, slip: f64, friction: f64| {
+        Contact::new(Covector::from_slice(&[-1.0, 0.0, arm]))
+            .with_tangents(vec![Covector::from_slice(&[0.0, -1.0, slip])])
+            .with_friction(friction)
     };
     let contacts = [
         point(

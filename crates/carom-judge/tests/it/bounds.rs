@@ -157,10 +157,7 @@ fn one_planar_contact_is_judged_by_its_whole_set() {
 fn members_pass_no_bound() {
     for system in [compass_gait(), disk_stack(1.0), box_in_space()] {
         system.pose(|problem| {
-            let law = SetValued {
-                samples: 8,
-                ..SetValued::default()
-            };
+            let law = SetValued::default().with_samples(8);
             for outcome in law.resolve_all(problem).unwrap().outcomes {
                 assert_eq!(judged(problem, &outcome.velocity_plus).1, None);
             }

@@ -91,22 +91,13 @@ fn a_restitution_without_effect_is_not_told() {
     // The second ball is pushed by the first contact beyond any restitution of the second one.
     let mass = DMatrix::identity(3, 3);
     let (a, b, c) = (0.36, 0.48, 0.8);
-    let first = Contact {
-        restitution: 0.9,
-        ..contact(&[1.0, 0.0, 0.0], &[], 0.0)
-    };
+    let first = contact(&[1.0, 0.0, 0.0], &[], 0.0).with_restitution(0.9);
     let mut n_idle = 0;
     for k in 0..200u32 {
         let turn = f64::from(k) * 0.618;
-        let second = Contact {
-            restitution: 0.05,
-            ..contact(&[c, a * turn.sin(), b * turn.cos()], &[], 0.0)
-        };
+        let second = contact(&[c, a * turn.sin(), b * turn.cos()], &[], 0.0).with_restitution(0.05);
         let velocity = DVector::from_vec(vec![-1.0, 0.3 * (2.0 * turn).sin(), 0.2]);
-        let told = [&first, &second].map(|contact| Contact {
-            restitution: 0.0,
-            ..contact.clone()
-        });
+        let told = [&first, &second].map(|contact| contact.clone().with_restitution(0.0));
         let contacts = [first.clone(), second];
         let outcome = posed(&mass, &contacts, &velocity, |problem| {
             MoreauNewton::default().resolve(problem).unwrap()
@@ -155,11 +146,7 @@ fn members_told_in_single_precision_are_near() {
     for k in 0..24u64 {
         let (mass, contacts, velocity) = spatial_box(&mut random, 1 + k as usize % 4);
         posed(&mass, &contacts, &velocity, |problem| {
-            let law = SetValued {
-                samples: 1,
-                seed: k,
-                ..SetValued::default()
-            };
+            let law = SetValued::default().with_samples(1).with_seed(k);
             let sample = law.resolve_all(problem).unwrap().outcomes.remove(0);
             let single = AnitescuPotra::default().resolve(problem).unwrap();
             for outcome in [sample, single] {

@@ -54,11 +54,9 @@ fn check_proofs(problem: &ImpactProblem, direction: &[f64], bound: &OuterBound, 
 /// Samples of all kinds stay inside.
 fn samples_stay_inside(system: &System, relaxation: Relaxation) {
     system.pose(|problem| {
-        let law = SetValued {
-            impulse_step: Some(system.impulse_step),
-            samples: 200,
-            ..SetValued::default()
-        };
+        let law = SetValued::default()
+            .with_impulse_step(Some(system.impulse_step))
+            .with_samples(200);
         let bounds = OuterBounds::new(problem).unwrap();
         let rows = rows(system);
         let outer: Vec<[f64; 2]> = rows
@@ -339,12 +337,10 @@ fn samples_of_all_kinds_stay_inside(system: &System, problem: &ImpactProblem) {
             BranchPolicy::RandomCovering { spread: 6.0 },
         ),
     ] {
-        let law = SetValued {
-            samples: 12,
-            caps,
-            branch,
-            ..SetValued::default()
-        };
+        let law = SetValued::default()
+            .with_samples(12)
+            .with_caps(caps)
+            .with_branch(branch);
         let sampler = Sampler::new(problem, &law).unwrap();
         let mut draw = Draw::default();
         for sample in 0..law.samples {
@@ -359,10 +355,7 @@ fn samples_of_all_kinds_stay_inside(system: &System, problem: &ImpactProblem) {
     }
     for first in 0..problem.contacts().len() {
         let m = problem.contacts().len();
-        let law = Sequential {
-            order: (0..m).map(|k| (first + k) % m).collect(),
-            ..Sequential::default()
-        };
+        let law = Sequential::default().with_order((0..m).map(|k| (first + k) % m).collect());
         if let Ok(outcome) = law.resolve(problem) {
             members.push(outcome.velocity_plus.0);
         }
@@ -469,10 +462,7 @@ fn two_frictionless_contacts_are_known_exactly() {
         let contacts = vec![wall(&[1.0, 0.0]), wall(&second)];
         let system = System::new(DMatrix::identity(2, 2), contacts, &velocity);
         system.pose(|problem| {
-            let order = |order: [usize; 2]| Sequential {
-                order: order.to_vec(),
-                ..Sequential::default()
-            };
+            let order = |order: [usize; 2]| Sequential::default().with_order(order.to_vec());
             let ends = [
                 order([0, 1]).resolve(problem).unwrap(),
                 order([1, 0]).resolve(problem).unwrap(),

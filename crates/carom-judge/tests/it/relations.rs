@@ -237,12 +237,11 @@ fn of_laws_at_one_distance_the_first_of_the_list_is_named() {
         let posed = Posed {
             mass: DMatrix::identity(3, 3) * (0.1 + 10.0 * random.unit()),
             velocity: missed.clone(),
-            contacts: vec![carom_contact::Contact {
-                normal: row(2),
-                tangents: vec![row(0), row(1)],
-                friction: 0.3,
-                restitution: 0.0,
-            }],
+            contacts: vec![
+                carom_contact::Contact::new(row(2))
+                    .with_tangents(vec![row(0), row(1)])
+                    .with_friction(0.3),
+            ],
             constraints: vec![],
         };
         let judgement = judged(&posed, &missed);

@@ -66,21 +66,18 @@ fn members(
     friction_cone: FrictionCone,
     count: u64,
 ) -> Vec<Tangent> {
-    let uniform = SetValued {
-        friction_cone,
-        impulse_step: Some(system.impulse_step),
-        samples: count / 2,
-        seed: 4711,
-        max_steps: 100,
-        ..SetValued::default()
-    };
-    let mixed = SetValued {
-        impulse_step: Some(0.37 * system.impulse_step),
-        seed: 815,
-        branch: BranchPolicy::RandomCovering { spread: 4.0 },
-        caps: CapDistribution::Mixed { off: 0.3 },
-        ..uniform.clone()
-    };
+    let uniform = SetValued::default()
+        .with_friction_cone(friction_cone)
+        .with_impulse_step(Some(system.impulse_step))
+        .with_samples(count / 2)
+        .with_seed(4711)
+        .with_max_steps(100);
+    let mixed = uniform
+        .clone()
+        .with_impulse_step(Some(0.37 * system.impulse_step))
+        .with_seed(815)
+        .with_branch(BranchPolicy::RandomCovering { spread: 4.0 })
+        .with_caps(CapDistribution::Mixed { off: 0.3 });
     [uniform, mixed]
         .iter()
         .flat_map(|law| law.resolve_all(problem).unwrap().outcomes)
@@ -285,11 +282,7 @@ fn members_of_random_systems_in_round_cones_are_recognized() {
         velocity.iter_mut().for_each(|v| *v *= -closing.signum());
         let system = System::new(mass, contacts, &velocity);
         system.pose(|problem| {
-            let law = SetValued {
-                samples: 1,
-                seed: 100 + k,
-                ..SetValued::default()
-            };
+            let law = SetValued::default().with_samples(1).with_seed(100 + k);
             let after = law
                 .resolve_all(problem)
                 .unwrap()
@@ -309,10 +302,7 @@ fn members_of_random_systems_in_round_cones_are_recognized() {
 }
 
 fn simultaneous(system: &System) -> AnitescuPotra {
-    AnitescuPotra {
-        friction_cone: cone(system),
-        ..AnitescuPotra::default()
-    }
+    AnitescuPotra::default().with_friction_cone(cone(system))
 }
 
 /// Round cones: the answers of the laws prove themselves.
@@ -325,10 +315,7 @@ fn answers_in_round_cones_are_members() {
                 ("set-valued", SetValued::default().resolve(problem)),
             ];
             for order in [vec![0, 1, 2, 3], vec![2, 0, 3, 1]] {
-                let law = Sequential {
-                    order,
-                    ..Sequential::default()
-                };
+                let law = Sequential::default().with_order(order);
                 answers.push(("sequential", law.resolve(problem)));
             }
             for (law, answer) in answers {
@@ -359,19 +346,15 @@ fn answers_of_the_laws_are_members_and_matches() {
             let mut answers = vec![("anitescu-potra", simultaneous(&system).resolve(problem))];
             for k in 0..m {
                 let order: Vec<usize> = (0..m).map(|i| (i + k) % m).collect();
-                let law = Sequential {
-                    order: order.into_iter().rev().collect(),
-                    friction_cone: cone(&system),
-                    ..Sequential::default()
-                };
+                let law = Sequential::default()
+                    .with_order(order.into_iter().rev().collect())
+                    .with_friction_cone(cone(&system));
                 answers.push(("sequential", law.resolve(problem)));
             }
             for seed in 0..3 {
-                let law = SetValued {
-                    seed,
-                    friction_cone: cone(&system),
-                    ..SetValued::default()
-                };
+                let law = SetValued::default()
+                    .with_seed(seed)
+                    .with_friction_cone(cone(&system));
                 answers.push(("set-valued", law.resolve(problem)));
             }
             if name != "flat box" && name != "tilted box" {
@@ -618,12 +601,9 @@ fn false_witnesses_are_refused() {
 #[test]
 fn the_residual_of_a_witness_is_its_worst_rule_on_own_terms() {
     let row = Covector::from_slice;
-    let floor = Contact {
-        normal: row(&[0.0, 0.0, 1.0]),
-        tangents: vec![row(&[1.0, 0.0, 0.0]), row(&[0.0, 1.0, 0.0])],
-        friction: 0.3,
-        restitution: 0.0,
-    };
+    let floor = Contact::new(row(&[0.0, 0.0, 1.0]))
+        .with_tangents(vec![row(&[1.0, 0.0, 0.0]), row(&[0.0, 1.0, 0.0])])
+        .with_friction(0.3);
     let metric = KineticMetric::new(DMatrix::identity(3, 3)).unwrap();
     let contacts = ContactSet::new(&metric, vec![floor]).unwrap();
     let velocity = Tangent::from_slice(&[1.0, 0.0, -1.0]);

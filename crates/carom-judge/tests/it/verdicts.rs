@@ -48,10 +48,7 @@ fn ball_contacts(n: usize, restitution: f64) -> Vec<Contact> {
     let normal = |i: usize| {
         let mut u = vec![0.0; n];
         (u[i], u[i + 1]) = (-1.0, 1.0);
-        Contact {
-            restitution,
-            ..Contact::frictionless(Covector::from_slice(&u))
-        }
+        Contact::frictionless(Covector::from_slice(&u)).with_restitution(restitution)
     };
     (0..n - 1).map(normal).collect()
 }
@@ -63,11 +60,10 @@ fn cradle<T>(restitution: f64, f: impl FnOnce(&ImpactProblem) -> T) -> T {
 
 /// A rigid block on two corners.
 fn block(friction: f64) -> (DMatrix<f64>, Vec<Contact>) {
-    let corner = |x: f64| Contact {
-        normal: Covector::from_slice(&[0.0, 1.0, x]),
-        tangents: vec![Covector::from_slice(&[1.0, 0.0, 1.0])],
-        friction,
-        restitution: 0.0,
+    let corner = |x: f64| {
+        Contact::new(Covector::from_slice(&[0.0, 1.0, x]))
+            .with_tangents(vec![Covector::from_slice(&[1.0, 0.0, 1.0])])
+            .with_friction(friction)
     };
     let mass = DMatrix::from_diagonal(&dvector![1.0, 1.0, 5.0 / 12.0]);
     (mass, vec![corner(-0.5), corner(0.5)])
@@ -76,15 +72,13 @@ fn block(friction: f64) -> (DMatrix<f64>, Vec<Contact>) {
 /// A ball on a plane, in space: its contact's tangents couple to spin.
 fn ball(friction: f64, restitution: f64) -> (DMatrix<f64>, Vec<Contact>) {
     let mass = DMatrix::from_diagonal(&dvector![1.0, 1.0, 1.0, 0.4, 0.4, 0.4]);
-    let contact = Contact {
-        normal: Covector::from_slice(&[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]),
-        tangents: vec![
+    let contact = Contact::new(Covector::from_slice(&[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]))
+        .with_tangents(vec![
             Covector::from_slice(&[1.0, 0.0, 0.0, 0.0, -1.0, 0.0]),
             Covector::from_slice(&[0.0, 1.0, 0.0, 1.0, 0.0, 0.0]),
-        ],
-        friction,
-        restitution,
-    };
+        ])
+        .with_friction(friction)
+        .with_restitution(restitution);
     (mass, vec![contact])
 }
 
@@ -230,11 +224,9 @@ fn the_restitution_of_a_propagative_event_is_fitted() {
                 allow_adhesion: true,
             },
         ] {
-            let law = Propagative {
-                restitution: EnergeticRestitution::new(0.7).unwrap(),
-                plastic,
-                ..Propagative::default()
-            };
+            let law = Propagative::default()
+                .with_restitution(EnergeticRestitution::new(0.7).unwrap())
+                .with_plastic(plastic);
             let outcome = law.resolve(problem).unwrap();
             let judgement = judged(problem, outcome.velocity_plus.0.as_slice());
             let found = entry(&judgement, "propagative");
@@ -264,11 +256,11 @@ fn every_law_recognizes_its_own_outcome() {
             1 + sample as usize % 2
         };
         let contacts: Vec<Contact> = (0..m)
-            .map(|_| Contact {
-                normal: covector(),
-                tangents: (0..tangents).map(|_| covector()).collect(),
-                friction: if tangents == 0 { 0.0 } else { 0.4 },
-                restitution: if sample % 5 == 0 { 0.6 } else { 0.0 },
+            .map(|_| {
+                Contact::new(covector())
+                    .with_tangents((0..tangents).map(|_| covector()).collect::<Vec<_>>())
+                    .with_friction(if tangents == 0 { 0.0 } else { 0.4 })
+                    .with_restitution(if sample % 5 == 0 { 0.6 } else { 0.0 })
             })
             .collect();
         let form = covector();
@@ -331,15 +323,12 @@ fn every_law_recognizes_its_own_outcome() {
 #[test]
 fn impulses_are_projected_onto_the_round_friction_cone() {
     let friction: f64 = 0.5;
-    let contact = Contact {
-        normal: Covector::from_slice(&[0.0, 0.0, 1.0]),
-        tangents: vec![
+    let contact = Contact::new(Covector::from_slice(&[0.0, 0.0, 1.0]))
+        .with_tangents(vec![
             Covector::from_slice(&[1.0, 0.0, 0.0]),
             Covector::from_slice(&[0.0, 1.0, 0.0]),
-        ],
-        friction,
-        restitution: 0.0,
-    };
+        ])
+        .with_friction(friction);
     let before = [0.3, -0.2, -1.0];
     posed(
         DMatrix::identity(3, 3),
@@ -440,10 +429,7 @@ fn two_smooth_contacts_have_an_exact_set() {
         let contacts = [x, y].map(|x| Contact::frictionless(Covector::from_slice(&[0.0, 1.0, x])));
         posed(mass, contacts.to_vec(), &[], &[0.2, -1.0, 0.1], |problem| {
             let options = JudgeOptions::default();
-            let law = SetValued {
-                samples: 50,
-                ..SetValued::default()
-            };
+            let law = SetValued::default().with_samples(50);
             let mut lifts = Vec::new();
             for end in law.resolve_all(problem).unwrap().outcomes {
                 let after = end.velocity_plus;
@@ -495,15 +481,13 @@ fn a_spatial_impact_is_recognized_with_its_law_of_restitution() {
     use carom_two_body::{ImpactOptions, RestitutionLaw};
     // An oblong body: normal and tangents couple, so that the laws of restitution differ.
     let mass = DMatrix::from_diagonal(&dvector![1.0, 1.0, 1.0, 0.3, 0.2, 0.25]);
-    let contact = Contact {
-        normal: Covector::from_slice(&[0.0, 0.0, 1.0, 0.4, -0.5, 0.0]),
-        tangents: vec![
+    let contact = Contact::new(Covector::from_slice(&[0.0, 0.0, 1.0, 0.4, -0.5, 0.0]))
+        .with_tangents(vec![
             Covector::from_slice(&[1.0, 0.0, 0.0, 0.0, -0.6, -0.4]),
             Covector::from_slice(&[0.0, 1.0, 0.0, 0.6, 0.0, 0.5]),
-        ],
-        friction: 0.3,
-        restitution: 0.8,
-    };
+        ])
+        .with_friction(0.3)
+        .with_restitution(0.8);
     let before = [0.5, -0.3, -1.0, 0.2, 0.1, -0.4];
     posed(mass, vec![contact], &[], &before, |problem| {
         for restitution_law in [
@@ -511,9 +495,8 @@ fn a_spatial_impact_is_recognized_with_its_law_of_restitution() {
             RestitutionLaw::Poisson,
             RestitutionLaw::Newton,
         ] {
-            let law = Routh {
-                options: ImpactOptions::default().with_restitution_law(restitution_law),
-            };
+            let law = Routh::default()
+                .with_options(ImpactOptions::default().with_restitution_law(restitution_law));
             let outcome = law.resolve(problem).unwrap();
             let judgement = judged(problem, outcome.velocity_plus.0.as_slice());
             for name in ["routh", "two-body"] {

@@ -65,6 +65,7 @@ pub enum Rank {
 
 /// Answer of a contact problem.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Solution {
     /// Impulses on the rows (N·s).
     pub impulse: Vec<f64>,

@@ -145,6 +145,7 @@ impl Attempt {
 /// Report of [`Lemke::solve_into`] about the solution of a linear complementarity problem: status, residuals and work.
 /// The variables $z$ and $w$ themselves are in the [`LemkeWorkspace`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LemkeReport {
     /// Outcome of the solve.
     pub status: LcpStatus,
@@ -310,6 +311,7 @@ impl LemkeWorkspace {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Lemke {
     /// Options of the method.
     pub options: LemkeOptions,

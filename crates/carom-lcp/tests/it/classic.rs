@@ -58,9 +58,7 @@ fn error(found: &DVector<f64>, exact: &DVector<f64>) -> f64 {
 /// Rational arithmetic visited every complementary basis: these are all the answers.
 #[test]
 fn every_solvable_problem_is_solved_to_the_last_digits() {
-    let lemke = Lemke {
-        options: LemkeOptions::default().with_refine_above(0.0),
-    };
+    let lemke = Lemke::default().with_options(LemkeOptions::default().with_refine_above(0.0));
     for problem in problems() {
         let solution = lemke.solve(&problem.lcp).unwrap();
         assert_eq!(
@@ -113,9 +111,7 @@ fn unsolvable_problems_are_proven_infeasible() {
 /// Lexicographic Lemke in rational arithmetic gives the same number of pivots, 4096 at most.
 #[test]
 fn the_path_is_that_of_exact_arithmetic() {
-    let textbook = Lemke {
-        options: LemkeOptions::default().with_max_attempts(1),
-    };
+    let textbook = Lemke::default().with_options(LemkeOptions::default().with_max_attempts(1));
     for problem in problems() {
         // Rows over sixteen decades: another path, refused, is followed first.
         if problem.id == "scaled_rows" {
@@ -175,11 +171,10 @@ fn auto_says_why() {
     let problems = problems();
     let reason = |id: &str| {
         let problem = problems.iter().find(|p| p.id == id).unwrap();
-        let (solution, choice) = Auto {
-            options: LemkeOptions::default(),
-        }
-        .choose(problem.lcp.view())
-        .unwrap();
+        let (solution, choice) = Auto::default()
+            .with_options(LemkeOptions::default())
+            .choose(problem.lcp.view())
+            .unwrap();
         format!("{}: {}: {}", solution.status, choice.method, choice.reason)
     };
     assert_eq!(

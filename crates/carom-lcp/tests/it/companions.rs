@@ -216,7 +216,7 @@ impl LcpSolver for Opposite {
     fn solve_view(&self, problem: LcpRef<'_>) -> Result<LcpSolution, LcpError> {
         let start = problem.vector().iter().map(|q| *q < 0.0).collect();
         let options = LemkeOptions::default().with_start(Some(start));
-        Lemke { options }.solve_view(problem)
+        Lemke::default().with_options(options).solve_view(problem)
     }
 }
 

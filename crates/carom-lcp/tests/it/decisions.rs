@@ -156,17 +156,26 @@ fn answers(lcp: &Lcp) -> Vec<Answer> {
     let mut workspace = LemkeWorkspace::new();
     let mut all = vec![
         Answer::of("lemke", lemke.solve(lcp).unwrap()),
-        Answer::of("precise", Lemke { options: precise() }.solve(lcp).unwrap()),
+        Answer::of(
+            "precise",
+            Lemke::default().with_options(precise()).solve(lcp).unwrap(),
+        ),
         Answer::of(
             "auto",
-            Auto { options: precise() }.choose(lcp.view()).unwrap().0,
+            Auto::default()
+                .with_options(precise())
+                .choose(lcp.view())
+                .unwrap()
+                .0,
         ),
     ];
     let report = lemke.solve_into(lcp.view(), &mut workspace);
     all.push(Answer::in_workspace("into", report, &workspace));
     for basis in [vec![true; n], workspace.basis().to_vec()] {
         let options = LemkeOptions::default().with_start(Some(basis));
-        let report = Lemke { options }.solve_into(lcp.view(), &mut workspace);
+        let report = Lemke::default()
+            .with_options(options)
+            .solve_into(lcp.view(), &mut workspace);
         all.push(Answer::in_workspace("from", report, &workspace));
     }
     let listed = Enumerate::default().all(lcp.view()).unwrap();

@@ -100,9 +100,7 @@ fn badly_scaled_contacts_are_solved() {
 /// Units change nothing: rows and columns over eight decades have the same complementary bases.
 #[test]
 fn the_answer_does_not_depend_on_units() {
-    let lemke = Lemke {
-        options: LemkeOptions::default().with_refine_above(0.0),
-    };
+    let lemke = Lemke::default().with_options(LemkeOptions::default().with_refine_above(0.0));
     for n in [2, 4, 8, 16] {
         for seed in 0..50 {
             let plain = pd_skew(seed, n);
@@ -138,7 +136,9 @@ fn small_problems_take_the_path_of_the_general_code() {
     let mut solve = |lcp: &Lcp, is_small: bool| {
         let slack = vec![false; lcp.dim()];
         let options = LemkeOptions::default().with_start((!is_small).then_some(slack));
-        let report = Lemke { options }.solve_into(lcp.view(), &mut workspace);
+        let report = Lemke::default()
+            .with_options(options)
+            .solve_into(lcp.view(), &mut workspace);
         let report = report.unwrap();
         let path = (report.status, report.n_pivots, report.attempt);
         (path, workspace.basis().to_vec(), workspace.z().to_vec())
@@ -176,9 +176,7 @@ fn small_problems_take_the_path_of_the_general_code() {
 
 #[test]
 fn exponential_problems_take_two_to_the_n_pivots_or_a_clean_limit() {
-    let precise = Lemke {
-        options: LemkeOptions::default().with_refine_above(0.0),
-    };
+    let precise = Lemke::default().with_options(LemkeOptions::default().with_refine_above(0.0));
     for n in 1..=12 {
         for lcp in [murty(n), fathi(n)] {
             let solution = precise.solve(&lcp).unwrap();
@@ -192,9 +190,8 @@ fn exponential_problems_take_two_to_the_n_pivots_or_a_clean_limit() {
             assert!(error <= 1e-15);
         }
     }
-    let limited = Lemke {
-        options: LemkeOptions::default().with_max_pivots(Some(1000)),
-    };
+    let limited =
+        Lemke::default().with_options(LemkeOptions::default().with_max_pivots(Some(1000)));
     for n in [11, 12, 16] {
         let solution = limited.solve(&murty(n)).unwrap();
         assert_eq!(solution.status, LcpStatus::IterationLimit);
@@ -215,7 +212,7 @@ fn an_unchanged_basis_costs_no_pivot_and_a_small_change_few() {
         let cold = lemke.solve_into(lcp.view(), &mut workspace).unwrap();
         let basis = workspace.basis().to_vec();
         let options = LemkeOptions::default().with_start(Some(basis));
-        let from_basis = Lemke { options };
+        let from_basis = Lemke::default().with_options(options);
         let warm = from_basis.solve_into(lcp.view(), &mut workspace).unwrap();
         assert_eq!((warm.status, warm.n_pivots), (LcpStatus::Solved, 0));
         assert_eq!(warm.attempt, Attempt::Immediate);

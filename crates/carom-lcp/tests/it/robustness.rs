@@ -153,7 +153,7 @@ proptest! {
 
     #[test]
     fn any_input_ends_with_a_true_status(lcp in any_problem()) {
-        let (auto, _) = Auto { options: LemkeOptions::default() }.choose(lcp.view()).unwrap();
+        let (auto, _) = Auto::default().with_options(LemkeOptions::default()).choose(lcp.view()).unwrap();
         let mut answers = vec![
             Lemke::default().solve(&lcp).unwrap(),
             auto,
@@ -208,7 +208,7 @@ fn faults_of_a_problem_are_named() {
     let cover = |cover: Vec<f64>| {
         let options = LemkeOptions::default().with_cover(Some(cover));
         let lcp = Lcp::new(dmatrix![1.0], dvector![-1.0]).unwrap();
-        Lemke { options }.solve(&lcp)
+        Lemke::default().with_options(options).solve(&lcp)
     };
     assert_eq!(cover(vec![0.0]).unwrap_err().kind(), "invalid-cover");
     assert_eq!(
@@ -287,10 +287,7 @@ fn options_out_of_range_are_refused() {
         refused(&|options| options.start.clone_from(&start)),
         "start has 3 entries where 2 are needed"
     );
-    let none = Enumerate {
-        max_solutions: 0,
-        ..Enumerate::default()
-    };
+    let none = Enumerate::default().with_max_solutions(0);
     assert_eq!(
         none.all(lcp.view()).unwrap_err().to_string(),
         "max_solutions is 0: it must be at least 1"

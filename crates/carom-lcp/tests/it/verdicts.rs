@@ -209,14 +209,21 @@ fn integer_campaign(count: usize) -> [usize; 2] {
             check(
                 &plain,
                 solvable,
-                &Lemke { options }.solve(&plain).unwrap(),
+                &Lemke::default()
+                    .with_options(options)
+                    .solve(&plain)
+                    .unwrap(),
                 &name,
             );
         }
         check(
             &plain,
             solvable,
-            &Auto { options: precise() }.choose(plain.view()).unwrap().0,
+            &Auto::default()
+                .with_options(precise())
+                .choose(plain.view())
+                .unwrap()
+                .0,
             &name,
         );
         if case % 5 == 0 {
@@ -234,7 +241,7 @@ fn integer_campaign(count: usize) -> [usize; 2] {
                 check(
                     &twin,
                     solvable,
-                    &Lemke { options }.solve(&twin).unwrap(),
+                    &Lemke::default().with_options(options).solve(&twin).unwrap(),
                     &name,
                 );
             }
@@ -260,7 +267,10 @@ fn ten_thousand_integer_problems_are_solved_exactly_if_they_have_a_solution() {
 
 fn solve(matrix: DMatrix<f64>, vector: DVector<f64>) -> (Lcp, LcpSolution) {
     let lcp = Lcp::new(matrix, vector).unwrap();
-    let solution = Lemke { options: precise() }.solve(&lcp).unwrap();
+    let solution = Lemke::default()
+        .with_options(precise())
+        .solve(&lcp)
+        .unwrap();
     (lcp, solution)
 }
 
@@ -427,21 +437,24 @@ fn budgets_are_counted_and_end_a_search() {
         (all.solutions.len(), all.is_complete, all.limit),
         (1000, false, None)
     );
-    let few = Enumerate {
-        max_solutions: 4,
-        ..Enumerate::default()
-    };
+    let few = Enumerate::default().with_max_solutions(4);
     let all = few.all(pd_skew(3, 5).view()).unwrap();
     assert!(all.is_complete && all.solutions.len() == 1);
 
     for max_work in [0, 1, 1000, 20_000] {
         let options = precise().with_max_work(max_work);
-        let solution = Lemke { options }.solve(&pd_skew(1, 60)).unwrap();
+        let solution = Lemke::default()
+            .with_options(options)
+            .solve(&pd_skew(1, 60))
+            .unwrap();
         assert_eq!(solution.status, LcpStatus::IterationLimit, "{max_work}");
         assert_eq!(solution.limit, Some(Limit::Work));
     }
     let options = precise().with_max_pivots(Some(3));
-    let solution = Lemke { options }.solve(&pd_skew(1, 60)).unwrap();
+    let solution = Lemke::default()
+        .with_options(options)
+        .solve(&pd_skew(1, 60))
+        .unwrap();
     assert_eq!(
         (solution.limit, solution.n_pivots),
         (Some(Limit::Pivots), 3)
@@ -454,7 +467,10 @@ fn a_huge_limit_on_pivots_does_not_keep_a_path_from_being_left() {
     let options = precise()
         .with_max_pivots(Some(u64::MAX))
         .with_max_work(2_000_000_000);
-    let solution = Lemke { options }.solve(&murty(60)).unwrap();
+    let solution = Lemke::default()
+        .with_options(options)
+        .solve(&murty(60))
+        .unwrap();
     assert!(matches!(
         solution.status,
         LcpStatus::Solved | LcpStatus::IterationLimit
@@ -475,7 +491,10 @@ fn large_problems_are_answered_within_the_default_budget() {
     ];
     for (lcp, options) in problems {
         let start = std::time::Instant::now();
-        let (solution, choice) = Auto { options }.choose(lcp.view()).unwrap();
+        let (solution, choice) = Auto::default()
+            .with_options(options)
+            .choose(lcp.view())
+            .unwrap();
         let status = solution.status;
         let seconds = start.elapsed().as_secs_f64();
         println!("{status} {choice:?} {seconds:.1} s");
@@ -500,7 +519,10 @@ fn the_solution_is_that_of_the_final_basis_to_the_last_digits() {
                 row[i] += 3000;
             }
             let lcp = posed(&m, &q, |_, _| 1.0);
-            let solution = Lemke { options: precise() }.solve(&lcp).unwrap();
+            let solution = Lemke::default()
+                .with_options(precise())
+                .solve(&lcp)
+                .unwrap();
             let support: Vec<usize> = (0..n).filter(|i| solution.z[*i] > 0.0).collect();
             let rows = support.iter().map(|i| {
                 let mut row: Vec<i128> = support.iter().map(|j| m[*i][*j]).collect();

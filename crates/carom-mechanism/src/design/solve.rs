@@ -66,6 +66,7 @@ carom_numeric::setters!(RootOptions {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Root {
     /// Unknowns at the root.
     pub unknowns: Vec<f64>,

@@ -65,6 +65,7 @@ pub struct CircleOrbit {
 
 /// Impact of a rolling disk (penny) with the circular wall, in the closed-form orbit [`CircleOrbit`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CircleImpact {
     /// Time of the impact, s.
     pub time: f64,

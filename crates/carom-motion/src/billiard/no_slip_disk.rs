@@ -120,12 +120,8 @@ impl Billiard for NoSlipDisk {
         AtImpact {
             mass: DMatrix::from_diagonal(&DVector::from_column_slice(&masses)),
             forms: Vec::new(),
-            contact: Contact {
-                normal: Covector::from_slice(&[0.0, side, 0.0]),
-                tangents: vec![Covector::from_slice(&[1.0, 0.0, side * self.radius])],
-                friction: 0.0,
-                restitution: 0.0,
-            },
+            contact: Contact::new(Covector::from_slice(&[0.0, side, 0.0]))
+                .with_tangents(vec![Covector::from_slice(&[1.0, 0.0, side * self.radius])]),
             velocity: Tangent::from_slice(&[state.x_dot, state.y_dot, state.spin]),
         }
     }

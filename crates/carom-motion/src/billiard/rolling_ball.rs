@@ -115,12 +115,8 @@ impl<T: Table> Billiard for RollingBall<T> {
                 Covector::from_slice(&[1.0, 0.0, 0.0, -r, 0.0]),
                 Covector::from_slice(&[0.0, 1.0, r, 0.0, 0.0]),
             ],
-            contact: Contact {
-                normal: Covector::from_slice(&[-n.x, -n.y, 0.0, 0.0, 0.0]),
-                tangents: vec![Covector::from_slice(&[-n.y, n.x, 0.0, 0.0, r])],
-                friction: 0.0,
-                restitution: 0.0,
-            },
+            contact: Contact::new(Covector::from_slice(&[-n.x, -n.y, 0.0, 0.0, 0.0]))
+                .with_tangents(vec![Covector::from_slice(&[-n.y, n.x, 0.0, 0.0, r])]),
             velocity: Tangent::from_slice(&[v.x, v.y, -v.y / r, v.x / r, w]),
         }
     }

@@ -31,6 +31,7 @@ pub struct Guard {
 
 /// Impact problem of a billiard at the moment of contact: mass matrix, constraints, contact and velocity before the impact.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct AtImpact {
     /// Mass matrix of the system (n × n), for the n velocity components of `velocity`.
     pub mass: DMatrix<f64>,
@@ -89,6 +90,7 @@ pub trait Billiard {
 
 /// Impact of a billiard with a wall: time, and states of the system (type `S`) before and after it.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Hit<S> {
     /// Time of the impact, s.
     pub time: f64,

@@ -92,6 +92,7 @@ impl ImpactRule {
 
 /// Point of a rigid body that touches the plane in an impact, with its normal velocity and impulse.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ImpactPoint {
     /// Position of the contact point in body axes, from the center of mass (m).
     pub point_b: Vector3<f64>,
@@ -104,6 +105,7 @@ pub struct ImpactPoint {
 /// Impact of one rigid body with a plane: time, contact points, and states before and after. The momenta change
 /// discontinuously; position and attitude do not change.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Impact {
     /// Time of the impact (s).
     pub time: f64,

@@ -130,6 +130,7 @@ pub type Event<'e> = hybrid::Event<'e, Grid<'e>, Impact, Infallible>;
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct RunEnd {
     /// Reason for the end of the run. If it is [`Ending::Zeno`], `state` is the state at the accumulation point with the gap rate
     /// removed, from which a model of lasting contact can continue.

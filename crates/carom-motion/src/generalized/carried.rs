@@ -230,12 +230,7 @@ impl<'r> Carried<'r> {
         start: &Point,
         hit: &Struck<'_>,
     ) -> Result<(), ImpactError> {
-        let mut event = SensitivityEvent {
-            time: start.time,
-            saltation: None,
-            class: Regularity::Smooth,
-            margin: None,
-        };
+        let mut event = SensitivityEvent::new(start.time);
         let derivative = match of_outcome(self.law, hit.problem, hit.outcome, false, &Wrt::ALL, TIE)
         {
             Ok(derivative) => derivative,
@@ -400,11 +395,11 @@ fn reset<S: MechanicalSystem + ?Sized>(
     for j in 0..n {
         let mass = DMatrix::from_fn(n, n, |i, k| mass_columns[k][(i, j)]);
         let rows: Vec<RowDVector<f64>> = hessians.iter().map(|h| h.row(j).into_owned()).collect();
-        let along = derivative.along(&Direction {
-            mass: Some((&mass + mass.transpose()) * 0.5),
-            rows: Some(DMatrix::from_rows(&rows)),
-            ..Direction::default()
-        })?;
+        let along = derivative.along(
+            &Direction::default()
+                .with_mass(Some((&mass + mass.transpose()) * 0.5))
+                .with_rows(Some(DMatrix::from_rows(&rows))),
+        )?;
         let Some(velocity) = along.and_then(|along| along.velocity_plus) else {
             return Ok(None);
         };

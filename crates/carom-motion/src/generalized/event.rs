@@ -10,6 +10,7 @@ use nalgebra::DVector;
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct State {
     /// Time of the state (s).
     pub time: f64,
@@ -20,12 +21,24 @@ pub struct State {
     pub momentum: Covector,
 }
 
+impl State {
+    /// Creates the state at a time (s) from the configuration and the discrete momentum, one entry per coordinate each.
+    pub fn new(time: f64, configuration: DVector<f64>, momentum: Covector) -> Self {
+        Self {
+            time,
+            configuration,
+            momentum,
+        }
+    }
+}
+
 /// Energy balance of a mechanical system since the start of a run: work of forces, losses of impacts and of lasting contacts.
 /// The change of kinetic plus potential energy equals `force_work` − `impact_loss` − `contact_loss`, up to the discretization
 /// error, which is of order two.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Balance {
     /// Energy dissipated by impacts (J).
     pub impact_loss: f64,
@@ -42,6 +55,7 @@ pub struct Balance {
 /// Impulses of one lasting contact in a time step. If the contact was established within the step, the impulses are counted
 /// from that time on.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Reaction {
     /// Index of the contact.
     pub contact: usize,
@@ -56,6 +70,7 @@ pub struct Reaction {
 /// Impact of a mechanical system in generalized coordinates, at one or several contacts at the same time: momenta before and
 /// after, and outcome of the impact law.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Impact {
     /// Time $t_\ast$ of the impact (s).
     pub time: f64,

@@ -56,12 +56,10 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         } else {
             data.friction
         };
-        Contact {
-            normal: Covector(normal),
-            tangents,
-            friction,
-            restitution: data.restitution,
-        }
+        Contact::new(Covector(normal))
+            .with_tangents(tangents)
+            .with_friction(friction)
+            .with_restitution(data.restitution)
     }
 
     fn rows_of(&self, contacts: &[usize]) -> Vec<Contact> {
@@ -201,12 +199,10 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         if problem.contacts().len() < 2 || self.options.indeterminacy_nodes == 0 {
             return None;
         }
-        let law = Propagative {
-            max_nodes: self.options.indeterminacy_nodes,
-            samples: DRAWN_ORDERS,
-            seed: 0,
-            ..Propagative::default()
-        };
+        let law = Propagative::default()
+            .with_max_nodes(self.options.indeterminacy_nodes)
+            .with_samples(DRAWN_ORDERS)
+            .with_seed(0);
         law.resolve_all(problem).ok().map(|set| set.indeterminacy)
     }
 

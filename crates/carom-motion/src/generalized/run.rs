@@ -25,6 +25,7 @@ const ROUNDING: f64 = 1e-12;
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct RunEnd {
     /// Reason for the end of the run.
     pub ending: Ending<IntegratorError>,

@@ -32,6 +32,7 @@ pub enum LogEntry {
 
 /// Stored run of a mechanical system: states at all grid times, and all impacts and contact events.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Trajectory {
     /// States at the points of the time grid, from the start on.
     pub states: Vec<State>,

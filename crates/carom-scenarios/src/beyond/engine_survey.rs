@@ -72,10 +72,7 @@ struct Case {
 }
 
 fn balls(name: &'static str, n: usize) -> Case {
-    let contact = |normal| Contact {
-        restitution: 1.0,
-        ..Contact::frictionless(normal)
-    };
+    let contact = |normal| Contact::frictionless(normal).with_restitution(1.0);
     let mut before = vec![0.0; n];
     before[0] = 1.0;
     Case {
@@ -95,10 +92,7 @@ fn flat(name: &'static str, restitution: f64) -> Case {
     Case {
         name,
         mass: DMatrix::identity(1, 1),
-        contacts: vec![Contact {
-            restitution,
-            ..Contact::frictionless(row(1, &[(0, 1.0)]))
-        }],
+        contacts: vec![Contact::frictionless(row(1, &[(0, 1.0)])).with_restitution(restitution)],
         before: vec![-1.0],
         after: <[f64]>::to_vec,
         textbook: MoreauNewton::NAME,
@@ -109,11 +103,10 @@ fn flat(name: &'static str, restitution: f64) -> Case {
 /// velocity of a physics engine is interpreted as rotation about the right corner.
 fn rocking() -> Case {
     let (x, y) = (0.1, 0.5);
-    let corner = |x: f64| Contact {
-        normal: row(3, &[(1, 1.0), (2, x)]),
-        tangents: vec![row(3, &[(0, 1.0), (2, y)])],
-        friction: 1.0,
-        restitution: 0.0,
+    let corner = |x: f64| {
+        Contact::new(row(3, &[(1, 1.0), (2, x)]))
+            .with_tangents(vec![row(3, &[(0, 1.0), (2, y)])])
+            .with_friction(1.0)
     };
     let inertia = (4.0 * x * x + 4.0 * y * y) / 12.0;
     Case {

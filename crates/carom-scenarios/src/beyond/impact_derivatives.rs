@@ -314,12 +314,7 @@ fn block(
             law,
             masses: vec![mass, mass, inertia],
             contacts: [-width, width]
-                .map(|x| Contact {
-                    normal: Covector::from_slice(&[0.0, 1.0, x]),
-                    tangents: Vec::new(),
-                    friction: 0.0,
-                    restitution: 1.0,
-                })
+                .map(|x| Contact::new(Covector::from_slice(&[0.0, 1.0, x])).with_restitution(1.0))
                 .to_vec(),
             velocity: vec![0.0, -*block.speed, 0.0],
             swept: 2,
@@ -355,12 +350,11 @@ fn slide(
     let sweep = Sweep {
         law: &law,
         masses: vec![1.0, 1.0],
-        contacts: vec![Contact {
-            normal: Covector::from_slice(&[0.0, 1.0]),
-            tangents: vec![Covector::from_slice(&[1.0, 0.0])],
-            friction: *slide.friction,
-            restitution: 0.0,
-        }],
+        contacts: vec![
+            Contact::new(Covector::from_slice(&[0.0, 1.0]))
+                .with_tangents(vec![Covector::from_slice(&[1.0, 0.0])])
+                .with_friction(*slide.friction),
+        ],
         velocity: vec![0.0, -*slide.speed],
         swept: 0,
         shown: 0,

@@ -153,14 +153,13 @@ fn linkage(
         let values = values.collect();
         let table = Table::new(times, values)
             .ok_or_else(|| ScenarioError::value("duration", "too short"))?;
-        Ok(CoordinateSpec::default().with_actuator(Actuator {
-            rule: Rule::Pd {
+        Ok(
+            CoordinateSpec::default().with_actuator(Actuator::new(Rule::Pd {
                 proportional: *config.proportional,
                 derivative: *config.derivative,
                 target: table,
-            },
-            limit: f64::INFINITY,
-        }))
+            })),
+        )
     };
     linkage.join(
         "waist",

@@ -102,11 +102,7 @@ fn scene(config: &Config) -> Result<Scene, ScenarioError> {
         }
     }
     scene.plane("floor", Vector3::z(), 0.0)?;
-    let each_other = Surface {
-        friction: *config.friction,
-        restitution: *config.restitution,
-        collide: true,
-    };
+    let each_other = Surface::new(*config.friction, *config.restitution);
     for i in 0..n {
         for j in 0..i {
             scene.spec.pairs.push(([j, i], each_other));

@@ -193,11 +193,7 @@ fn scene(config: &Config, cases: &[Case]) -> Result<Scene, ScenarioError> {
     scene.plane("incline", up, 0.0)?;
     scene.spec.surface.collide = false;
     for (k, case) in cases.iter().enumerate() {
-        let surface = Surface {
-            friction: case.friction,
-            restitution: 0.0,
-            collide: true,
-        };
+        let surface = Surface::new(case.friction, 0.0);
         scene.spec.pairs.push(([k, cases.len()], surface));
     }
     Ok(scene)

@@ -42,11 +42,7 @@ impl Linkage {
                 Vec::new(),
                 Vector3::new(0.0, 0.0, -gravity),
                 time_step,
-                Surface {
-                    friction: 0.0,
-                    restitution,
-                    collide: true,
-                },
+                Surface::new(0.0, restitution),
             ),
             joints: Vec::new(),
             placed: Vec::new(),
@@ -76,11 +72,8 @@ impl Linkage {
             shape,
             place(position.unwrap_or_default()),
         ));
-        self.placed.push(Placed {
-            configuration: position.map(place),
-            velocity: Vector3::zeros(),
-            angular_velocity: Vector3::zeros(),
-        });
+        self.placed
+            .push(Placed::default().with_configuration(position.map(place)));
         self.placed.len() - 1
     }
 
@@ -89,11 +82,8 @@ impl Linkage {
         self.spec
             .bodies
             .push(BodySpec::new(name, None, shape, place));
-        self.placed.push(Placed {
-            configuration: Some(place),
-            velocity: Vector3::zeros(),
-            angular_velocity: Vector3::zeros(),
-        });
+        self.placed
+            .push(Placed::default().with_configuration(Some(place)));
         self.placed.len() - 1
     }
 
@@ -204,15 +194,13 @@ impl Linkage {
         let samples: Vec<f64> = (0..frames)
             .map(|k| duration * k as f64 / frames as f64)
             .collect();
-        let laws = Laws {
-            single: SingleLaw::TwoBody(ImpactOptions::default()),
-            several,
-            on_zeno: if surface.restitution < 1.0 {
+        let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), several).with_on_zeno(
+            if surface.restitution < 1.0 {
                 OnZeno::Rest
             } else {
                 OnZeno::Continue
             },
-        };
+        );
         let multibody = world.multibody();
         let initial = multibody.energy(world.start());
         let (mut seen, mut coordinates, mut energies) = (Vec::new(), Vec::new(), Vec::new());

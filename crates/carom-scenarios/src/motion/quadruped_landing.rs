@@ -167,12 +167,10 @@ impl Landing {
 
 impl Spread {
     fn outcomes(self, problem: &ImpactProblem) -> Result<Vec<ImpactOutcome>, ImpactError> {
-        let law = SetValued {
-            samples: self.samples,
-            seed: self.seed,
-            max_work: u64::MAX,
-            ..SetValued::default()
-        };
+        let law = SetValued::default()
+            .with_samples(self.samples)
+            .with_seed(self.seed)
+            .with_max_work(u64::MAX);
         let (_, outcomes) = sampled_outcomes(&Sampler::new(problem, &law)?, &|_, _| {})?;
         Ok(outcomes)
     }
@@ -241,14 +239,11 @@ fn motor(config: &Config, angle: f64) -> Result<CoordinateSpec, ScenarioError> {
         .ok_or_else(|| ScenarioError::value("bend", "must be finite"))?;
     Ok(CoordinateSpec::default()
         .with_position(angle)
-        .with_actuator(Actuator {
-            rule: Rule::Pd {
-                proportional: *config.proportional,
-                derivative: *config.derivative,
-                target,
-            },
-            limit: f64::INFINITY,
-        }))
+        .with_actuator(Actuator::new(Rule::Pd {
+            proportional: *config.proportional,
+            derivative: *config.derivative,
+            target,
+        })))
 }
 
 /// Returns the smallest and the largest value of entry `k` in the list `drawn`. Each item holds the remaining fraction of the

@@ -33,11 +33,7 @@ impl Scene {
                 Vec::new(),
                 Vector3::new(0.0, 0.0, -GRAVITY),
                 time_step,
-                Surface {
-                    friction,
-                    restitution,
-                    collide: true,
-                },
+                Surface::new(friction, restitution),
             ),
             progress: Progress::default(),
         }
@@ -112,19 +108,19 @@ impl Scene {
         let is_lossy = self.spec.surface.restitution < 1.0;
         let limits = Limits::duration(duration).with_impacts(impacts);
         let propagative = Propagative::default();
-        let laws = Laws {
-            single: if is_lossy || self.spec.surface.friction > 0.0 {
+        let laws = Laws::new(
+            if is_lossy || self.spec.surface.friction > 0.0 {
                 SingleLaw::TwoBody(carom_impact::two_body::ImpactOptions::default())
             } else {
                 SingleLaw::Any(&propagative)
             },
             several,
-            on_zeno: if is_lossy {
-                OnZeno::Rest
-            } else {
-                OnZeno::Continue
-            },
-        };
+        )
+        .with_on_zeno(if is_lossy {
+            OnZeno::Rest
+        } else {
+            OnZeno::Continue
+        });
         let mut course = Course::default();
         let end = world.run(&laws, &limits, &samples, &mut |event| {
             let time = course.note(event);
@@ -188,7 +184,9 @@ impl Course {
     /// Records an event and returns its time (s).
     fn note(&mut self, event: Event<'_>) -> f64 {
         match &event {
-            Event::Sample(Sample { time, states }) => self.frames.push((*time, states.to_vec())),
+            Event::Sample(Sample { time, states, .. }) => {
+                self.frames.push((*time, states.to_vec()))
+            }
             Event::Impact(impact) => self.impacts.push((*impact).clone()),
             Event::Mode { time, slides, .. } => self.modes.push((*time, *slides)),
             _ => (),

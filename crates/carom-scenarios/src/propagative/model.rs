@@ -105,10 +105,7 @@ impl System {
 /// Creates the propagative law with one coefficient of restitution for the energy of the whole impact.
 pub(crate) fn propagative(restitution: f64) -> Result<Propagative, ScenarioError> {
     let restitution = EnergeticRestitution::new(restitution)?;
-    Ok(Propagative {
-        restitution,
-        ..Propagative::default()
-    })
+    Ok(Propagative::default().with_restitution(restitution))
 }
 
 /// Returns the contact normals between neighboring bodies on a line. Gap `i` is $x_{i+1} - x_i$ minus the radii of both

@@ -6,7 +6,7 @@ use crate::propagative::model::{
     System, diagnostics, disk_normal, propagative, relative_energy_change,
 };
 use crate::propagative::outcomes;
-use carom_impact::{Propagative, Selection};
+use carom_impact::Selection;
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use serde::Deserialize;
 
@@ -72,10 +72,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         Order::LeastApproaching => Selection::LeastApproaching,
         Order::Random => Selection::Random(config.seed),
     };
-    let law = Propagative {
-        selection,
-        ..propagative(*config.restitution)?
-    };
+    let law = propagative(*config.restitution)?.with_selection(selection);
     let outcome = system.resolve(&velocity, &law)?;
     let v = outcome.velocity_plus.0.as_slice();
     let momentum: f64 = v.iter().step_by(2).sum();

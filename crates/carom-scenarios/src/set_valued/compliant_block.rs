@@ -95,21 +95,16 @@ fn rigid(config: &Config, progress: &Progress) -> Result<Rigid, ScenarioError> {
     let problem = &system.problem()?;
     let mut sequential = Vec::new();
     for first in 0..2 {
-        let law = Sequential {
-            order: vec![first],
-            ..Sequential::default()
-        };
+        let law = Sequential::default().with_order(vec![first]);
         let outcome = law.resolve(problem)?;
         sequential.push(system.contact_velocity(outcome.velocity_plus.0.as_slice()));
     }
-    let law = SetValued {
-        impulse_step: Some(*config.impulse_step),
-        samples: config.samples,
-        seed: config.seed,
-        caps: CapDistribution::Mixed { off: OFF },
-        max_work: u64::MAX,
-        ..SetValued::default()
-    };
+    let law = SetValued::default()
+        .with_impulse_step(Some(*config.impulse_step))
+        .with_samples(config.samples)
+        .with_seed(config.seed)
+        .with_caps(CapDistribution::Mixed { off: OFF })
+        .with_max_work(u64::MAX);
     Ok(Rigid {
         outcomes: summarize(&Sampler::new(problem, &law)?, &progress.samples())?.velocities,
         sequential,

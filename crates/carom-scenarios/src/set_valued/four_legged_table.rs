@@ -3,7 +3,7 @@
 use super::spatial_box::BoxConfig;
 use crate::ScenarioError;
 use crate::config::{Count, Input, Positive};
-use carom_contact::{Contact, ContactSet, Diagnostics, ImpactLaw, ImpactProblem};
+use carom_contact::{ContactSet, Diagnostics, ImpactLaw, ImpactProblem};
 use carom_impact::frictional::{AnitescuPotra, CounterRng};
 use carom_metric::{Covector, KineticMetric};
 use carom_report::record::{Axis, Color, Figure, Mark, Quantity, Record};
@@ -98,11 +98,14 @@ fn on_feet(
     };
     let contacts = given.iter().enumerate().map(|(i, contact)| {
         let tangents = contact.tangents.iter().enumerate();
-        Contact {
-            normal: wider(&contact.normal, 3 * i),
-            tangents: tangents.map(|(t, row)| wider(row, 3 * i + 1 + t)).collect(),
-            ..contact.clone()
-        }
+        contact
+            .clone()
+            .with_normal(wider(&contact.normal, 3 * i))
+            .with_tangents(
+                tangents
+                    .map(|(t, row)| wider(row, 3 * i + 1 + t))
+                    .collect::<Vec<_>>(),
+            )
     });
     let contacts = ContactSet::new(metric, contacts.collect())?;
     let mut velocity = problem.velocity_minus().clone();

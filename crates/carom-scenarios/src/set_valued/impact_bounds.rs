@@ -84,14 +84,12 @@ fn show(
 ) -> Result<[[f64; 3]; 2], ScenarioError> {
     let [a, b] = [0, 1].map(|i| system.contacts[i].normal.clone());
     let problem = &system.problem()?;
-    let law = SetValued {
-        samples: *config.samples as u64,
-        seed: config.seed,
-        caps: CapDistribution::Mixed { off: 0.3 },
-        branch: BranchPolicy::RandomCovering { spread: 6.0 },
-        max_work: u64::MAX,
-        ..SetValued::default()
-    };
+    let law = SetValued::default()
+        .with_samples(*config.samples as u64)
+        .with_seed(config.seed)
+        .with_caps(CapDistribution::Mixed { off: 0.3 })
+        .with_branch(BranchPolicy::RandomCovering { spread: 6.0 })
+        .with_max_work(u64::MAX);
     let sampler = Sampler::new(problem, &law)?;
     let (_, outcomes) = sampled_outcomes(&sampler, &|_, _| {})?;
     let along = |row: &[f64], v: &[f64]| row.iter().zip(v).map(|(c, v)| c * v).sum::<f64>();

@@ -103,12 +103,9 @@ fn one_contact(record: &mut Record, config: &Config) -> Result<(), ScenarioError
         ScenarioError::value("delassus", "the inverse inertia must be positive definite")
     })?;
     let metric = KineticMetric::new(mass)?;
-    let contact = Contact {
-        normal: Covector::from_slice(&[1.0, 0.0]),
-        tangents: vec![Covector::from_slice(&[0.0, 1.0])],
-        friction: *config.friction,
-        restitution: 0.0,
-    };
+    let contact = Contact::new(Covector::from_slice(&[1.0, 0.0]))
+        .with_tangents(vec![Covector::from_slice(&[0.0, 1.0])])
+        .with_friction(*config.friction);
     let contacts = ContactSet::new(metric, vec![contact])?;
     let velocity = Tangent::from_slice(&config.contact_velocity);
     let problem = ImpactProblem::new(&contacts, velocity)?;

@@ -151,12 +151,9 @@ fn landing(config: &Config, pitch: f64, roll: f64, seed: u64) -> Result<Landing,
             let turn = arm.cross(&direction);
             Covector::from_slice(&[direction.as_slice(), turn.as_slice()].concat())
         };
-        Contact {
-            normal: row(Vector3::z()),
-            tangents: vec![row(Vector3::x()), row(Vector3::y())],
-            friction: *config.friction,
-            restitution: 0.0,
-        }
+        Contact::new(row(Vector3::z()))
+            .with_tangents(vec![row(Vector3::x()), row(Vector3::y())])
+            .with_friction(*config.friction)
     };
     let feet = [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)].map(contact);
     let contacts = ContactSet::new(metric, feet.to_vec())?;
@@ -164,12 +161,10 @@ fn landing(config: &Config, pitch: f64, roll: f64, seed: u64) -> Result<Landing,
     let before = Tangent::from_slice(&[vx, vy, vz, 0.0, 0.0, 0.0]);
     let speed = (2.0 * contacts.metric().energy(&before)?).sqrt();
     let problem = ImpactProblem::new(&contacts, before)?;
-    let law = SetValued {
-        samples: *config.samples as u64,
-        seed,
-        max_work: u64::MAX,
-        ..SetValued::default()
-    };
+    let law = SetValued::default()
+        .with_samples(*config.samples as u64)
+        .with_seed(seed)
+        .with_max_work(u64::MAX);
     let (_, outcomes) = sampled_outcomes(&Sampler::new(&problem, &law)?, &|_, _| {})?;
     let mut points = Vec::with_capacity(outcomes.len());
     let mut upward = [f64::INFINITY, f64::NEG_INFINITY];

@@ -73,10 +73,7 @@ pub(super) fn playback(
 /// of a single contact. `first`: index of the contact that acts first.
 fn one_by_one(system: &FrictionalSystem, first: usize) -> Result<Vec<Vec<f64>>, ScenarioError> {
     let resolve = |system: &FrictionalSystem, order: Vec<usize>| {
-        let law = Sequential {
-            order,
-            ..Sequential::default()
-        };
+        let law = Sequential::default().with_order(order);
         Ok::<_, ScenarioError>(law.resolve(&system.problem()?)?)
     };
     let outcome = resolve(system, vec![first])?;

@@ -59,24 +59,20 @@ impl Sampling {
     /// Returns the set-valued law of the paper. The upper bound on the impulse of each contact in a step is drawn from a
     /// uniform distribution. If a step has several solutions, the one that Lemke's method finds is taken.
     fn plain(&self) -> SetValued {
-        SetValued {
-            impulse_step: Some(self.impulse_step),
-            samples: self.samples,
-            seed: self.seed,
-            max_steps: self.max_steps,
-            max_work: u64::MAX,
-            ..SetValued::default()
-        }
+        SetValued::default()
+            .with_impulse_step(Some(self.impulse_step))
+            .with_samples(self.samples)
+            .with_seed(self.seed)
+            .with_max_steps(self.max_steps)
+            .with_max_work(u64::MAX)
     }
 
     /// Returns the set-valued law for the evolutionary search of extreme outcomes. If a step has several solutions, a random
     /// covering vector of Lemke's method selects one of them.
     fn breeding(&self) -> SetValued {
-        SetValued {
-            max_steps: 10 * self.max_steps,
-            branch: BranchPolicy::RandomCovering { spread: SPREAD },
-            ..self.plain()
-        }
+        self.plain()
+            .with_max_steps(10 * self.max_steps)
+            .with_branch(BranchPolicy::RandomCovering { spread: SPREAD })
     }
 
     /// Returns the set-valued law for the random search of extreme outcomes. The upper bound on the impulse of a contact in a
@@ -84,21 +80,19 @@ impl Sampling {
     /// a step are enumerated, which takes longer. `contacts`: number of contacts.
     fn search(&self, contacts: usize) -> SetValued {
         let is_small = contacts <= 2;
-        SetValued {
-            max_steps: 10 * self.max_steps,
-            samples: if is_small {
+        self.plain()
+            .with_max_steps(10 * self.max_steps)
+            .with_samples(if is_small {
                 self.samples.div_ceil(4)
             } else {
                 self.samples
-            },
-            branch: if is_small {
+            })
+            .with_branch(if is_small {
                 BranchPolicy::Enumerate
             } else {
                 BranchPolicy::RandomCovering { spread: SPREAD }
-            },
-            caps: CapDistribution::Mixed { off: OFF },
-            ..self.plain()
-        }
+            })
+            .with_caps(CapDistribution::Mixed { off: OFF })
     }
 }
 
@@ -167,10 +161,7 @@ pub(super) fn report(
         ]),
     );
     for first in 0..system.contacts.len() {
-        let law = Sequential {
-            order: vec![first],
-            ..Sequential::default()
-        };
+        let law = Sequential::default().with_order(vec![first]);
         let outcome = law.resolve(problem)?;
         let impacts = match &outcome.diagnostics {
             Diagnostics::Sequential { sequence, .. } => sequence.len(),

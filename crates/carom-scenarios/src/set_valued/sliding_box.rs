@@ -47,10 +47,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             .push(Quantity::new("family", cone.family as f64, ""));
     }
     for k in &config.directions {
-        let law = AnitescuPotra {
-            friction_cone: FrictionCone::Polygon(*k),
-            ..AnitescuPotra::default()
-        };
+        let law = AnitescuPotra::default().with_friction_cone(FrictionCone::Polygon(*k));
         let outcome = law.resolve(problem)?;
         if let Diagnostics::Complementarity {
             polygon: Some(polygon),

@@ -33,15 +33,12 @@ impl BoxConfig {
         let metric = KineticMetric::new(DMatrix::from_diagonal(&diagonal))?;
         let corner = |(sx, sy): (f64, f64)| {
             let (x, y, z) = (0.5 * sx * x, 0.5 * sy * y, -0.5 * z);
-            Contact {
-                normal: Covector::from_slice(&[0.0, 0.0, 1.0, y, -x, 0.0]),
-                tangents: vec![
+            Contact::new(Covector::from_slice(&[0.0, 0.0, 1.0, y, -x, 0.0]))
+                .with_tangents(vec![
                     Covector::from_slice(&[1.0, 0.0, 0.0, 0.0, z, -y]),
                     Covector::from_slice(&[0.0, 1.0, 0.0, -z, 0.0, x]),
-                ],
-                friction: *self.friction,
-                restitution: 0.0,
-            }
+                ])
+                .with_friction(*self.friction)
         };
         let corners = [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)].map(corner);
         let contacts = ContactSet::new(metric, corners.to_vec())?;

@@ -26,11 +26,10 @@ impl FrictionalSystem {
     /// Builds the impact problem of this system.
     pub(super) fn problem(&self) -> Result<ImpactProblem, ScenarioError> {
         let metric = KineticMetric::new(self.mass.clone())?;
-        let contact = |named: &NamedContact| Contact {
-            normal: Covector::from_slice(&named.normal),
-            tangents: vec![Covector::from_slice(&named.tangent)],
-            friction: self.friction,
-            restitution: 0.0,
+        let contact = |named: &NamedContact| {
+            Contact::new(Covector::from_slice(&named.normal))
+                .with_tangents(vec![Covector::from_slice(&named.tangent)])
+                .with_friction(self.friction)
         };
         let contacts = ContactSet::new(metric, self.contacts.iter().map(contact).collect())?;
         Ok(contacts.problem(Tangent::from_slice(&self.velocity))?)

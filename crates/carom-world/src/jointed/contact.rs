@@ -7,6 +7,7 @@ use nalgebra::Vector3;
 
 /// Contact of a joint coordinate at its upper or lower limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct LimitContact {
     /// Index of the joint coordinate, counted over all joints.
     pub coordinate: usize,
@@ -39,6 +40,7 @@ pub enum JointContact {
 
 /// Limit of a joint coordinate that takes part in an impact, with its impulse and the velocity before.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LimitHit {
     /// Joint limit that takes part in the impact.
     pub contact: LimitContact,
@@ -50,6 +52,7 @@ pub struct LimitHit {
 
 /// Constraint impulse that a joint exerts on its child body during an impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Reaction {
     /// Index of the joint.
     pub joint: usize,
@@ -61,6 +64,7 @@ pub struct Reaction {
 
 /// Impact of jointed bodies: all contacts of one group of connected bodies at one time, with impulses and energies.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct JointImpact {
     /// Time of the impact (s).
     pub time: f64,

@@ -118,12 +118,10 @@ impl Run<'_, '_> {
         let metric = KineticMetric::new(basis.mass.clone()).map_err(|e| at(e.into()))?;
         let contact = |p: &Posed| {
             let form = |row: &ContactRow| Covector(basis.covector(&row.row, &row.ends));
-            Contact {
-                normal: form(&p.rows[0]),
-                tangents: p.rows[1..p.n_rows()].iter().map(form).collect(),
-                friction: p.friction,
-                restitution: p.restitution,
-            }
+            Contact::new(form(&p.rows[0]))
+                .with_tangents(p.rows[1..p.n_rows()].iter().map(form).collect::<Vec<_>>())
+                .with_friction(p.friction)
+                .with_restitution(p.restitution)
         };
         let list = members.iter().map(|c| contact(&posed[*c])).collect();
         let set = ContactSet::new(metric, list).map_err(at)?;

@@ -73,20 +73,12 @@ impl JointedSpec {
 ///     .with_coordinates(vec![CoordinateSpec::default().with_velocity(1.0).with_friction(4.0)]);
 /// let body = RigidBody::new(&MassProperties::new(2.0, Matrix3::identity())?);
 /// let bodies = vec![("block".to_owned(), Some(body))];
-/// let placed = Placed {
-///     configuration: None,
-///     velocity: Vector3::zeros(),
-///     angular_velocity: Vector3::zeros(),
-/// };
+/// let placed = Placed::default();
 /// let multibody = MultibodySpec::new(bodies, vec![slide], Vector3::zeros(), false);
 /// let nothing = TouchSpec::default();
 /// let spec = JointedSpec::new(multibody, vec![placed], FlightRule::Lgvi, 1e-3, nothing);
 /// let world = JointedWorld::new(&spec)?;
-/// let laws = Laws {
-///     single: SingleLaw::TwoBody(ImpactOptions::default()),
-///     several: &|_| Box::new(Poisson::default()),
-///     on_zeno: OnZeno::Rest,
-/// };
+/// let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| Box::new(Poisson::default()));
 /// let end = world.run(&laws, &Limits::duration(1.0), &[], None, &mut |_| ());
 /// assert!((end.posture.q[0] - 0.25).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -107,6 +99,7 @@ pub struct JointedWorld {
 
 /// State of the jointed bodies at one of the sample times that the caller of a run requested.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct JointSample<'e> {
     /// Time of the sample (s).
     pub time: f64,
@@ -130,6 +123,7 @@ pub type JointEvent<'e> = hybrid::Event<'e, JointSample<'e>, JointImpact, JointC
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct JointedEnd {
     /// Reason for the end of the run.
     pub ending: Ending<MotionError>,

@@ -119,6 +119,7 @@ impl Stepping {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct StepCounts {
     /// Number of time steps.
     pub n_steps: usize,

@@ -8,8 +8,7 @@ use carom_lie::{Se3, So3};
 use carom_motion::hybrid::Limits;
 use carom_variational::State;
 use carom_world::{
-    BodySpec, Event, Impact, Laws, OnZeno, PlaneSpec, RunEnd, Sample, SingleLaw, Surface, World,
-    WorldSpec,
+    BodySpec, Event, Impact, Laws, PlaneSpec, RunEnd, Sample, SingleLaw, Surface, World, WorldSpec,
 };
 use nalgebra::Vector3;
 
@@ -72,11 +71,7 @@ pub(crate) fn spec(
         planes,
         v(0.0, 0.0, -G),
         1e-3,
-        Surface {
-            friction,
-            restitution,
-            collide: true,
-        },
+        Surface::new(friction, restitution),
     )
 }
 
@@ -95,14 +90,10 @@ pub(crate) fn run_with(
     limits: Limits,
     samples: &[f64],
 ) -> (RunEnd, Log) {
-    let laws = Laws {
-        single: SingleLaw::TwoBody(ImpactOptions::default()),
-        several,
-        on_zeno: OnZeno::Rest,
-    };
+    let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), several);
     let mut log = Log::default();
     let end = world.run(&laws, &limits, samples, &mut |event| match event {
-        Event::Sample(Sample { time, states }) => log.samples.push((time, states.to_vec())),
+        Event::Sample(Sample { time, states, .. }) => log.samples.push((time, states.to_vec())),
         Event::Impact(impact) => log.impacts.push(impact.clone()),
         Event::Mode { time, slides, .. } => log.modes.push((time, slides)),
         Event::Established { time, .. } => log.established.push(time),

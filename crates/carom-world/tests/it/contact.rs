@@ -4,7 +4,7 @@ use super::common::*;
 use carom_geometry::{Polyhedron, Shape};
 use carom_lie::So3;
 use carom_motion::hybrid::Ending;
-use carom_world::{Surface, World};
+use carom_world::World;
 use nalgebra::Vector3;
 
 /// Sliding ends at $2\lvert u_0\rvert/(7\mu g)$, whatever the spin; the path is exact.
@@ -199,10 +199,7 @@ fn a_domino_slides_down_the_next() {
             let bodies = vec![first, domino("second", 2.0 * a + 0.016)];
             let mut spec = spec(bodies, vec![floor()], 0.5, 0.0);
             spec.time_step = *step;
-            let friction = Surface {
-                friction: 0.2,
-                ..spec.surface
-            };
+            let friction = spec.surface.with_friction(0.2);
             spec.pairs = vec![([0, 1], friction)];
             let (world, end, log) = run(&spec, 0.33);
             assert_eq!(end.ending, Ending::Completed);

@@ -263,11 +263,7 @@ fn names_pairs_and_numbers_of_a_world_are_checked() {
         change(&mut spec);
         World::new(&spec).unwrap_err().to_string()
     };
-    let surface = |friction: f64| Surface {
-        friction,
-        restitution: 0.5,
-        collide: true,
-    };
+    let surface = |friction: f64| Surface::new(friction, 0.5);
     let indices = "must be two different indices of bodies and planes, below 3";
     for pair in [[0, 3], [3, 0], [usize::MAX, 1], [1, 1]] {
         let text = refused(&|spec| spec.pairs = vec![(pair, surface(0.1))]);

@@ -8,7 +8,7 @@ use carom_lie::So3;
 use carom_motion::hybrid::Ending;
 use carom_variational::State;
 use carom_world::{
-    Event, Executor, Laws, OnZeno, RunEnd, Scheme, Serial, SingleLaw, Stepping, World, WorldSpec,
+    Event, Executor, Laws, RunEnd, Scheme, Serial, SingleLaw, Stepping, World, WorldSpec,
 };
 use nalgebra::Vector3;
 
@@ -489,11 +489,9 @@ fn a_rattling_stack_goes_on_in_steps() {
     };
     let spec = spec((0..8).map(boxes).collect(), vec![floor()], 0.5, 0.5).with_time_step(2e-3);
     let world = World::new(&spec).unwrap();
-    let laws = Laws {
-        single: SingleLaw::TwoBody(ImpactOptions::default()),
-        several: &|_| Box::new(Poisson::default()),
-        on_zeno: OnZeno::Rest,
-    };
+    let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| {
+        Box::new(Poisson::default())
+    });
     let stepping = (&Stepping::default(), &Serial as &dyn Executor);
     let end = world.run_or_step(&laws, &limits(0.5), &[], stepping, &mut |_| ());
     assert_eq!(end.ending, Ending::Completed);
@@ -514,11 +512,9 @@ fn a_rattling_stack_goes_on_in_steps() {
 /// that is ended early has other impulses than the whole step: they must not reach into each other until the step ends.
 #[test]
 fn balls_that_touch_within_a_step_do_not_overlap() {
-    let laws = Laws {
-        single: SingleLaw::TwoBody(ImpactOptions::default()),
-        several: &|_| Box::new(Poisson::default()),
-        on_zeno: OnZeno::Rest,
-    };
+    let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| {
+        Box::new(Poisson::default())
+    });
     for case in [1, 5] {
         let at = |i: usize| {
             let x = (i + 7 * case) as f64;

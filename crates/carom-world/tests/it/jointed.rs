@@ -9,7 +9,7 @@ use carom_world::joints::coordinates::{Actuator, CoordinateSpec, Rule, Table};
 use carom_world::joints::kinds::Kind;
 use carom_world::joints::variational::RigidBody;
 use carom_world::joints::{JointSpec, MultibodySpec, Placed};
-use carom_world::{FlightRule, Laws, OnZeno, SingleLaw};
+use carom_world::{FlightRule, Laws, SingleLaw};
 use nalgebra::{Matrix3, Vector3};
 
 fn rigid(mass: f64, moments: [f64; 3]) -> RigidBody {
@@ -31,11 +31,7 @@ fn world(
     for (i, joint) in joints.iter_mut().enumerate() {
         joint.name = format!("{} {i}", joint.name);
     }
-    let placed = Placed {
-        configuration: None,
-        velocity: Vector3::zeros(),
-        angular_velocity: Vector3::zeros(),
-    };
+    let placed = Placed::default();
     let placed = vec![placed; bodies.len()];
     let named = |(i, body): (usize, RigidBody)| (format!("body{i}"), Some(body));
     let bodies = bodies.into_iter().enumerate().map(named).collect();
@@ -56,11 +52,7 @@ fn run_at(
     observe: &mut dyn FnMut(JointEvent<'_>),
 ) -> JointedEnd {
     let several = |_| Box::new(MoreauNewton::default()) as Box<dyn carom_contact::ImpactLaw>;
-    let laws = Laws {
-        single: SingleLaw::TwoBody(ImpactOptions::default()),
-        several: &several,
-        on_zeno: OnZeno::Rest,
-    };
+    let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &several);
     world.run(&laws, &Limits::duration(duration), samples, None, observe)
 }
 
@@ -105,10 +97,7 @@ fn dry_friction_gives_way_where_the_load_reaches_it() {
             Vector3::x(),
             CoordinateSpec::default()
                 .with_friction(friction)
-                .with_actuator(Actuator {
-                    rule: Rule::Table(force),
-                    limit: f64::INFINITY,
-                }),
+                .with_actuator(Actuator::new(Rule::Table(force))),
         );
         let mut swinging = joint("revolute", Vector3::y(), CoordinateSpec::default());
         (swinging.parent, swinging.child) = (Some(0), 1);
@@ -195,10 +184,9 @@ fn knee(restitution: f64, velocity: f64, times: Vec<f64>, values: Vec<f64>) -> J
             .with_velocity(velocity)
             .with_limits(0.2, f64::INFINITY)
             .with_restitution(restitution)
-            .with_actuator(Actuator {
-                rule: Rule::Table(Table::new(times, values).unwrap()),
-                limit: f64::INFINITY,
-            }),
+            .with_actuator(Actuator::new(Rule::Table(
+                Table::new(times, values).unwrap(),
+            ))),
     );
     let mut thigh = joint("prismatic", Vector3::z(), CoordinateSpec::default());
     thigh.coordinates[0].position = Some(0.0);
@@ -431,11 +419,7 @@ fn a_control_without_a_finite_force_ends_the_run() {
     let slide = joint("prismatic", Vector3::x(), CoordinateSpec::default());
     let world = world(vec![rigid(2.0, [1.0; 3])], vec![slide], Vector3::zeros());
     let several = |_| Box::new(MoreauNewton::default()) as Box<dyn carom_contact::ImpactLaw>;
-    let laws = Laws {
-        single: SingleLaw::TwoBody(ImpactOptions::default()),
-        several: &several,
-        on_zeno: OnZeno::Rest,
-    };
+    let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &several);
     let mut control = |time: f64, _: &[f64], _: &[f64]| vec![(0.0105 - time).sqrt()];
     let limits = Limits::duration(0.1);
     let end = world.run(&laws, &limits, &[], Some(&mut control), &mut |_| ());
@@ -452,11 +436,7 @@ fn numbers_of_a_jointed_world_are_checked() {
     let refused = |kind: &str, change: &dyn Fn(&mut JointedSpec)| {
         let kind = Kind::named(kind).unwrap();
         let joint = JointSpec::new("j", kind, None, 0);
-        let placed = Placed {
-            configuration: None,
-            velocity: Vector3::zeros(),
-            angular_velocity: Vector3::zeros(),
-        };
+        let placed = Placed::default();
         let bodies = vec![("block".to_owned(), Some(rigid(2.0, [1.0, 1.0, 1.0])))];
         let multibody = MultibodySpec::new(bodies, vec![joint], Vector3::zeros(), false);
         let nothing = TouchSpec::default();
@@ -477,7 +457,8 @@ fn numbers_of_a_jointed_world_are_checked() {
             hinge(&|spec| {
                 let rule = Rule::Constant(x);
                 let limit = f64::INFINITY;
-                spec.multibody.joints[0].coordinates[0].actuator = Some(Actuator { rule, limit });
+                spec.multibody.joints[0].coordinates[0].actuator =
+                    Some(Actuator::new(rule).with_limit(limit));
             }),
             refused("spherical", &|spec| {
                 spec.multibody.joints[0].ball.velocity = Some(Vector3::new(0.0, x, 0.0));

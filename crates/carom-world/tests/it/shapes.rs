@@ -31,13 +31,9 @@ fn cylinders_rest_on_an_end_and_on_the_side() {
         v(1.0, 0.0, 0.1),
     );
     let mut world = spec(vec![standing, lying], vec![floor()], 0.5, 0.0);
-    world.pairs.push((
-        [0, 1],
-        carom_world::Surface {
-            collide: false,
-            ..world.surface
-        },
-    ));
+    world
+        .pairs
+        .push(([0, 1], world.surface.with_collide(false)));
     let (_, end, log) = run(&world, 1.0);
     assert_eq!((end.ending, log.impacts.len()), (Ending::Completed, 0));
     near(&end.states[0].position, &v(0.0, 0.0, 0.2), 1e-11);

@@ -13,7 +13,7 @@ use carom_world::joints::frames::Frame;
 use carom_world::joints::kinds::Kind;
 use carom_world::joints::variational::RigidBody;
 use carom_world::joints::{JointSpec, MultibodySpec, Placed};
-use carom_world::{FlightRule, Laws, OnZeno, PlaneSpec, SingleLaw, Surface};
+use carom_world::{FlightRule, Laws, PlaneSpec, SingleLaw, Surface};
 use nalgebra::Vector3;
 
 const GRAVITY: f64 = 9.81;
@@ -35,11 +35,8 @@ impl Bodies {
             Some(RigidBody::new(&shape.mass_properties(mass).unwrap())),
         ));
         self.shapes.push(Some(shape));
-        self.placed.push(Placed {
-            configuration: at.map(|x| Se3::new(So3::identity(), x)),
-            velocity: Vector3::zeros(),
-            angular_velocity: Vector3::zeros(),
-        });
+        self.placed
+            .push(Placed::default().with_configuration(at.map(|x| Se3::new(So3::identity(), x))));
         self.bodies.len() - 1
     }
 
@@ -74,11 +71,7 @@ impl Bodies {
     /// The world over a floor; bodies that a joint connects do not touch each other.
     fn world(self, friction: f64, restitution: f64, time_step: f64) -> JointedWorld {
         let n = self.bodies.len();
-        let surface = Surface {
-            friction,
-            restitution,
-            collide: true,
-        };
+        let surface = Surface::new(friction, restitution);
         let adjacent = |i: usize, j: usize| {
             let ends = |joint: &JointSpec| [joint.parent, Some(joint.child)];
             let both = |joint| ends(joint).contains(&Some(i)) && ends(joint).contains(&Some(j));
@@ -112,11 +105,7 @@ fn run(
     observe: &mut dyn FnMut(JointEvent<'_>),
 ) -> JointedEnd {
     let several = |_| Box::new(MoreauNewton::default()) as Box<dyn carom_contact::ImpactLaw>;
-    let laws = Laws {
-        single: SingleLaw::TwoBody(ImpactOptions::default()),
-        several: &several,
-        on_zeno: OnZeno::Rest,
-    };
+    let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &several);
     world.run(&laws, &Limits::duration(duration), samples, None, observe)
 }
 
@@ -322,14 +311,11 @@ fn quadruped(friction: f64) -> Bodies {
             .with_position(target)
             .with_damping(0.2)
             .with_friction(friction)
-            .with_actuator(Actuator {
-                rule: Rule::Pd {
-                    proportional: 120.0,
-                    derivative: 3.0,
-                    target: Table::new(vec![0.0], vec![target]).unwrap(),
-                },
-                limit: f64::INFINITY,
-            })
+            .with_actuator(Actuator::new(Rule::Pd {
+                proportional: 120.0,
+                derivative: 3.0,
+                target: Table::new(vec![0.0], vec![target]).unwrap(),
+            }))
     };
     for (x, y) in [(0.2, 0.12), (0.2, -0.12), (-0.2, 0.12), (-0.2, -0.12)] {
         let thigh = bodies.add(sphere(0.03), 0.6, None);
@@ -380,11 +366,7 @@ fn a_quadruped_at_rest_repeats_its_step_until_a_force_changes() {
     assert_eq!(early.posture, late.posture);
     let pushed = [0.0, 1e-15].map(|noise| {
         let several = |_| Box::new(MoreauNewton::default()) as Box<dyn carom_contact::ImpactLaw>;
-        let laws = Laws {
-            single: SingleLaw::TwoBody(ImpactOptions::default()),
-            several: &several,
-            on_zeno: OnZeno::Rest,
-        };
+        let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &several);
         let mut sign = 1.0;
         let mut control = |time: f64, q: &[f64], _: &[f64]| {
             sign = -sign;
@@ -556,10 +538,7 @@ fn a_slow_start_in_short_steps_is_no_rest() {
         (wheel, Vector3::zeros()),
         CoordinateSpec::default()
             .with_position(0.0)
-            .with_actuator(Actuator {
-                rule: Rule::Constant(torque),
-                limit: f64::INFINITY,
-            }),
+            .with_actuator(Actuator::new(Rule::Constant(torque))),
     );
     let world = bodies.world(0.0, 0.0, 2e-7);
     let duration = 1e-4;

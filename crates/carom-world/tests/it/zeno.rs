@@ -8,11 +8,8 @@ use carom_world::{Event, Laws, OnZeno, RunEnd, SingleLaw, World, WorldSpec};
 use nalgebra::Vector3;
 
 fn run_on_zeno(spec: &WorldSpec, on_zeno: OnZeno, duration: f64) -> (RunEnd, Vec<f64>) {
-    let laws = Laws {
-        single: SingleLaw::TwoBody(ImpactOptions::default()),
-        several: &moreau,
-        on_zeno,
-    };
+    let laws =
+        Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &moreau).with_on_zeno(on_zeno);
     let world = World::new(spec).unwrap();
     let mut established = Vec::new();
     let end = world.run(&laws, &limits(duration), &[], &mut |event| {

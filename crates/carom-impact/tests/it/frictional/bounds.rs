@@ -81,11 +81,9 @@ fn a_jam_has_no_bound_and_its_samples_stop_at_the_limit() {
     let error = system.pose(|p| TerminationBounds::new(p, 1.0, None).unwrap_err());
     assert_eq!(error, ImpactError::NotPointed);
     // The steps themselves still work.
-    let law = SetValued {
-        impulse_step: Some(1.0),
-        max_steps: 20,
-        ..SetValued::default()
-    };
+    let law = SetValued::default()
+        .with_impulse_step(Some(1.0))
+        .with_max_steps(20);
     system.pose(|problem| {
         let sampler = Sampler::new(problem, &law).unwrap();
         let mut draw = Draw::default();

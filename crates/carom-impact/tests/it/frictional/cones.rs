@@ -51,10 +51,7 @@ fn polygon(outcome: &ImpactOutcome) -> PolygonDiagnostics {
 }
 
 fn with(friction_cone: FrictionCone) -> AnitescuPotra {
-    AnitescuPotra {
-        friction_cone,
-        ..AnitescuPotra::default()
-    }
+    AnitescuPotra::default().with_friction_cone(friction_cone)
 }
 
 #[test]
@@ -147,11 +144,7 @@ fn samples_with_round_cones_are_outcomes() {
         BranchPolicy::RandomCovering { spread: 6.0 },
     ] {
         let system = slab(&[1.4, 0.7, -0.5, 0.3, -0.2, 2.0], 0.4);
-        let law = SetValued {
-            samples: 100,
-            branch,
-            ..SetValued::default()
-        };
+        let law = SetValued::default().with_samples(100).with_branch(branch);
         system.pose(|problem| {
             let sampler = Sampler::new(problem, &law).unwrap();
             let mut draw = carom_impact::internal::Draw::default();

@@ -61,10 +61,7 @@ fn followed(problem: &ImpactProblem, n_impacts: usize) -> Result<DVector<f64>, I
 fn contacts_are_closed_at_once_where_their_impacts_in_turn_lead() {
     for (k, n_impacts) in [(758, 20_000), (863, 30_000), (3076, 10_000), (6294, 30_000)] {
         let posed = posed(2, k);
-        let law = Sequential {
-            max_impacts: 40_000,
-            ..Sequential::default()
-        };
+        let law = Sequential::default().with_max_impacts(40_000);
         let outcome = posed.pose(|problem| law.resolve(problem)).unwrap();
         let before = posed.pose(rates).unwrap().amax();
         let expected = posed.pose(|problem| followed(problem, n_impacts)).unwrap();
@@ -82,10 +79,7 @@ fn contacts_are_closed_at_once_where_their_impacts_in_turn_lead() {
 fn contacts_are_not_closed_elsewhere_than_at_the_limit() {
     let posed = posed(2, 6294);
     let answer = |max_impacts| {
-        let law = Sequential {
-            max_impacts,
-            ..Sequential::default()
-        };
+        let law = Sequential::default().with_max_impacts(max_impacts);
         posed.pose(|problem| law.resolve(problem))
     };
     let limit = answer(40_000).unwrap();

@@ -74,10 +74,7 @@ fn the_box_and_the_stack_rest_if_all_contacts_act_at_once() {
 
 #[test]
 fn one_contact_after_the_other() {
-    let first = |order: &[usize]| Sequential {
-        order: order.to_vec(),
-        ..Sequential::default()
-    };
+    let first = |order: &[usize]| Sequential::default().with_order(order.to_vec());
     let run = |system: &System, order: &[usize]| {
         let outcome = system.pose(|problem| first(order).resolve(problem).unwrap());
         let Diagnostics::Sequential { sequence, .. } = outcome.diagnostics else {
@@ -148,10 +145,7 @@ fn contacts_that_hinder_each_other_end_where_their_impacts_in_turn_lead() {
 
 #[test]
 fn an_order_that_names_no_contact_is_refused_and_one_that_forgets_some_is_completed() {
-    let law = |order: Vec<usize>| Sequential {
-        order,
-        ..Sequential::default()
-    };
+    let law = |order: Vec<usize>| Sequential::default().with_order(order);
     let error = rocking_block().pose(|p| law(vec![2]).resolve(p).unwrap_err());
     assert_eq!(error.kind(), "invalid-contact");
     let outcome = rocking_block().pose(|p| law(vec![1]).resolve(p).unwrap());
@@ -210,10 +204,7 @@ fn a_point_in_space_slides_against_a_corner_of_the_polygon() {
     let (t1, t2) = ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]);
     let floor = vec![contact(&[0.0, 0.0, 1.0], &[&t1, &t2], 0.5)];
     let system = System::new(DMatrix::identity(3, 3), floor, &[0.0, 3.0, -2.0]);
-    let law = |friction_cone| AnitescuPotra {
-        friction_cone,
-        ..AnitescuPotra::default()
-    };
+    let law = |friction_cone| AnitescuPotra::default().with_friction_cone(friction_cone);
     for cone in [
         FrictionCone::Round,
         FrictionCone::Polygon(4),
@@ -262,11 +253,11 @@ fn separating_contacts_change_nothing() {
 /// A far body that no contact sees, however fast, changes nothing: its rounding is all that a tangent sees here.
 #[test]
 fn a_fast_far_body_does_not_disturb_a_single_impact() {
-    let contact = |normal: [f64; 3], tangent: [f64; 3]| Contact {
-        normal: Covector::from_slice(&normal),
-        tangents: vec![Covector::from_slice(&tangent)],
-        friction: 0.5,
-        restitution: 0.5,
+    let contact = |normal: [f64; 3], tangent: [f64; 3]| {
+        Contact::new(Covector::from_slice(&normal))
+            .with_tangents(vec![Covector::from_slice(&tangent)])
+            .with_friction(0.5)
+            .with_restitution(0.5)
     };
     let contacts = vec![
         contact([0.0, -2.0, 0.0], [2.0, 0.0, 0.0]),

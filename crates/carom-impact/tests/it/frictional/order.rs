@@ -94,10 +94,7 @@ fn a_box_between_floor_and_wall_does_not_know_the_order_of_its_corners() {
 fn a_box_that_flies_into_a_corner_bounces_alike_in_any_order_of_its_corners() {
     let mut random = Random(36);
     for selection in [ConeSelection::Even, ConeSelection::First] {
-        let law = Poisson {
-            selection,
-            ..Poisson::default()
-        };
+        let law = Poisson::default().with_selection(selection);
         for _ in 0..8 {
             let mut system = box_between_floor_and_wall(&mut random);
             system.velocity[3..].fill(0.0);

@@ -170,10 +170,7 @@ fn a_ball_that_slides_on_a_floor_keeps_coulombs_law_in_both_phases() {
     // Friction takes half of (1 + e) times the normal impulse, against the sliding.
     let expected = [3.0 - 0.6 * 1.5, 4.0 - 0.8 * 1.5, 1.0];
     assert_all_close(outcome.velocity_plus.0.as_slice(), &expected, 1e-12, "v+");
-    let polygon = Poisson {
-        friction_cone: FrictionCone::Polygon(64),
-        ..Poisson::default()
-    };
+    let polygon = Poisson::default().with_friction_cone(FrictionCone::Polygon(64));
     let outcome = system.pose(|p| polygon.resolve(p).unwrap());
     // Friction, 1.5 N s, acts along one of 64 directions: up to half an angle between them off.
     let off = 1.5 * std::f64::consts::PI / 64.0;

@@ -145,8 +145,8 @@ proptest! {
     fn laws_keep_their_promises((system, _, k) in any_system()) {
         system.pose(|problem| {
             let friction_cone = cone(k);
-            let simultaneous = AnitescuPotra { friction_cone, ..AnitescuPotra::default() };
-            let sequential = Sequential { friction_cone, ..Sequential::default() };
+            let simultaneous = AnitescuPotra::default().with_friction_cone(friction_cone);
+            let sequential = Sequential::default().with_friction_cone(friction_cone);
             for law in [&simultaneous as &dyn ImpactLaw, &sequential] {
                 let outcome = match law.resolve(problem) {
                     // A jam may bounce between its contacts without end.
@@ -168,7 +168,7 @@ proptest! {
     /// contacts agrees with the outcome.
     #[test]
     fn samples_are_outcomes((system, _, k) in any_system(), seed in any::<u64>()) {
-        let law = SetValued { friction_cone: cone(k), seed, max_steps: 200, ..SetValued::default() };
+        let law = SetValued::default().with_friction_cone(cone(k)).with_seed(seed).with_max_steps(200);
         system.pose(|problem| {
             let sampler = Sampler::new(problem, &law).unwrap();
             let (mut draw, mut rows) = (Draw::default(), Vec::new());
@@ -196,12 +196,12 @@ proptest! {
         let problem = ImpactProblem::new(&contacts, Tangent::from_slice(&system.velocity)).unwrap();
         let (friction_cone, selection) = (cone(k), Default::default());
         let laws: [(&dyn ImpactLaw, Option<usize>); 6] = [
-            (&AnitescuPotra { friction_cone, selection }, k),
-            (&MoreauNewton { friction_cone, selection }, k),
+            (&AnitescuPotra::default().with_friction_cone(friction_cone).with_selection(selection), k),
+            (&MoreauNewton::default().with_friction_cone(friction_cone).with_selection(selection), k),
             (&AnitescuPotra::default(), None),
-            (&Poisson { friction_cone, selection }, Some(1)),
-            (&Sequential { friction_cone, ..Sequential::default() }, Some(1)),
-            (&SetValued { friction_cone, ..SetValued::default() }, Some(1)),
+            (&Poisson::default().with_friction_cone(friction_cone).with_selection(selection), Some(1)),
+            (&Sequential::default().with_friction_cone(friction_cone), Some(1)),
+            (&SetValued::default().with_friction_cone(friction_cone), Some(1)),
         ];
         for (law, directions) in laws {
             let Ok(outcome) = law.resolve(&problem) else { continue };
@@ -253,7 +253,7 @@ proptest! {
     /// exceed 2‖v₀‖/ρ.
     #[test]
     fn impulses_are_within_the_bound((system, _) in system(1), seed in any::<u64>()) {
-        let law = SetValued { seed, ..SetValued::default() };
+        let law = SetValued::default().with_seed(seed);
         system.pose(|problem: &ImpactProblem| {
             let Ok(bounds) = TerminationBounds::new(problem, 1.0, None) else {
                 return Ok(());

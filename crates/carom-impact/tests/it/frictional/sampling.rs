@@ -11,21 +11,17 @@ use carom_impact::{Limit, Unsolved};
 use nalgebra::{DMatrix, DVector};
 
 fn paper(system: &System) -> SetValued {
-    SetValued {
-        impulse_step: Some(system.impulse_step),
-        max_steps: system.max_steps,
-        ..SetValued::default()
-    }
+    SetValued::default()
+        .with_impulse_step(Some(system.impulse_step))
+        .with_max_steps(system.max_steps)
 }
 
 /// Everything: every policy on.
 fn searching(system: &System) -> SetValued {
-    SetValued {
-        max_steps: 100,
-        branch: BranchPolicy::RandomCovering { spread: 6.0 },
-        caps: CapDistribution::Mixed { off: 0.25 },
-        ..paper(system)
-    }
+    paper(system)
+        .with_max_steps(100)
+        .with_branch(BranchPolicy::RandomCovering { spread: 6.0 })
+        .with_caps(CapDistribution::Mixed { off: 0.25 })
 }
 
 /// Contact velocities after every sample that ends; mean number of steps of all.
@@ -135,10 +131,7 @@ fn steps_of_a_sample_on_average() {
         assert!((mean - expected).abs() <= 0.03, "{name}: {mean}");
     }
     let system = compass_gait();
-    let random = SetValued {
-        branch: BranchPolicy::RandomCovering { spread: 6.0 },
-        ..paper(&system)
-    };
+    let random = paper(&system).with_branch(BranchPolicy::RandomCovering { spread: 6.0 });
     let (_, mean, _) = samples(&system, &random, 1 << 13);
     // The frequency of each solution of a step depends on the units of the unknowns: 2.043 where
     // the multipliers of the cones are in those of the rows as given. This one is our own.
@@ -166,10 +159,7 @@ fn samples_end_within_the_bound() {
         disk_stack(1.0),
     ] {
         let bounds = system.pose(|p| TerminationBounds::new(p, system.impulse_step, None).unwrap());
-        let law = SetValued {
-            max_steps: bounds.steps(1e-3) as usize,
-            ..paper(&system)
-        };
+        let law = paper(&system).with_max_steps(bounds.steps(1e-3) as usize);
         let (_, _, ended) = samples(&system, &law, 1 << 10);
         assert_eq!(ended, 1 << 10);
     }
@@ -198,10 +188,7 @@ fn samples_do_not_depend_on_their_order() {
 #[test]
 fn outcomes_are_audited_and_in_order() {
     let system = box_and_wall();
-    let law = SetValued {
-        samples: 100,
-        ..paper(&system)
-    };
+    let law = paper(&system).with_samples(100);
     system.pose(|problem| {
         let set = law.resolve_all(problem).unwrap();
         assert_eq!((set.outcomes.len(), set.complete), (100, false));
@@ -220,10 +207,7 @@ fn outcomes_are_audited_and_in_order() {
 
 #[test]
 fn options_that_make_no_sense_are_refused() {
-    let good = SetValued {
-        impulse_step: Some(0.3),
-        ..SetValued::default()
-    };
+    let good = SetValued::default().with_impulse_step(Some(0.3));
     let with = |change: fn(&mut SetValued)| {
         let mut law = good.clone();
         change(&mut law);
@@ -248,12 +232,10 @@ fn options_that_make_no_sense_are_refused() {
 /// One step is not enough for any sample of the block.
 #[test]
 fn running_out_of_steps_is_said_only_if_no_sample_ends() {
-    let law = SetValued {
-        impulse_step: Some(0.01),
-        max_steps: 2,
-        samples: 10,
-        ..SetValued::default()
-    };
+    let law = SetValued::default()
+        .with_impulse_step(Some(0.01))
+        .with_max_steps(2)
+        .with_samples(10);
     let error = rocking_block().pose(|p| law.resolve_all(p).unwrap_err());
     assert_eq!(
         error,
@@ -270,10 +252,7 @@ fn running_out_of_steps_is_said_only_if_no_sample_ends() {
 #[test]
 fn trying_all_modes_finds_the_outcome_between_two_others() {
     let system = compass_gait();
-    let law = SetValued {
-        branch: BranchPolicy::Enumerate,
-        ..paper(&system)
-    };
+    let law = paper(&system).with_branch(BranchPolicy::Enumerate);
     let (all, _, _) = samples(&system, &law, 500);
     let slide = [0.0, 0.0, 0.0, 0.1284904325];
     let hits = all.iter().filter(|rows| {
@@ -308,11 +287,7 @@ fn trying_all_modes_finds_the_outcome_between_two_others() {
 fn samples_know_what_they_do_not_see() {
     let probe = |system: System, branch| {
         system.pose(|problem| {
-            let law = SetValued {
-                samples: 400,
-                branch,
-                ..SetValued::default()
-            };
+            let law = SetValued::default().with_samples(400).with_branch(branch);
             let sampler = Sampler::new(problem, &law).unwrap();
             let summary = summarize(&sampler, &|_, _| {}).unwrap();
             SamplingProbe::new(&sampler, &summary).unwrap()
@@ -358,12 +333,10 @@ fn a_sample_that_is_not_solved_is_counted() {
     let diagonal = DVector::from_vec(vec![2.03, 2.03, 2.03, 0.266, 0.753, 0.706]);
     let velocity = [0.719, 0.0539, -0.906, 0.238, -0.00658, 0.322];
     let system = System::new(DMatrix::from_diagonal(&diagonal), contacts, &velocity);
-    let law = SetValued {
-        samples: 512,
-        caps: CapDistribution::Mixed { off: CAP_OFF },
-        branch: BranchPolicy::Auto,
-        ..SetValued::default()
-    };
+    let law = SetValued::default()
+        .with_samples(512)
+        .with_caps(CapDistribution::Mixed { off: CAP_OFF })
+        .with_branch(BranchPolicy::Auto);
     system.pose(|problem| {
         let sampler = Sampler::new(problem, &law).unwrap();
         let (summary, outcomes) = sampled_outcomes(&sampler, &|_, _| {}).unwrap();

@@ -200,17 +200,14 @@ fn laws() -> Vec<Law> {
         allow_adhesion: true,
     };
     let more = [
-        Law::from(Propagative {
-            restitution: EnergeticRestitution::new(0.6).unwrap(),
-            ..Propagative::default()
-        }),
+        Law::from(Propagative::default().with_restitution(EnergeticRestitution::new(0.6).unwrap())),
         Law::from(Rough::new(0.7).unwrap()),
-        Law::from(Plastic { rule }),
-        Law::from(Propagative {
-            restitution: EnergeticRestitution::new(0.3).unwrap(),
-            plastic: rule,
-            ..Propagative::default()
-        }),
+        Law::from(Plastic::default().with_rule(rule)),
+        Law::from(
+            Propagative::default()
+                .with_restitution(EnergeticRestitution::new(0.3).unwrap())
+                .with_plastic(rule),
+        ),
     ];
     Law::all().chain(more).collect()
 }

@@ -66,11 +66,11 @@ fn moreau_newton_answers_where_it_has_an_answer() {
 /// the sixteen has a solution: the law has no answer, and the contacts at fault are named.
 #[test]
 fn a_law_without_an_answer_is_infeasible() {
-    let contact = |normal, tangent, friction, restitution| Contact {
-        normal: Covector::from_slice(normal),
-        tangents: vec![Covector::from_slice(tangent)],
-        friction,
-        restitution,
+    let contact = |normal, tangent, friction, restitution| {
+        Contact::new(Covector::from_slice(normal))
+            .with_tangents(vec![Covector::from_slice(tangent)])
+            .with_friction(friction)
+            .with_restitution(restitution)
     };
     let case = Case {
         mass: DMatrix::identity(2, 2),
@@ -93,12 +93,10 @@ fn a_law_without_an_answer_is_infeasible_in_any_units() {
     for k in 0..500 {
         let mut contact = |normal: [f64; 3], tangent: [f64; 3]| {
             let unit = random.decades(-6.0, 6.0);
-            Contact {
-                normal: Covector::from_slice(&normal.map(|x| unit * x)),
-                tangents: vec![Covector::from_slice(&tangent.map(|x| unit * x))],
-                friction: 0.5,
-                restitution: 0.5,
-            }
+            Contact::new(Covector::from_slice(&normal.map(|x| unit * x)))
+                .with_tangents(vec![Covector::from_slice(&tangent.map(|x| unit * x))])
+                .with_friction(0.5)
+                .with_restitution(0.5)
         };
         let case = Case {
             mass: DMatrix::identity(3, 3) * 2.0,
@@ -122,11 +120,11 @@ fn friction_that_cancels_a_normal_impulse_is_no_answer_in_any_units() {
         let units = [0, 1].map(|_| random.decades(-2.0, 2.0));
         let mass = random.decades(-3.0, 3.0);
         let row = |row: [f64; 2]| Covector::from_slice(&[row[0] * units[0], row[1] * units[1]]);
-        let contact = |normal: [f64; 2], tangent: [f64; 2]| Contact {
-            normal: row(normal),
-            tangents: vec![row(tangent)],
-            friction: 0.5,
-            restitution: 0.5,
+        let contact = |normal: [f64; 2], tangent: [f64; 2]| {
+            Contact::new(row(normal))
+                .with_tangents(vec![row(tangent)])
+                .with_friction(0.5)
+                .with_restitution(0.5)
         };
         let squares = units.map(|unit| 2.0 * mass * unit * unit);
         let pose = |velocity: [f64; 2], contacts: Vec<Contact>| Case {
@@ -188,9 +186,8 @@ fn rounding_of_dependent_rows_makes_no_other_answer() {
 /// answer does not promise.
 #[test]
 fn a_wedge_is_left_as_its_walls_ask_to_the_digits_told() {
-    let wall = |normal: &[f64], restitution| Contact {
-        restitution,
-        ..Contact::frictionless(Covector::from_slice(normal))
+    let wall = |normal: &[f64], restitution| {
+        Contact::frictionless(Covector::from_slice(normal)).with_restitution(restitution)
     };
     for slope in [1e-3, 3e-4, 1.7e-4] {
         let case = Case {
@@ -213,11 +210,10 @@ fn a_wedge_is_left_as_its_walls_ask_to_the_digits_told() {
 /// impulse at an open contact, and the body kept a five-thousandth of its momentum.
 #[test]
 fn a_correction_keeps_friction_within_the_cones_of_open_contacts() {
-    let contact = |normal: [f64; 2], tangents: [[f64; 2]; 2], friction| Contact {
-        normal: Covector::from_slice(&normal),
-        tangents: tangents.map(|t| Covector::from_slice(&t)).to_vec(),
-        friction,
-        restitution: 0.0,
+    let contact = |normal: [f64; 2], tangents: [[f64; 2]; 2], friction| {
+        Contact::new(Covector::from_slice(&normal))
+            .with_tangents(tangents.map(|t| Covector::from_slice(&t)).to_vec())
+            .with_friction(friction)
     };
     let case = Case {
         mass: dmatrix![91_520_665_362_736.98, 203_327.981_629_209_16;
@@ -250,10 +246,7 @@ fn a_correction_keeps_friction_within_the_cones_of_open_contacts() {
             ),
         ],
     };
-    let law = AnitescuPotra {
-        friction_cone: FrictionCone::Polygon(6),
-        ..AnitescuPotra::default()
-    };
+    let law = AnitescuPotra::default().with_friction_cone(FrictionCone::Polygon(6));
     let outcome = case.resolve(&law).unwrap();
     assert!(
         outcome.velocity_plus.0[0].abs() < 1e-9,

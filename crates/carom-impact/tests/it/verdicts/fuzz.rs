@@ -59,10 +59,7 @@ fn hostile(random: &mut Random) -> Case {
 }
 
 fn judge_again(problems: usize, seed: u64) {
-    let set_valued = SetValued {
-        samples: 2,
-        ..SetValued::default()
-    };
+    let set_valued = SetValued::default().with_samples(2);
     let laws: [&dyn ImpactLaw; 10] = [
         &Propagative::default(),
         &Plastic::default(),

@@ -137,10 +137,7 @@ fn a_slow_approach_beside_a_fast_body_is_an_impact() {
 #[test]
 fn units_of_rows_change_no_sample() {
     let mut random = Random(13);
-    let law = SetValued {
-        samples: 4,
-        ..SetValued::default()
-    };
+    let law = SetValued::default().with_samples(4);
     for k in 0..60 {
         let tangents = random.below(2);
         let case = Case::random(&mut random, 100.0, 2, tangents);
@@ -160,10 +157,8 @@ fn with_sliding_bystander(case: &Case, momentum: f64) -> Case {
     let mut far = with_bystander(case, momentum, false);
     let mut normal = vec![0.0; n + 2];
     normal[n] = 1.0;
-    far.contacts.push(Contact {
-        restitution: 1.0,
-        ..Contact::frictionless(Covector::from_slice(&normal))
-    });
+    far.contacts
+        .push(Contact::frictionless(Covector::from_slice(&normal)).with_restitution(1.0));
     far
 }
 
@@ -175,19 +170,11 @@ fn a_far_body_with_a_contact_of_its_own_changes_nothing() {
         &AnitescuPotra::default(),
         &MoreauNewton::default(),
         &Sequential::default(),
-        &SetValued {
-            samples: 2,
-            ..SetValued::default()
-        },
-        &AnitescuPotra {
-            friction_cone: polygon,
-            ..AnitescuPotra::default()
-        },
-        &SetValued {
-            samples: 2,
-            friction_cone: polygon,
-            ..SetValued::default()
-        },
+        &SetValued::default().with_samples(2),
+        &AnitescuPotra::default().with_friction_cone(polygon),
+        &SetValued::default()
+            .with_samples(2)
+            .with_friction_cone(polygon),
     ];
     for k in 0..60 {
         let (n_contacts, tangents) = (1 + random.below(3), random.below(3));
@@ -206,10 +193,7 @@ fn a_far_body_with_a_contact_of_its_own_changes_nothing() {
 fn a_far_body_changes_no_statistics_of_samples() {
     let mut random = Random(15);
     let case = Case::random(&mut random, 10.0, 2, 1);
-    let law = SetValued {
-        samples: 64,
-        ..SetValued::default()
-    };
+    let law = SetValued::default().with_samples(64);
     let told = |case: &Case| {
         case.pose(|problem| {
             let sampler = Sampler::new(problem, &law).unwrap();
@@ -288,12 +272,7 @@ fn a_separating_velocity_stays_to_the_bit() {
 #[test]
 fn samples_of_a_steep_wedge_end() {
     let angle: f64 = 1e-3;
-    let wall = |side: f64| Contact {
-        normal: Covector::from_slice(&[side * angle.cos(), angle.sin()]),
-        tangents: Vec::new(),
-        friction: 0.0,
-        restitution: 0.0,
-    };
+    let wall = |side: f64| Contact::new(Covector::from_slice(&[side * angle.cos(), angle.sin()]));
     let case = Case {
         mass: DMatrix::identity(2, 2),
         velocity: vec![0.0, -1.0],

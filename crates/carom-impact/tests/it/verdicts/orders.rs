@@ -17,11 +17,7 @@ fn squeezed(n: usize, heavy: f64) -> (Vec<f64>, Vec<f64>) {
 }
 
 fn sampled(masses: &[f64], velocity: &[f64], orders: u64, seed: u64) -> OutcomeSet {
-    let law = Propagative {
-        samples: orders,
-        seed,
-        ..Propagative::default()
-    };
+    let law = Propagative::default().with_samples(orders).with_seed(seed);
     chain(masses).pose(velocity, |problem| law.sample(problem).unwrap())
 }
 
@@ -101,12 +97,10 @@ fn drawn_orders_replay_and_spread_as_far_as_others() {
 #[test]
 fn all_orders_of_a_long_chain_are_answered_in_part() {
     let (masses, velocity) = squeezed(12, 2.0);
-    let law = Propagative {
-        max_nodes: 2000,
-        samples: 300,
-        seed: 1,
-        ..Propagative::default()
-    };
+    let law = Propagative::default()
+        .with_max_nodes(2000)
+        .with_samples(300)
+        .with_seed(1);
     let set = chain(&masses).try_all(&law, &velocity).unwrap();
     let drawn = set.drawn.unwrap();
     assert!(!set.complete && drawn.orders == 300);

@@ -138,9 +138,9 @@ fn a_rough_impact_is_answered_wherever_some_impulses_push() {
 #[test]
 fn a_rough_impact_is_refused_where_all_impulses_pull() {
     let row = |x: [f64; 2]| Covector::from_slice(&x);
-    let contact = |normal, tangents: &[[f64; 2]]| Contact {
-        tangents: tangents.iter().map(|t| row(*t)).collect(),
-        ..Contact::frictionless(row(normal))
+    let contact = |normal, tangents: &[[f64; 2]]| {
+        Contact::frictionless(row(normal))
+            .with_tangents(tangents.iter().map(|t| row(*t)).collect::<Vec<_>>())
     };
     // The second coordinate is changed by the second normal alone, and must fall.
     let case = Case {

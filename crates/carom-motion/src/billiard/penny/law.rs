@@ -9,6 +9,7 @@ pub(super) const FEASIBLE_RESTITUTION: f64 = -1e-12;
 
 /// Result of an impact of a penny's rim point with the wall: rates after the impact, impulses and energy change.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PennyImpact {
     /// Rolling rate $\Omega$ after the impact, rad/s.
     pub theta_dot_plus: f64,

@@ -8,6 +8,7 @@ use crate::hybrid::{Ending, Hybrid, Limits, drive};
 /// Stored orbit of a penny on a table: initial state, impacts, and reason of the end.
 #[must_use = "the reason for the end may be an error"]
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Run {
     /// State at the start.
     pub start: PennyState,

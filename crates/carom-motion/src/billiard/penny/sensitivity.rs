@@ -31,6 +31,7 @@ const GRAZING: f64 = 1e-9;
 
 /// Lyapunov exponents of an orbit of the penny: the mean growth rates of small perturbations of its state.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Lyapunov {
     /// Lyapunov exponents per impact. The order is that of the orthogonalization, in which the largest exponent comes first for
     /// long orbits.
@@ -47,6 +48,7 @@ pub struct Lyapunov {
 
 /// Point of a Poincaré section of the penny's motion: one impact with the wall, given by three angles.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SectionPoint {
     /// Polar angle of the rim point that hits, about the center of the table, rad.
     pub wall_angle: f64,
@@ -255,16 +257,13 @@ impl<T: Table> PennyBilliard<T> {
                     by_restitution[SPIN + k] += change;
                 }
             }
-            sensitivity.add(SensitivityEvent {
-                time: event.time,
-                saltation,
-                class: if is_grazed {
-                    Regularity::Singular
-                } else {
-                    Regularity::Smooth
-                },
-                margin: Some(crossing.margin),
-            });
+            let mut told = SensitivityEvent::new(event.time);
+            told.saltation = saltation;
+            told.margin = Some(crossing.margin);
+            if is_grazed {
+                told.class = Regularity::Singular;
+            }
+            sensitivity.add(told);
             (state, time) = (event.state, event.time);
         }
         match &run.ending {

@@ -175,12 +175,8 @@ impl<'a, S: SupportMap, F: DifferentiableFlight> Collider<'a, S, F> {
         let is_grazed = |strike: &Strike<'_>, rate: f64| {
             strike.is_grazed_at(rate, GRAZING) || !(strike.margin() > GRAZING)
         };
-        let mut event = SensitivityEvent {
-            time: impact.time,
-            saltation: None,
-            class: Regularity::Smooth,
-            margin: strikes.iter().map(Strike::margin).reduce(f64::min),
-        };
+        let mut event = SensitivityEvent::new(impact.time);
+        event.margin = strikes.iter().map(Strike::margin).reduce(f64::min);
         let [strike] = strikes.as_slice() else {
             // In every neighboring run the points hit one after the other, in an order that depends on the run.
             // Only points that do not act on each other lead to the same state for every order.

@@ -50,10 +50,7 @@ fn elastic() -> Propagative {
 }
 
 fn restituting(value: f64) -> Propagative {
-    Propagative {
-        restitution: EnergeticRestitution::new(value).unwrap(),
-        ..Propagative::default()
-    }
+    Propagative::default().with_restitution(EnergeticRestitution::new(value).unwrap())
 }
 
 /// The midpoint rule is exact in uniform gravity, so times are those of falling.

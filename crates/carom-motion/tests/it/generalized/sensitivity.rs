@@ -54,10 +54,7 @@ fn pendulum(gravity: f64, restitution: f64, driven: bool) -> PlanarMechanism {
 }
 
 fn propagative(restitution: f64) -> Propagative {
-    Propagative {
-        restitution: EnergeticRestitution::new(restitution).unwrap(),
-        ..Propagative::default()
-    }
+    Propagative::default().with_restitution(EnergeticRestitution::new(restitution).unwrap())
 }
 
 struct Case {

@@ -94,19 +94,13 @@ fn stops<'r>(
             && impact.time <= state.time
         {
             let after = impact.balance;
-            let before = Balance {
-                impact_loss: after.impact_loss + impact.outcome.audit.energy_change_j(),
-                ..after
-            };
+            let mut before = after;
+            before.impact_loss += impact.outcome.audit.energy_change_j();
             for (momentum, balance) in [
                 (&impact.momentum_minus, before),
                 (&impact.momentum_plus, after),
             ] {
-                let state = State {
-                    time: impact.time,
-                    configuration: impact.configuration.clone(),
-                    momentum: momentum.clone(),
-                };
+                let state = State::new(impact.time, impact.configuration.clone(), momentum.clone());
                 out.push(Stop::new(integrator, &state, balance, &[])?);
             }
             impacts.next();
@@ -256,11 +250,11 @@ fn impact(
 ) -> Result<Value, ScenarioError> {
     let audit = &impact.outcome.audit;
     let q = impact.configuration.as_slice();
-    let before = State {
-        time: impact.time,
-        configuration: impact.configuration.clone(),
-        momentum: impact.momentum_minus.clone(),
-    };
+    let before = State::new(
+        impact.time,
+        impact.configuration.clone(),
+        impact.momentum_minus.clone(),
+    );
     let velocity = integrator.velocity(&before)?.0;
     let mut at = 0;
     let mut contacts = Vec::new();

@@ -131,19 +131,16 @@ impl BodyConfig {
                     return fault(part, "given without a position, which a joint places");
                 }
             }
-            let place = Placed {
-                configuration: None,
-                velocity,
-                angular_velocity,
-            };
+            let place = Placed::default()
+                .with_velocity(velocity)
+                .with_angular_velocity(angular_velocity);
             return Ok((self.mass_of(key)?, place));
         };
         crate::motion::finite(&of("position"), &position)?;
-        let place = Placed {
-            configuration: Some(Se3::new(self.attitude(key)?, Vector3::from(position))),
-            velocity,
-            angular_velocity,
-        };
+        let place = Placed::default()
+            .with_configuration(Some(Se3::new(self.attitude(key)?, Vector3::from(position))))
+            .with_velocity(velocity)
+            .with_angular_velocity(angular_velocity);
         Ok((self.mass_of(key)?, place))
     }
 

@@ -270,11 +270,8 @@ impl World {
         }
         let single = self.setup.single();
         let several = |index: usize| self.asked.keep(&self.setup, index);
-        let laws = carom_world::Laws {
-            single: single.as_law(),
-            several: &several,
-            on_zeno: self.setup.on_zeno,
-        };
+        let laws =
+            carom_world::Laws::new(single.as_law(), &several).with_on_zeno(self.setup.on_zeno);
         if self.hands_over {
             let steps = (stepping, &self.threads as &dyn Executor);
             return world.run_or_step(&laws, limits, samples, steps, observe);

@@ -75,7 +75,7 @@ impl<'w> Log<'w> {
 
     pub(super) fn note(&mut self, event: &Event<'_>) {
         match *event {
-            Event::Sample(Sample { time, states }) => self.sample(time, states),
+            Event::Sample(Sample { time, states, .. }) => self.sample(time, states),
             Event::Impact(impact) => {
                 if self.shown.len() < SHOWN {
                     self.shown.push(Hit::from(impact));

@@ -9,7 +9,6 @@ use crate::ScenarioError;
 use crate::common::Zeno;
 use carom_contact::ImpactLaw;
 use carom_geometry::HalfSpace;
-use carom_impact::frictional::SetValued;
 use carom_impact::two_body::ImpactOptions;
 use carom_impact::{ContactCount, LAWS, Law, Routh};
 use carom_motion::hybrid::Limits;
@@ -62,9 +61,9 @@ impl Setup {
     pub(super) fn single(&self) -> Single {
         match Law::named(&self.law.single) {
             Some(Law::TwoBody(_)) | None => Single::TwoBody(self.options),
-            Some(Law::Routh(_)) => Single::Any(Box::new(Routh {
-                options: self.options,
-            })),
+            Some(Law::Routh(_)) => {
+                Single::Any(Box::new(Routh::default().with_options(self.options)))
+            }
             Some(law) => Single::Any(Box::new(law)),
         }
     }
@@ -78,10 +77,9 @@ impl Setup {
     /// different random seed for each impact.
     pub(super) fn several(&self, index: usize) -> Box<dyn ImpactLaw> {
         match &self.several {
-            Law::SetValued(law) => Box::new(SetValued {
-                seed: self.seed.wrapping_add(index as u64),
-                ..law.clone()
-            }),
+            Law::SetValued(law) => {
+                Box::new(law.clone().with_seed(self.seed.wrapping_add(index as u64)))
+            }
             law => Box::new(law.clone()),
         }
     }
@@ -228,11 +226,7 @@ impl Config {
         };
         let friction = friction("contact.friction", contact.friction)?;
         let restitution = restitution("contact.restitution", contact.restitution)?;
-        Ok(Surface {
-            friction,
-            restitution,
-            collide: true,
-        })
+        Ok(Surface::new(friction, restitution))
     }
 
     fn pairs(
@@ -262,17 +256,17 @@ impl Config {
                 let message = format!("`{a}` and `{b}` are there twice");
                 return Err(ScenarioError::value(&key("between"), message));
             }
-            let of_pair = Surface {
-                friction: match pair.friction {
+            let of_pair = Surface::new(
+                match pair.friction {
                     Some(value) => friction(&key("friction"), value)?,
                     None => surface.friction,
                 },
-                restitution: match pair.restitution {
+                match pair.restitution {
                     Some(value) => restitution(&key("restitution"), value)?,
                     None => surface.restitution,
                 },
-                collide: pair.collide,
-            };
+            )
+            .with_collide(pair.collide);
             Ok((things, of_pair))
         };
         self.pairs.iter().flatten().enumerate().map(one).collect()

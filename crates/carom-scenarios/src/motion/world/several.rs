@@ -274,10 +274,8 @@ fn differing(
     let contacts = set.contacts().iter().map(plain).collect();
     let contacts = ContactSet::new(set.metric().clone(), contacts).ok()?;
     let problem = contacts.problem(before.clone()).ok()?;
-    let other = Propagative {
-        restitution: EnergeticRestitution::new(restitution).ok()?,
-        ..Propagative::default()
-    };
+    let other =
+        Propagative::default().with_restitution(EnergeticRestitution::new(restitution).ok()?);
     let own = law.resolve(&problem).ok()?.velocity_plus.0;
     let other = other.resolve(&problem).ok()?.velocity_plus.0;
     let length = |v: DVector<f64>| v.dot(&(set.metric().mass_matrix() * &v)).max(0.0).sqrt();

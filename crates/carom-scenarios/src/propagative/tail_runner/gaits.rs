@@ -78,10 +78,7 @@ pub(super) fn compare(
     let mut lifted = *stance;
     lifted[1] += drop.lift;
     let run = |selection| -> Result<Trajectory, ScenarioError> {
-        let law = Propagative {
-            selection,
-            ..Propagative::default()
-        };
+        let law = Propagative::default().with_selection(selection);
         // The paper states that knees and spine make elastic impacts die out.
         let options = IntegratorOptions::default().with_elastic_hits_accumulate(true);
         let integrator = CollisionIntegrator::new(&robot.mechanism, &law)?.with_options(options)?;
@@ -143,6 +140,7 @@ pub(super) fn compare(
             time,
             configuration,
             momentum,
+            ..
         } = a;
         if *time < first.time.max(second.time) {
             continue;

@@ -553,9 +553,8 @@ impl ActuatorConfig {
                 }
             }
         };
-        Ok(Some(Actuator {
-            rule,
-            limit: self.limit.unwrap_or(f64::INFINITY),
-        }))
+        Ok(Some(
+            Actuator::new(rule).with_limit(self.limit.unwrap_or(f64::INFINITY)),
+        ))
     }
 }

@@ -56,11 +56,7 @@ impl Robot {
         let setup = &self.jointed.setup;
         let single = setup.single();
         let several = |index: usize| setup.several(index);
-        let laws = Laws {
-            single: single.as_law(),
-            several: &several,
-            on_zeno: setup.on_zeno,
-        };
+        let laws = Laws::new(single.as_law(), &several).with_on_zeno(setup.on_zeno);
         let mut forwarded = control
             .map(|control| move |time: f64, q: &[f64], rates: &[f64]| control(time, q, rates));
         let control = forwarded.as_mut().map(|f| f as &mut Control<'_>);

@@ -28,11 +28,7 @@ pub(in super::super) fn run<'c>(
     let (mut impacts, duration) = (0, jointed.setup.limits.duration);
     let single = jointed.setup.single();
     let several = |index: usize| asked.keep(&jointed.setup, index);
-    let laws = Laws {
-        single: single.as_law(),
-        several: &several,
-        on_zeno: jointed.setup.on_zeno,
-    };
+    let laws = Laws::new(single.as_law(), &several).with_on_zeno(jointed.setup.on_zeno);
     let mut observe = |event: JointEvent<'_>| {
         impacts += usize::from(matches!(event, JointEvent::Impact(_)));
         if let JointEvent::Sample(sample) = &event {
