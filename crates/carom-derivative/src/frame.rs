@@ -490,6 +490,7 @@ impl<'p> Frame<'p> {
                 })
             }
         };
+        direction.check_finite()?;
         let mut out = Variation {
             event: direction.event_restitution,
             ..Variation::default()

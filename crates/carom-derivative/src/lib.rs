@@ -586,7 +586,8 @@ impl Derivative<'_> {
     ///
     /// # Errors
     ///
-    /// Returns [`ImpactError::InvalidDirection`] for parts of the wrong size.
+    /// Returns [`ImpactError::InvalidDirection`] for parts of the wrong size, and [`ImpactError::Metric`] for entries that are not
+    /// finite.
     pub fn along(
         &self,
         direction: &Direction,

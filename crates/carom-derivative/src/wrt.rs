@@ -1,5 +1,6 @@
 //! Data with respect to which an impact is differentiated, and the classes of its derivatives.
 
+use carom_metric::MetricError;
 use nalgebra::{DMatrix, DVector};
 use std::borrow::Cow;
 
@@ -191,6 +192,30 @@ carom_numeric::setters!(Direction {
     /// Sets the change of the constraint one-forms (constraints × n).
     with_constraints: constraints, Option<DMatrix<f64>>;
 });
+
+impl Direction {
+    /// Returns an error that names the part with an entry that is infinite or NaN.
+    pub(crate) fn check_finite(&self) -> Result<(), MetricError> {
+        let vector = |part: &Option<DVector<f64>>| part.iter().flatten().copied().collect();
+        let matrix = |part: &Option<DMatrix<f64>>| part.iter().flatten().copied().collect();
+        let parts: [(&'static str, Vec<f64>); 7] = [
+            ("velocity", vector(&self.velocity)),
+            ("mass", matrix(&self.mass)),
+            ("rows", matrix(&self.rows)),
+            ("friction", vector(&self.friction)),
+            ("restitution", vector(&self.restitution)),
+            ("event_restitution", vec![self.event_restitution]),
+            ("constraints", matrix(&self.constraints)),
+        ];
+        for (what, entries) in parts {
+            if let Some(index) = entries.iter().position(|x| !x.is_finite()) {
+                let value = entries[index];
+                return Err(MetricError::NonFinite { what, index, value });
+            }
+        }
+        Ok(())
+    }
+}
 
 /// Derivative of the outcome of an impact (velocity and impulses) along a [`Direction`] in which the data of the impact
 /// change, returned by [`Derivative::along`](super::Derivative::along).

@@ -1,6 +1,7 @@
 //! A number out of range is refused by the call that uses it, for every field of options that has a setter.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use carom::derivative::{Direction, Wrt, differentiate};
 use carom::geometry::{Ellipsoid, HalfSpace, MassProperties};
 use carom::impact::frictional::{AnitescuPotra, MoreauNewton, Poisson, Sequential, SetValued};
 use carom::impact::two_body::ImpactOptions;
@@ -19,7 +20,7 @@ use carom::motion::flying::{Collider, ColliderOptions, ImpactRule};
 use carom::motion::generalized::{CollisionIntegrator, IntegratorOptions, Trajectory};
 use carom::motion::hybrid::{Ending, Limits};
 use carom::variational::{ExactFlight, RigidBody, State, TimeGrid};
-use carom::world::joints::coordinates::CoordinateSpec;
+use carom::world::joints::coordinates::{Actuator, CoordinateSpec, Rule};
 use carom::world::joints::kinds::Kind;
 use carom::world::joints::{JointSpec, Multibody, MultibodySpec};
 use carom::world::{Laws, SingleLaw, Surface, World, WorldSpec};
@@ -387,6 +388,19 @@ fn motion(tried: &mut Tried) {
     });
 }
 
+fn hinge(coordinate: &CoordinateSpec) -> JointSpec {
+    JointSpec::new("hinge", Kind::named("revolute").unwrap(), None, 0)
+        .with_coordinates(vec![coordinate.clone()])
+}
+
+fn build(joint: &JointSpec) -> Done {
+    let shape = Ellipsoid::sphere(0.1, Vector3::zeros())?;
+    let body = RigidBody::new(&MassProperties::ellipsoid(&shape, 1.0)?);
+    let bodies = vec![("ball".to_owned(), Some(body))];
+    let spec = MultibodySpec::new(bodies, vec![joint.clone()], Vector3::zeros(), false);
+    Ok(Multibody::new(&spec).map(drop)?)
+}
+
 fn joints(tried: &mut Tried) {
     let others: &[Field<CoordinateSpec>] = &[
         ("position", |c, x| Some(c.with_position(x))),
@@ -409,25 +423,47 @@ fn joints(tried: &mut Tried) {
         ("friction", NOT_NEGATIVE),
         ("armature", NOT_NEGATIVE),
     ];
-    let hinge = |coordinate: &CoordinateSpec| {
-        JointSpec::new("hinge", Kind::named("revolute").unwrap(), None, 0)
-            .with_coordinates(vec![coordinate.clone()])
-    };
-    let build = |joint: &JointSpec| -> Done {
-        let shape = Ellipsoid::sphere(0.1, Vector3::zeros())?;
-        let body = RigidBody::new(&MassProperties::ellipsoid(&shape, 1.0)?);
-        let bodies = vec![("ball".to_owned(), Some(body))];
-        let spec = MultibodySpec::new(bodies, vec![joint.clone()], Vector3::zeros(), false);
-        Ok(Multibody::new(&spec).map(drop)?)
-    };
     let (coordinate, fields) = (CoordinateSpec::default(), CoordinateSpec::FIELDS);
     tried.options_with(&coordinate, fields, others, ranges, |coordinate| {
         build(&hinge(coordinate))
     });
 }
 
+fn specifications(tried: &mut Tried) {
+    let (rule, ranges) = (
+        Rule::Constant(1.0),
+        &[("limit", (|x| x > 0.0) as fn(f64) -> bool)],
+    );
+    tried.options(&Actuator::new(rule), Actuator::FIELDS, ranges, |actuator| {
+        build(&hinge(
+            &CoordinateSpec::default().with_actuator(actuator.clone()),
+        ))
+    });
+    let ranges = &[("friction", NOT_NEGATIVE), ("restitution", UNIT)];
+    tried.options(
+        &Surface::new(0.5, 0.5),
+        Surface::FIELDS,
+        ranges,
+        |surface| {
+            let spec = WorldSpec::new(vec![], vec![], Vector3::zeros(), 1e-3, *surface);
+            Ok(World::new(&spec).map(drop)?)
+        },
+    );
+    let ranges = &[("event_restitution", f64::is_finite as fn(f64) -> bool)];
+    let direction = Direction::default().with_velocity(Some(dvector![1.0, 0.0]));
+    tried.options(&direction, Direction::FIELDS, ranges, |direction| {
+        let (law, problem) = (MoreauNewton::default(), floor(contact(2), 2)?);
+        let (_, derivative) = differentiate(&law, &problem, &Wrt::ALL, 1e-9)?;
+        let nowhere = direction
+            .clone()
+            .with_velocity(Some(dvector![f64::NAN, 0.0]));
+        assert!(derivative.along(&nowhere).is_err());
+        Ok(derivative.along(direction).map(drop)?)
+    });
+}
+
 /// Options whose setters take no number.
-const WITHOUT_NUMBERS: [&str; 2] = ["JointSpec", "RunOptions"];
+const WITHOUT_NUMBERS: [&str; 5] = ["Gradient", "JointSpec", "Placed", "RunOptions", "Wrt"];
 
 #[test]
 fn numbers_out_of_range_are_refused_by_name() {
@@ -437,6 +473,7 @@ fn numbers_out_of_range_are_refused_by_name() {
     frictional_laws(&mut tried);
     motion(&mut tried);
     joints(&mut tried);
+    specifications(&mut tried);
     assert!(tried.faults.is_empty(), "{:#?}", tried.faults);
     let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let mut folders = vec![std::path::PathBuf::from(crates)];

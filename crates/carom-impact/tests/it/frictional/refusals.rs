@@ -8,12 +8,11 @@ use carom_numeric::random::CounterRng;
 use nalgebra::{DMatrix, DVector};
 
 fn contact(normal: &[f64], tangents: &[&[f64]], friction: f64) -> Contact {
-    Contact {
-        normal: Covector::from_slice(normal),
-        tangents: tangents.iter().map(|t| Covector::from_slice(t)).collect(),
-        friction,
-        restitution: 1.0,
-    }
+    let rows = tangents.iter().map(|t| Covector::from_slice(t));
+    Contact::new(Covector::from_slice(normal))
+        .with_tangents(rows.collect::<Vec<_>>())
+        .with_friction(friction)
+        .with_restitution(1.0)
 }
 
 /// Two rows with one normal and different tangents: with the first one closed the point slips along the second, and the reverse.
@@ -34,10 +33,11 @@ fn beside(a: &System, b: &System) -> System {
         Covector(wide)
     };
     let of = |system: &System, first: usize| {
-        let wide = |c: &Contact| Contact {
-            normal: padded(&c.normal, first),
-            tangents: c.tangents.iter().map(|t| padded(t, first)).collect(),
-            ..c.clone()
+        let wide = |c: &Contact| {
+            let tangents = c.tangents.iter().map(|t| padded(t, first));
+            c.clone()
+                .with_normal(padded(&c.normal, first))
+                .with_tangents(tangents.collect::<Vec<_>>())
         };
         system.contacts.iter().map(wide).collect::<Vec<_>>()
     };
@@ -86,9 +86,8 @@ fn isolated_compressions_are_expanded_one_by_one() {
         (([-2.0, 0.0, -2.0], [-1.0, 1.0, 0.0]), 0.5, 1.0),
         (([-1.0, -1.0, -2.0], [1.0, -2.0, -1.0]), 2.0, 0.5),
     ];
-    let contacts = rows.map(|((normal, tangent), friction, restitution)| Contact {
-        restitution,
-        ..contact(&normal, &[&tangent], friction)
+    let contacts = rows.map(|((normal, tangent), friction, restitution)| {
+        contact(&normal, &[&tangent], friction).with_restitution(restitution)
     });
     let system = System::new(
         DMatrix::identity(3, 3),
