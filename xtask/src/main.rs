@@ -2,6 +2,7 @@
 
 mod address;
 mod bits;
+mod book;
 mod circles;
 mod commands;
 mod commits;
@@ -57,6 +58,8 @@ enum Command {
     Header,
     /// Count the constants of the library and its comparisons with bare numbers; neither may grow.
     Knobs(knobs::Args),
+    /// Check, or write, the words of the book that `carom list` knows.
+    Book(book::Args),
     /// Check, or write, the page of the book that lists the laws.
     Laws(laws::Args),
     /// Check that dependencies between the crates point down the levels, and count circles of files.
@@ -103,6 +106,7 @@ fn main() -> anyhow::Result<()> {
         Command::Fuzz(args) => fuzz::fuzz(&root, &args),
         Command::Gallery(args) => gallery::gallery(&root, &args),
         Command::Knobs(args) => finish("knobs", &knobs::knobs(&root, &args)?),
+        Command::Book(args) => finish("book", &book::book(&root, &args)?),
         Command::Laws(args) => finish("laws", &laws::laws(&root, &args)?),
         Command::Layers => {
             let mut violations = layers::violations(&root)?;

@@ -50,7 +50,7 @@ pub use motion::world::{Contents, Robot, World, run_controlled};
 pub use progress::{Advance, Progress};
 pub use propagative::tail_runner;
 pub use scenario::Scenario;
-pub use search::{Card, Found, Group, groups, record_words, search};
+pub use search::{Card, Found, Group, book_words, groups, record_words, search};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -7,10 +7,10 @@ use crate::{SCENARIOS, Scenario, citations};
 use carom_impact::{LAWS, LawInfo};
 use places::{Place, places};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-pub use record::record_words;
+pub use record::{book_words, record_words};
 
 /// Scenarios by question, with titles.
 const CARDS: &str = include_str!("cards.toml");
@@ -21,6 +21,9 @@ const WORDS: &str = include_str!("words.toml");
 /// Words of the records of all scenarios, one scenario a line: its name, places, and words. `cargo xtask verify --bless`
 /// writes it.
 const RECORDS: &str = include_str!("records.txt");
+
+/// Words of the book, one a line, each with chapters that have it. `cargo xtask book --bless` writes it.
+const BOOK: &str = include_str!("book.txt");
 
 /// Length (bytes) above which a word that ends in `s` is looked for without it, too, as a plural.
 const PLURAL: usize = 4;
@@ -143,6 +146,15 @@ impl Field {
             places: places(text).0,
         }
     }
+
+    /// A text of one word in lower case, without places.
+    fn word(word: &str) -> Self {
+        Self {
+            weight: 1,
+            words: format!(" {word} "),
+            places: Vec::new(),
+        }
+    }
 }
 
 /// Word or place that is looked for.
@@ -263,14 +275,31 @@ fn beyond_scenarios(wanted: &[Wanted]) -> Found {
     let is_chapter = |(slug, title): &(&String, &String)| {
         entries.iter().any(|entry| entry.chapter == **slug) || has(title)
     };
-    let chapters = GLOSSARY.chapters.iter().filter(is_chapter);
-    Found {
+    let named = |(slug, title): (&'static String, &'static String)| (slug.as_str(), title.as_str());
+    let chapters = GLOSSARY.chapters.iter().filter(is_chapter).map(named);
+    let mut found = Found {
         scenarios: Vec::new(),
         laws: LAWS.iter().filter(is_law).map(|law| law.name).collect(),
-        chapters: chapters
-            .map(|(slug, title)| (slug.as_str(), title.as_str()))
-            .collect(),
+        chapters: chapters.collect(),
+    };
+    if found.laws.is_empty() && found.chapters.is_empty() {
+        let texts: Vec<BTreeSet<&str>> = wanted.iter().map(chapters_with).collect();
+        let is_in_all = |(slug, _): &(&String, &String)| {
+            !texts.is_empty() && texts.iter().all(|text| text.contains(slug.as_str()))
+        };
+        let chapters = GLOSSARY.chapters.iter().filter(is_in_all).map(named);
+        found.chapters = chapters.collect();
     }
+    found
+}
+
+/// Returns the chapters of the book whose text has a word.
+fn chapters_with(wanted: &Wanted) -> BTreeSet<&'static str> {
+    let lines = BOOK.lines().filter_map(|line| line.split_once(' '));
+    let found = lines.filter(|(word, _)| wanted.is_in(&Field::word(word)));
+    found
+        .flat_map(|(_, chapters)| chapters.split(' '))
+        .collect()
 }
 
 /// Returns a text in lower case without accents and punctuation, its words between single spaces.

@@ -171,6 +171,23 @@ fn what_no_scenario_has_leads_to_laws_and_chapters() {
     let found = search(&["Slurm".to_owned()]);
     assert!(found.scenarios.is_empty() && found.laws.is_empty());
     assert_eq!(found.chapters, [("sweeps", "Sweeps")]);
+    // Words that stand in the text of the book alone.
+    for (word, chapter) in [("lexicographic", "lcp"), ("Veselov", "variational")] {
+        let found = search(&[word.to_owned()]);
+        assert!(
+            found.chapters.iter().any(|(slug, _)| *slug == chapter),
+            "{word}"
+        );
+    }
+    assert!(
+        search(&["lexicographic Veselov".to_owned()])
+            .chapters
+            .is_empty()
+    );
+    for line in BOOK.lines() {
+        let slug = line.split(' ').nth(1).unwrap();
+        assert!(GLOSSARY.chapters.contains_key(slug), "{line}");
+    }
     let nothing = search(&["xyzzy".to_owned()]);
     assert!(nothing.scenarios.is_empty() && nothing.laws.is_empty() && nothing.chapters.is_empty());
 }
