@@ -4,7 +4,7 @@
 use crate::config::{Count, Input, NonNegative, Positive};
 use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Course, Scene, propagative};
-use crate::{Progress, ScenarioError};
+use crate::{Advance, Progress, ScenarioError};
 use carom_geometry::{Ellipsoid, Shape};
 use carom_numeric::random::CounterRng;
 use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
@@ -14,6 +14,7 @@ use nalgebra::Vector3;
 use rayon::prelude::*;
 use serde::Deserialize;
 use std::f64::consts::PI;
+use std::sync::{Arc, Mutex};
 
 /// Number of samples of the speeds.
 const FRAMES: usize = 200;
@@ -56,7 +57,11 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         let message = format!("{} must be below the duration", *config.warm_up);
         return Err(ScenarioError::value("warm_up", message));
     }
-    let one = |number: usize| Gas::new(&config, number, input.progress);
+    let sum = Arc::new(Mutex::new((0.0, 0)));
+    let one = |number: usize| {
+        let progress = shared(input.progress, &sum, *config.runs);
+        Gas::new(&config, number, &progress)
+    };
     let gases: Result<Vec<Gas>, ScenarioError> =
         (0..*config.runs).into_par_iter().map(one).collect();
     let gases = gases?;
@@ -74,6 +79,29 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
+/// Progress of one of `boxes` boxes, several of which run at the same time: tells the observer of all of them their mean time and
+/// the number of all their impacts. `sum` holds the sums of times and impacts.
+fn shared(all: &Progress, sum: &Arc<Mutex<(f64, usize)>>, boxes: usize) -> Progress {
+    let (all, sum) = (all.clone(), Arc::clone(sum));
+    let own = Mutex::new((0.0, 0));
+    Progress::new(move |advance| {
+        let (Ok(mut own), Ok(mut sum)) = (own.lock(), sum.lock()) else {
+            return;
+        };
+        if let Advance::Simulated {
+            time,
+            duration,
+            impacts,
+        } = advance
+        {
+            sum.0 += time - own.0;
+            sum.1 += impacts.saturating_sub(own.1);
+            *own = (time, impacts);
+            all.simulated(sum.0 / boxes as f64, duration, sum.1);
+        }
+    })
+}
+
 /// Run of one box.
 struct Gas {
     scene: Scene,
@@ -81,12 +109,9 @@ struct Gas {
 }
 
 impl Gas {
-    /// Runs the box with a number; the progress of the first box is that of all, which run at the same time.
+    /// Runs the box with a number.
     fn new(config: &Config, number: usize, progress: &Progress) -> Result<Self, ScenarioError> {
-        let mut scene = scene(config, config.seed.wrapping_add(number as u64))?;
-        if number == 0 {
-            scene = scene.watched(progress);
-        }
+        let scene = scene(config, config.seed.wrapping_add(number as u64))?.watched(progress);
         let course = scene.run(&propagative, *config.duration, usize::MAX, FRAMES)?;
         Ok(Self { scene, course })
     }
