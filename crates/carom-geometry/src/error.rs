@@ -71,8 +71,10 @@ pub enum GeometryError {
         /// Number of vertices given.
         found: usize,
     },
-    /// A mesh that should collide with other bodies is not convex. Give the body as a union of convex parts.
-    #[error("the mesh is not convex: give a union of convex parts")]
+    /// A mesh that should collide with other bodies is not convex. Replace it by its convex hull, or by the hulls of its convex parts.
+    #[error(
+        "the mesh is not convex: hull = true takes its convex hull, parts = true the hulls of the objects of its file"
+    )]
     NotConvex,
     /// A cylinder should collide with another body, but contacts of cylinders are implemented for planes only. Replace the
     /// cylinder by another shape, for example a capsule.

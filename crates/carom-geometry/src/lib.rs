@@ -21,7 +21,7 @@
 //! | gap, contact point, wrench | [`HalfSpace::gap`], [`Gap`] |
 //! | edges and faces that touch | [`HalfSpace::contact_patch`], [`ContactPatch`] |
 //! | mass, center and inertia | [`MassProperties`] |
-//! | closed triangle meshes, STL and OBJ | [`TriangleMesh`] |
+//! | closed triangle meshes; STL and OBJ files | [`TriangleMesh`]; `MeshFile` |
 //! | gap, normal and touching points of two convex bodies | [`pair`] |
 //! | convex hulls | [`TriangleMesh::hull`] |
 //! | signed distances | [`sdf`] |
@@ -62,6 +62,8 @@ mod half_space;
 mod hull;
 mod mass_properties;
 mod mesh;
+#[cfg(feature = "meshes")]
+mod mesh_file;
 pub mod pair;
 mod patch;
 pub mod sdf;
@@ -76,7 +78,7 @@ pub use half_space::{Gap, HalfSpace};
 pub use mass_properties::MassProperties;
 pub use mesh::TriangleMesh;
 #[cfg(feature = "meshes")]
-pub use mesh::Triangles;
+pub use mesh_file::MeshFile;
 pub use patch::{ContactPatch, PatchKind};
 pub use shape::{
     Cuboid, Cylinder, Ellipsoid, EllipsoidIntersection, PointVisitor, Polyhedron, Rounded, Segment,

@@ -64,22 +64,35 @@ impl MassProperties {
     /// assert_eq!(error.kind(), "inertia-unphysical");
     /// ```
     pub fn new(mass: f64, inertia: Matrix3<f64>) -> Result<Self, GeometryError> {
+        let made = Self::with_any_moments(mass, inertia)?;
+        let moments = made.inertia.symmetric_eigenvalues();
+        let trace = made.inertia.trace();
+        let excess = 2.0 * moments.max() - trace;
+        if excess > EQUAL * trace {
+            return Err(GeometryError::InertiaUnphysical { excess });
+        }
+        Ok(made)
+    }
+
+    /// Creates mass properties like [`new`](Self::new), but accepts an inertia that no mass distribution has, because one
+    /// principal moment exceeds the sum of the others. The equations of motion need a positive definite inertia only.
+    ///
+    /// # Errors
+    ///
+    /// [`GeometryError::NonPositiveMass`], [`GeometryError::NonFinite`],
+    /// [`GeometryError::InertiaNotSymmetric`], [`GeometryError::InertiaNotPositiveDefinite`].
+    pub fn with_any_moments(mass: f64, inertia: Matrix3<f64>) -> Result<Self, GeometryError> {
         GeometryError::check_finite("mass", [&mass])?;
         if mass <= 0.0 {
             return Err(GeometryError::NonPositiveMass { mass });
         }
         GeometryError::check_finite("inertia", inertia.iter())?;
         let inertia = symmetrized(&inertia)?;
-        let trace = inertia.trace();
         let moments = inertia.symmetric_eigenvalues();
         let (low, high) = (moments.min(), moments.max());
         // A moment of a few units in the last place of the largest one counts as zero.
         if low <= ZERO * high || high <= 0.0 {
             return Err(GeometryError::InertiaNotPositiveDefinite { moment: low });
-        }
-        let excess = 2.0 * high - trace;
-        if excess > EQUAL * trace {
-            return Err(GeometryError::InertiaUnphysical { excess });
         }
         Ok(Self {
             mass,

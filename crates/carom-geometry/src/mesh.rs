@@ -1,11 +1,11 @@
 //! Closed triangle meshes.
 
+#[cfg(feature = "meshes")]
+use crate::MeshFile;
 use crate::{GeometryError, hull};
 use carom_numeric::decisions::Sum;
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
-#[cfg(feature = "meshes")]
-use std::io::Cursor;
 
 /// Closed triangle mesh that bounds a solid body; its triangles are oriented outward.
 ///
@@ -120,26 +120,25 @@ impl TriangleMesh {
         })
     }
 
-    /// Reads a closed triangle mesh from the bytes of an STL file, binary or ASCII. The vertices have the
-    /// single precision of the file; equal vertices are merged.
+    /// Reads a closed triangle mesh from the bytes of an STL file, binary or text. Equal vertices are merged.
     ///
     /// # Errors
     ///
     /// [`GeometryError::MeshFile`] and those of [`new`](Self::new).
     #[cfg(feature = "meshes")]
     pub fn from_stl(bytes: &[u8]) -> Result<Self, GeometryError> {
-        Triangles::from_stl(bytes)?.close()
+        MeshFile::from_stl(bytes)?.close()
     }
 
     /// Reads a closed triangle mesh from the bytes of an OBJ file. All objects of the file form one mesh,
-    /// polygons are divided into triangles, and materials are ignored.
+    /// polygons are divided into triangles, and equal vertices are merged.
     ///
     /// # Errors
     ///
     /// [`GeometryError::MeshFile`] and those of [`new`](Self::new).
     #[cfg(feature = "meshes")]
     pub fn from_obj(bytes: &[u8]) -> Result<Self, GeometryError> {
-        Triangles::from_obj(bytes)?.close()
+        MeshFile::from_obj(bytes)?.close()
     }
 
     /// Returns the vertices of the mesh (m).
@@ -183,76 +182,6 @@ impl TriangleMesh {
             vertices: self.vertices.iter().map(|v| v + by).collect(),
             triangles: self.triangles.clone(),
         }
-    }
-}
-
-/// Vertices and triangles of a mesh file, closed or not.
-#[cfg(feature = "meshes")]
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Triangles {
-    /// Vertices (m).
-    pub vertices: Vec<Vector3<f64>>,
-    /// Triangles, each as three indices of vertices.
-    pub triangles: Vec<[usize; 3]>,
-}
-
-#[cfg(feature = "meshes")]
-impl Triangles {
-    /// Reads the triangles of an STL file, binary or ASCII, from its bytes. The vertices have the single precision of the file;
-    /// equal vertices are merged.
-    ///
-    /// # Errors
-    ///
-    /// [`GeometryError::MeshFile`].
-    pub fn from_stl(bytes: &[u8]) -> Result<Self, GeometryError> {
-        let message = |e: std::io::Error| GeometryError::MeshFile {
-            message: format!("not a readable STL: {e}"),
-        };
-        let mesh = stl_io::read_stl(&mut Cursor::new(bytes)).map_err(message)?;
-        let point = |v: &stl_io::Vertex| Vector3::from(v.0.map(f64::from));
-        Ok(Self {
-            vertices: mesh.vertices.iter().map(point).collect(),
-            triangles: mesh.faces.iter().map(|f| f.vertices).collect(),
-        })
-    }
-
-    /// Reads the triangles of all objects of an OBJ file from its bytes. Polygons are divided into triangles, and materials are
-    /// ignored.
-    ///
-    /// # Errors
-    ///
-    /// [`GeometryError::MeshFile`].
-    pub fn from_obj(bytes: &[u8]) -> Result<Self, GeometryError> {
-        let options = tobj::LoadOptions {
-            triangulate: true,
-            single_index: false,
-            ..Default::default()
-        };
-        let no_materials = |_: &std::path::Path| Err(tobj::LoadError::GenericFailure);
-        let (models, _) = tobj::load_obj_buf(&mut Cursor::new(bytes), &options, no_materials)
-            .map_err(|e| GeometryError::MeshFile {
-                message: format!("not a readable OBJ: {e}"),
-            })?;
-        let mut all = Self::default();
-        for model in &models {
-            let first = all.vertices.len();
-            let xyz = model.mesh.positions.chunks_exact(3);
-            all.vertices
-                .extend(xyz.map(|p| Vector3::new(p[0], p[1], p[2])));
-            let corners = model.mesh.indices.chunks_exact(3);
-            all.triangles
-                .extend(corners.map(|t| [t[0], t[1], t[2]].map(|i| first + i as usize)));
-        }
-        Ok(all)
-    }
-
-    /// Converts these triangles to a closed mesh.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`TriangleMesh::new`].
-    pub fn close(self) -> Result<TriangleMesh, GeometryError> {
-        TriangleMesh::new(self.vertices, self.triangles)
     }
 }
 

@@ -78,6 +78,7 @@ impl Scenario {
     ) -> Result<Record, ScenarioError> {
         let input = Input::new(self.name, self.default_toml, overrides)?;
         let mut record = runner(&input).map_err(|error| input.locate(error))?;
+        crate::common::warn(&mut record.results, input.quaternion_warnings().into_iter());
         record.scenario = self.name.to_owned();
         record.summary = input
             .title

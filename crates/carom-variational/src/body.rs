@@ -36,6 +36,9 @@ pub struct RigidBody {
     /// Principal moments of inertia, ascending.
     #[cfg_attr(feature = "serde", serde(skip_serializing))]
     moments: Vector3<f64>,
+    /// Largest ratio of the difference of two principal moments to the third, at least 1; 1 for every distribution of mass.
+    #[cfg_attr(feature = "serde", serde(skip_serializing))]
+    ratio: f64,
 }
 
 /// Form in which a rigid body is read.
@@ -65,7 +68,14 @@ impl RigidBody {
         let inertia = *properties.inertia();
         let mut moments = inertia.symmetric_eigenvalues();
         moments.as_mut_slice().sort_by(f64::total_cmp);
+        // Only the difference of the larger two can exceed the third.
+        let ratio = if MassProperties::new(properties.mass(), inertia).is_ok() {
+            1.0
+        } else {
+            ((moments.z - moments.y) / moments.x).max(1.0)
+        };
         Self {
+            ratio,
             mass: properties.mass(),
             inverse_inertia: inverse(&inertia),
             inertia,
@@ -148,6 +158,13 @@ impl RigidBody {
         // The differences cancel if a slender body does not spin about its long axis.
         let rounding = j.map(|j| 64.0 * f64::EPSILON * energy / j);
         y.inf(&(most + rounding))
+    }
+
+    /// Returns the largest ratio of the difference of two principal moments to the third, at least 1. It is 1 for every
+    /// distribution of mass, and larger for an inertia that breaks the triangle inequality.
+    #[inline]
+    pub(crate) fn ratio(&self) -> f64 {
+        self.ratio
     }
 
     /// True if the body is slender: its smallest principal moment of inertia is less than a sixteenth of the middle one. Separate

@@ -187,6 +187,7 @@ pub(crate) fn exact_rates(body: &RigidBody, from: &State) -> AxisRates {
 /// Returns upper bounds of the angular rates of the body about its principal axes, and of the time derivatives of these rates,
 /// along a flight composed of several steps. Each entry of `fractions` is the length of a step divided by the duration of the
 /// flight. The duration is at most `time` (s). Returns `None` if a step could turn the body by too large an angle for the bounds.
+/// The difference of two moments must not exceed the third.
 pub(crate) fn axis_rates(
     body: &RigidBody,
     from: &State,

@@ -13,6 +13,7 @@ mod joints;
 mod judge;
 mod laws;
 mod layouts;
+mod models;
 mod protocol;
 mod simultaneous;
 mod statics;

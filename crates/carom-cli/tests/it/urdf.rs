@@ -397,10 +397,10 @@ fn tray() -> String {
     text + "endsolid tray\n"
 }
 
-/// An open mesh is replaced by the hull of its vertices, and one without a hull is lost; both with one line that names link and
-/// file.
+/// An open mesh is replaced by its hull with one line that names link and file. A link that would lose its only shape is refused
+/// with all meshes that are missing, unless the configuration allows it.
 #[test]
-fn an_open_mesh_is_replaced_by_its_hull_with_a_word() {
+fn an_open_mesh_is_replaced_by_its_hull_and_a_lost_one_refused() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -408,11 +408,18 @@ fn an_open_mesh_is_replaced_by_its_hull_with_a_word() {
         path.to_str().unwrap().to_owned()
     };
     write("tray.stl", &tray());
-    let urdf = |mesh: &str| {
+    write(
+        "flat.obj",
+        "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n",
+    );
+    let urdf = |meshes: &[&str]| {
+        let collision = |mesh: &&str| {
+            format!("<collision><geometry><mesh filename=\"{mesh}\"/></geometry></collision>")
+        };
         format!(
             r#"<robot name="tray"><link name="tray">
-                <inertial><mass value="1"/><inertia ixx="0.005" iyy="0.005" izz="0.007"/></inertial>
-                <collision><geometry><mesh filename="{mesh}"/></geometry></collision></link></robot>"#
+                <inertial><mass value="1"/><inertia ixx="0.005" iyy="0.005" izz="0.007"/></inertial>{}</link></robot>"#,
+            meshes.iter().map(collision).collect::<String>()
         )
     };
     let config = write(
@@ -421,30 +428,57 @@ fn an_open_mesh_is_replaced_by_its_hull_with_a_word() {
          planes = [{ name = \"floor\", normal = [0.0, 0.0, 1.0], offset = 0.0 }]\n\
          [urdf]\nbase = \"floating\"\nposition = [0.0, 0.0, 0.5]\n",
     );
-    for (mesh, height, words) in [
-        (
-            "tray.stl",
-            0.05,
-            "is not a closed mesh: the hull of its vertices takes its place",
-        ),
-        (
-            "lid.stl",
-            0.5 - 0.5 * 9.80665,
-            "is not found; `urdf.mesh_dir` says where meshes are",
-        ),
-    ] {
-        let robot = write("tray.urdf", &urdf(mesh));
+    let run = |meshes: &[&str], set: &str| {
+        let robot = write("tray.urdf", &urdf(meshes));
         let arguments = [
-            "run", "world", "--config", &config, "--urdf", &robot, "--json",
+            "run", "world", "--config", &config, "--urdf", &robot, "--set", set, "--json",
         ];
         let output = carom(&arguments, "");
         let error = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(0), "{error}");
-        let expected = format!("mesh `tray`: {mesh} {words}");
-        assert_eq!(error, format!("carom: warning: {expected}\n"));
-        let record: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(record["warnings"], serde_json::json!([expected]));
-        let z = record["final"][0]["position"][2].as_f64().unwrap();
-        assert!((z - height).abs() < 1e-9, "{mesh}: {z}");
+        let record: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        (output.status.code(), record, error)
+    };
+    let height = |record: &Value| record["final"][0]["position"][2].as_f64().unwrap();
+    let (status, record, error) = run(&["tray.stl"], "urdf.allow=[]");
+    assert_eq!(status, Some(0), "{error}");
+    let expected =
+        "mesh `tray`: tray.stl is not a closed mesh: the hull of its vertices takes its place";
+    assert_eq!(error, format!("carom: warning: {expected}\n"));
+    assert_eq!(record["warnings"], serde_json::json!([expected]));
+    assert_eq!(record["ignored"], Value::Null);
+    assert!((height(&record) - 0.05).abs() < 1e-9);
+
+    let lost = ["package://nowhere/lid.stl", "flat.obj"];
+    let (status, _, error) = run(&lost, "urdf.allow=[]");
+    assert_eq!(status, Some(2), "{error}");
+    for words in [
+        "mesh `tray`: package://nowhere/lid.stl is not found: looked in ",
+        "above it for a folder `nowhere`",
+        "flat.obj: all points lie in one plane",
+        "[urdf] allow = [\"mesh\"] leaves them out",
+    ] {
+        assert!(error.contains(words), "{words}: {error}");
     }
+    assert_eq!(error.lines().count(), 1, "{error}");
+    let (status, record, error) = run(&lost, "urdf.allow=[\"mesh\"]");
+    assert_eq!(status, Some(0), "{error}");
+    assert_eq!(
+        error,
+        "carom: tray.urdf: left out: 2 x mesh; see \"ignored\" in the record\n"
+    );
+    assert_eq!(record["ignored"].as_array().unwrap().len(), 2);
+    assert!((height(&record) - (0.5 - 0.5 * 9.80665)).abs() < 1e-9);
+    // A link that keeps a shape is told.
+    let (status, record, error) = run(&["tray.stl", "flat.obj"], "urdf.allow=[]");
+    assert_eq!(
+        (status, record["ignored"].as_array().unwrap().len()),
+        (Some(0), 1),
+        "{error}"
+    );
+    let (status, _, error) = run(&["tray.stl"], "urdf.allow=[\"meshes\"]");
+    assert_eq!(status, Some(2));
+    assert!(
+        error.contains("unknown `meshes`; known: mesh, tendon, equality"),
+        "{error}"
+    );
 }

@@ -1,6 +1,6 @@
 //! Meshes from lists and files, and what is wrong with them.
 
-use carom_geometry::{GeometryError, MassProperties, Polyhedron, TriangleMesh};
+use carom_geometry::{GeometryError, MassProperties, MeshFile, Polyhedron, TriangleMesh};
 use nalgebra::Vector3;
 
 fn corner() -> (Vec<Vector3<f64>>, Vec<[usize; 3]>) {
@@ -131,6 +131,125 @@ fn unreadable_files_are_refused() {
     assert!(TriangleMesh::from_obj(b"not a mesh").is_err());
     let one_face_less = OBJ.trim_end().rsplit_once('\n').unwrap().0;
     assert!(TriangleMesh::from_obj(one_face_less.as_bytes()).is_err());
+}
+
+/// A file that begins with `solid` is binary if its head says so, and may end with bytes of its own.
+#[test]
+fn a_binary_stl_may_begin_with_solid() {
+    let mut bytes = binary_stl();
+    bytes[..5].copy_from_slice(b"solid");
+    bytes[5..80].fill(b' ');
+    bytes.extend([1; 49]);
+    let file = MeshFile::from_stl(bytes.as_slice()).unwrap();
+    assert_eq!(file, MeshFile::from_stl(ascii_stl().as_bytes()).unwrap());
+}
+
+/// Faces below equal names are one object, materials divide none, a seam has one vertex, and a loose vertex is left out.
+#[test]
+fn objects_of_an_obj_are_parts() {
+    let text = "# v 9 9 9\nmtllib none.mtl\nv 9 9 9\no left\nv 0 0 0 1.0\nv 1 0 0\nv 1 1 0\nv 0 0 0\nvt 0 0\nvn 0 0 1\nusemtl red\n\
+                f 2/1/1 3//1 4/1 # triangle\no right\ng x y\nf -1 -2 \\\n -3\no empty\no left\nusemtl blue\ns off\nl 1 2\nf 5 4 3\n";
+    let file = MeshFile::from_obj(text.as_bytes()).unwrap();
+    let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0]];
+    assert_eq!(file.vertices, corners.map(Vector3::from));
+    assert_eq!(file.objects, [vec![[0, 1, 2], [0, 2, 1]], vec![[0, 2, 1]]]);
+    assert_eq!(file.parts().len(), 2);
+    assert_eq!(file.parts()[1], file.vertices);
+    let points = MeshFile::from_obj(&b"v 0 0 0\r\nv 1 0 0\r\nv -0 0 0\r\n"[..]).unwrap();
+    assert_eq!(
+        points.parts(),
+        [corners[..2]
+            .iter()
+            .copied()
+            .map(Vector3::from)
+            .collect::<Vec<_>>()]
+    );
+}
+
+/// Files that lie about themselves are refused with the place and the reason, whatever they claim.
+#[test]
+fn files_that_lie_are_refused_with_a_reason() {
+    let stated = |n: u32| {
+        let mut bytes = binary_stl();
+        bytes[80..84].copy_from_slice(&n.to_le_bytes());
+        bytes
+    };
+    let mut not_finite = binary_stl();
+    not_finite[96..100].copy_from_slice(&f32::NAN.to_le_bytes());
+    let text = ascii_stl();
+    let long = format!("{}1{}", "v 0 0 0\nf ", " 1".repeat(5_000_002));
+    for (is_stl, bytes, reason) in [
+        (true, stated(5), "ends after 4 of the 5 triangles"),
+        (
+            true,
+            stated(16_000_000),
+            "ends after 4 of the 16000000 triangles",
+        ),
+        (true, stated(3), "states 3 triangles and has more"),
+        (
+            true,
+            binary_stl()[..83].to_vec(),
+            "84 bytes at least, this one 83",
+        ),
+        (true, not_finite, "triangle 0: vertex NaN 2 0 is not finite"),
+        (true, vec![b'x'; 200], "neither binary nor text"),
+        (
+            true,
+            text[..text.len() - 16].into(),
+            "ends before `endsolid`",
+        ),
+        (
+            true,
+            text.replacen("vertex", "vortex", 1).into(),
+            "line 4: `vortex` is unexpected",
+        ),
+        (
+            true,
+            text.replacen("endloop", "vertex 1 2 3\nendloop", 1).into(),
+            "a facet of 4 vertices",
+        ),
+        (
+            true,
+            text.replacen("vertex 0", "vertex 1e999", 1).into(),
+            "line 4: vertex inf 2 0 is not finite",
+        ),
+        (
+            true,
+            text.replacen("vertex 0", "vertex 0x", 1).into(),
+            "line 4: a vertex needs three numbers, `0x` is none",
+        ),
+        (
+            false,
+            b"v 1 2\n".to_vec(),
+            "line 1: a vertex needs three numbers",
+        ),
+        (
+            false,
+            b"v 1 2 3\nf 0 1 1\n".to_vec(),
+            "line 2: `0` is no corner",
+        ),
+        (
+            false,
+            b"v 1 2 3\nf 1 -2 1\n".to_vec(),
+            "`-2` is no corner of a face, there are 1 vertices",
+        ),
+        (
+            false,
+            b"v 1 2 3\nf 1 1 99999999999999999999\n".to_vec(),
+            "is no corner",
+        ),
+        (false, b"f 1 2 3\n".to_vec(), "is no corner"),
+        (false, Vec::new(), "no vertices"),
+        (false, long.into(), "more than 5000000 triangles"),
+    ] {
+        let read = if is_stl {
+            MeshFile::from_stl(bytes.as_slice())
+        } else {
+            MeshFile::from_obj(bytes.as_slice())
+        };
+        let message = read.unwrap_err().to_string();
+        assert!(message.contains(reason), "{reason}: {message}");
+    }
 }
 
 /// An L of two boxes: the plane sees its hull, the mass its mesh.

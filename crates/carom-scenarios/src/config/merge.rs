@@ -45,6 +45,41 @@ impl Value {
         place
     }
 
+    /// Calls `see` with the key and the value of each rotation of a configuration: entries `quaternion`, and entries `position`,
+    /// which are rotations of spherical joints if they have four numbers. `key`: key of this value.
+    pub(super) fn visit(&self, key: &str, see: &mut dyn FnMut(&str, &Self)) {
+        match &self.kind {
+            Kind::Table(table) => {
+                for entry in table {
+                    let inner = match key {
+                        "" => entry.key.clone(),
+                        _ => format!("{key}.{}", entry.key),
+                    };
+                    if matches!(entry.key.as_str(), "quaternion" | "position") {
+                        see(&inner, &entry.value);
+                    } else {
+                        entry.value.visit(&inner, see);
+                    }
+                }
+            }
+            Kind::List(items) => {
+                for (i, item) in items.iter().enumerate() {
+                    if matches!(item.kind, Kind::Table(_)) {
+                        item.visit(&format!("{key}[{i}]"), see);
+                    }
+                }
+            }
+            _ => (),
+        }
+    }
+
+    /// Returns the four numbers of a list; `None` for another value.
+    pub(super) fn quaternion(&self) -> Option<[f64; 4]> {
+        let items = self.items().ok()?;
+        let numbers: Result<Vec<f64>, _> = items.iter().map(Self::number).collect();
+        numbers.ok()?.try_into().ok()
+    }
+
     /// Replaces the values of this configuration table by those of the table `over`, key by key. Tables inside are merged,
     /// too; other keys remain.
     pub(super) fn merge(&mut self, over: Self) {

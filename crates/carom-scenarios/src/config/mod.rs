@@ -7,11 +7,14 @@
 mod assign;
 mod checked;
 mod merge;
+mod paths;
+mod quaternions;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
 
 pub(crate) use checked::{Count, Fraction, NonNegative, Positive, count};
+pub(crate) use quaternions::normalized;
 
 use crate::tree::{Fault, Kind, Value, parse};
 use crate::{Progress, ScenarioError};
@@ -86,7 +89,10 @@ impl<'a> Input<'a> {
     ///
     /// [`ScenarioError::Config`] with key and place.
     pub(crate) fn begin<C: DeserializeOwned>(&self) -> Result<(C, Record), ScenarioError> {
-        let config = C::deserialize(&self.value).map_err(|fault| located(self.overrides, fault))?;
+        let file = self.overrides.file.as_deref();
+        let rooted = file.and_then(|file| paths::rooted(&self.value, file.parent()?));
+        let value = rooted.as_ref().unwrap_or(&self.value);
+        let config = C::deserialize(value).map_err(|fault| located(self.overrides, fault))?;
         let mut record = Record::new("", "");
         record.parameters = self.value.json();
         Ok((config, record))
@@ -102,6 +108,19 @@ impl<'a> Input<'a> {
             _ => serde_json::Map::new(),
         };
         without(&self.value) == without(&self.defaults)
+    }
+
+    /// Returns a warning for each quaternion of the user whose length is not 1 and is normalized.
+    pub(crate) fn quaternion_warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        self.value.visit("", &mut |key, value| {
+            if !is_default(value.place)
+                && let Some(quaternion) = value.quaternion()
+            {
+                warnings.extend(quaternions::warning(key, &quaternion));
+            }
+        });
+        warnings
     }
 
     /// True if the user's file has at least one key.

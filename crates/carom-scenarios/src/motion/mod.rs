@@ -27,10 +27,6 @@ pub(crate) mod world;
 use crate::ScenarioError;
 use carom_impact::Law;
 use carom_lie::So3;
-use nalgebra::Vector3;
-
-/// Largest deviation of the length of a quaternion w, x, y, z from 1: rounding of printed digits.
-const UNIT_LENGTH: f64 = 1e-6;
 
 /// Returns a note for the record if an impact law ignores the restitution coefficients of the contacts, because the law has
 /// its own restitution; otherwise `None`. `key`: configuration key of the law.
@@ -74,14 +70,7 @@ fn count_steps(
     crate::config::count(key, steps, 0, most).map(|()| steps)
 }
 
-/// Converts the unit quaternion w, x, y, z to a rotation. Errors, such as a wrong length, name the configuration key `key`.
-pub(crate) fn unit_quaternion(key: &str, [w, x, y, z]: [f64; 4]) -> Result<So3, ScenarioError> {
-    finite(key, &[w, x, y, z])?;
-    let length = (w * w + x * x + y * y + z * z).sqrt();
-    if (length - 1.0).abs() > UNIT_LENGTH {
-        let message = format!("[{w}, {x}, {y}, {z}] has the length {length}, not 1");
-        return Err(ScenarioError::value(key, message));
-    }
-    So3::from_quaternion(w, &Vector3::new(x, y, z))
-        .ok_or_else(|| ScenarioError::value(key, "no rotation"))
+/// Converts the quaternion w, x, y, z to a rotation. Errors, such as a wrong length, name the configuration key `key`.
+pub(crate) fn unit_quaternion(key: &str, quaternion: [f64; 4]) -> Result<So3, ScenarioError> {
+    crate::config::normalized(quaternion).map_err(|message| ScenarioError::value(key, message))
 }

@@ -29,6 +29,9 @@ const MAX_TERMS: usize = 30;
 /// A slender body has a small $J_1$ and turns much slower than $\Omega$. The majorant $\dot y = y^2$ of the largest component is
 /// then used, which converges for $\lvert t\rvert < 1/\max_k\Omega_k$.
 ///
+/// An inertia that no mass distribution has can have a larger difference of two moments; the times are divided by its ratio to
+/// the third moment.
+///
 /// # Errors
 ///
 /// [`VariationalError::FlightTooLong`] for a flight of more than some $10^5$ rad.
@@ -171,6 +174,7 @@ impl Pieces {
                 whole = slower;
             }
         }
+        whole *= body.ratio();
         if !whole.is_finite() {
             return Err(VariationalError::NonFinite {
                 what: "angular momentum",

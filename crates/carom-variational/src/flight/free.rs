@@ -90,8 +90,15 @@ impl FreeFlight {
 
     /// Returns upper bounds of the angular rates of a body about its principal axes, and of their derivatives, along the flight
     /// from a state for the duration `time` (s). Returns `None` if one of the composed second-order steps could turn the body
-    /// by more than 77°.
+    /// by more than 77°. For an inertia that no mass distribution has, bounds of the norms stand for all axes.
     pub fn axis_rates(&self, body: &RigidBody, from: &State, time: f64) -> Option<AxisRates> {
+        if body.ratio() > 1.0 {
+            let Turning { rate, acceleration } = self.turning_by_norm(body, from, time);
+            return rate.is_finite().then(|| AxisRates {
+                rate: Vector3::repeat(rate),
+                acceleration: Vector3::repeat(acceleration),
+            });
+        }
         axis_rates(body, from, time, self.fractions)
     }
 

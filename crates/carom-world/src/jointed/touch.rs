@@ -435,7 +435,7 @@ fn prepare(multibody: &Multibody, body: usize, shape: &Shape) -> Result<Body, Mo
     let mass = match multibody.rigid(body) {
         None => None,
         Some(rigid) => {
-            let made = MassProperties::new(rigid.mass(), *rigid.inertia());
+            let made = MassProperties::with_any_moments(rigid.mass(), *rigid.inertia());
             Some(made.map_err(|source| MotionError::Shape {
                 body: name.clone(),
                 source,

@@ -1,20 +1,19 @@
 //! Configuration of a bouncing body.
 
 use super::System;
+use super::mesh::MeshConfig;
 use crate::ScenarioError;
 use crate::common::Zeno;
 use crate::config::{Fraction, count};
 use carom_geometry::{
     Cuboid, Cylinder, Ellipsoid, EllipsoidIntersection, GeometryError, HalfSpace, MassProperties,
-    Polyhedron, Rounded, Segment, Shape, TriangleMesh, Triangles, TurnedEllipsoid, Union,
+    Polyhedron, Rounded, Segment, Shape, TriangleMesh, TurnedEllipsoid, Union,
 };
 use carom_lie::So3;
 use carom_motion::flying::{ColliderOptions, CollisionError, ImpactRule};
-use carom_report::input::read_file;
 use carom_variational::{RigidBody, State, TimeGrid, VariationalError};
 use nalgebra::{Matrix3, Unit, UnitVector3, Vector3};
 use serde::Deserialize;
-use std::path::{Path, PathBuf};
 
 type Rows = [[f64; 3]; 3];
 
@@ -114,11 +113,7 @@ pub(crate) enum ShapeConfig {
     Polyhedron {
         vertices: Vec<[f64; 3]>,
     },
-    Mesh {
-        vertices: Option<Vec<[f64; 3]>>,
-        triangles: Option<Vec<[usize; 3]>>,
-        file: Option<PathBuf>,
-    },
+    Mesh(MeshConfig),
     Rounded {
         eps: f64,
         base: Box<ShapeConfig>,
@@ -187,25 +182,7 @@ impl ShapeConfig {
             Self::Polyhedron { vertices } => {
                 Shape::Polyhedron(Polyhedron::new(&points(vertices)).map_err(wrong)?)
             }
-            Self::Mesh {
-                vertices,
-                triangles,
-                file,
-            } => {
-                let mesh = match (vertices, triangles, file) {
-                    (Some(vertices), Some(triangles), None) => {
-                        TriangleMesh::new(points(vertices), triangles.clone()).map_err(wrong)?
-                    }
-                    (None, None, Some(file)) => read_mesh(key, file)?,
-                    _ => {
-                        return Err(ScenarioError::value(
-                            key,
-                            "a mesh needs `vertices` and `triangles`, or a `file`",
-                        ));
-                    }
-                };
-                Shape::Polyhedron(Polyhedron::from_mesh(mesh).map_err(wrong)?)
-            }
+            Self::Mesh(mesh) => mesh.build(key)?,
             Self::Rounded { eps, base } => {
                 let base = base.build(&format!("{key}.base"))?;
                 Shape::Rounded(Box::new(Rounded::new(base, *eps).map_err(wrong)?))
@@ -287,41 +264,6 @@ fn placed_box(
 fn build_all(key: &str, parts: &[ShapeConfig]) -> Result<Vec<Shape>, ScenarioError> {
     let build = |(i, part): (usize, &ShapeConfig)| part.build(&format!("{key}.parts[{i}]"));
     parts.iter().enumerate().map(build).collect()
-}
-
-/// Largest mesh file (bytes): five million triangles of a binary STL.
-const MAX_MESH_BYTES: u64 = 256 << 20;
-
-/// Reads a triangle mesh from an STL or OBJ file. Error messages name the key `key.file`.
-fn read_mesh(key: &str, file: &Path) -> Result<TriangleMesh, ScenarioError> {
-    let mesh = read_triangles(key, file)?.close();
-    mesh.map_err(|error| in_file(key, file, &error.to_string()))
-}
-
-/// Reads the triangles of a mesh file in STL or OBJ format; the mesh may be open. `key`: key of the file in the configuration.
-pub(crate) fn read_triangles(key: &str, file: &Path) -> Result<Triangles, ScenarioError> {
-    let bytes = read_file(file, MAX_MESH_BYTES);
-    let bytes = bytes.map_err(|error| in_file(key, file, &error.to_string()))?;
-    let extension = file
-        .extension()
-        .and_then(|e| e.to_str())
-        .unwrap_or_default();
-    let mesh = match extension.to_ascii_lowercase().as_str() {
-        "stl" => Triangles::from_stl(&bytes),
-        "obj" => Triangles::from_obj(&bytes),
-        _ => {
-            return Err(in_file(key, file, "the file name must end in .stl or .obj"));
-        }
-    };
-    mesh.map_err(|error| in_file(key, file, &error.to_string()))
-}
-
-/// Returns the error about a mesh file that a configuration names at `key`.
-fn in_file(key: &str, file: &Path, message: &str) -> ScenarioError {
-    ScenarioError::value(
-        &format!("{key}.file"),
-        format!("{}: {message}", file.display()),
-    )
 }
 
 impl Config {

@@ -2,13 +2,15 @@
 
 mod config;
 mod long_run;
+mod mesh;
 mod outline;
 mod perturbed;
 mod playback;
 mod report;
 mod snapshots;
 
-pub(crate) use config::{ShapeConfig, read_triangles};
+pub(crate) use config::ShapeConfig;
+pub(crate) use mesh::read_mesh_file;
 pub(crate) use playback::solids;
 
 use crate::common::sensitivity;

@@ -12,20 +12,23 @@ use serde::Deserialize;
 /// Mass properties (`None` for a fixed body) and initial placement of a body.
 pub(super) type Part = (Option<MassProperties>, Placed);
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BodyConfig {
     pub(super) name: String,
-    mass: Option<f64>,
+    pub(super) mass: Option<f64>,
     pub(super) shape: Option<ShapeConfig>,
-    inertia: Option<[[f64; 3]; 3]>,
-    position: Option<[f64; 3]>,
-    quaternion: Option<[f64; 4]>,
-    rotation: Option<[[f64; 3]; 3]>,
-    velocity: Option<[f64; 3]>,
-    angular_velocity: Option<[f64; 3]>,
+    pub(super) inertia: Option<[[f64; 3]; 3]>,
+    pub(super) position: Option<[f64; 3]>,
+    pub(super) quaternion: Option<[f64; 4]>,
+    pub(super) rotation: Option<[[f64; 3]; 3]>,
+    pub(super) velocity: Option<[f64; 3]>,
+    pub(super) angular_velocity: Option<[f64; 3]>,
     #[serde(default)]
-    fixed: bool,
+    pub(super) fixed: bool,
+    /// True for an inertia that is positive definite and that no mass distribution has, from a robot's file.
+    #[serde(skip)]
+    pub(super) is_unphysical: bool,
 }
 
 impl BodyConfig {
@@ -65,10 +68,7 @@ impl BodyConfig {
             }
             (false, Some(mass), Some(rows)) => {
                 let inertia = Matrix3::from_fn(|i, j| rows[i][j]);
-                (
-                    Some(MassProperties::new(mass, inertia).map_err(wrong)?),
-                    shape,
-                )
+                (Some(self.properties(mass, inertia).map_err(wrong)?), shape)
             }
             (false, Some(mass), None) => {
                 let properties = shape.mass_properties(mass).map_err(wrong)?;
@@ -83,6 +83,18 @@ impl BodyConfig {
             Se3::new(self.attitude(key)?, Vector3::from(position)),
         )
         .with_velocity(velocity, angular_velocity))
+    }
+
+    fn properties(
+        &self,
+        mass: f64,
+        inertia: Matrix3<f64>,
+    ) -> Result<MassProperties, GeometryError> {
+        if self.is_unphysical {
+            MassProperties::with_any_moments(mass, inertia)
+        } else {
+            MassProperties::new(mass, inertia)
+        }
     }
 
     /// Returns the initial velocity of the body (m/s) and its angular velocity (rad/s). Rejects velocities of a fixed body.
@@ -163,7 +175,7 @@ impl BodyConfig {
             ));
         };
         let made = match (&self.inertia, shape) {
-            (Some(rows), _) => MassProperties::new(mass, Matrix3::from_fn(|i, j| rows[i][j])),
+            (Some(rows), _) => self.properties(mass, Matrix3::from_fn(|i, j| rows[i][j])),
             (None, Some(shape)) => shape.mass_properties(mass),
             (None, None) => {
                 let message = named("a body without a shape needs its inertia".to_owned());
@@ -201,9 +213,12 @@ impl BodyConfig {
     /// Moves the shape of a fixed body so that its center of mass for uniform density becomes the origin, as for a mobile
     /// body. If the body's inertia is given, the shape is not moved.
     fn centered(&self, shape: Shape) -> Shape {
-        match (self.inertia.is_none(), shape.mass_properties(1.0)) {
-            (true, Ok(properties)) => shape.translated(&-properties.center()),
-            _ => shape,
+        if self.inertia.is_some() {
+            return shape;
+        }
+        match shape.mass_properties(1.0) {
+            Ok(properties) => shape.translated(&-properties.center()),
+            Err(_) => shape,
         }
     }
 

@@ -174,6 +174,9 @@ impl Config {
         pairs.extend(added);
         bodies.extend(self.bodies.take().unwrap_or_default());
         joints.extend(self.joints.take().unwrap_or_default());
+        if self.fill.is_none() && bodies.iter().all(|body| body.fixed) {
+            return Err(urdf.nothing_moves(&imported));
+        }
         self.bodies = Some(bodies);
         self.joints = Some(joints);
         self.pairs = Some(pairs);

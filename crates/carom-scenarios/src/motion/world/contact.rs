@@ -1,6 +1,7 @@
 //! Keys `[contact]` and `[[pairs]]` of a world.
 
 use crate::ScenarioError;
+use carom_world::MotionError;
 use serde::Deserialize;
 
 fn is_true() -> bool {
@@ -48,4 +49,15 @@ pub(super) fn restitution(key: &str, value: f64) -> Result<f64, ScenarioError> {
         key,
         format!("{value} must lie in [0, 1]"),
     ))
+}
+
+/// Returns the kind and the text of an error. For bodies that overlap at the start, the keys that allow this follow, to copy.
+pub(super) fn with_hint(error: &MotionError) -> String {
+    let text = format!("{}: {error}", error.kind());
+    match error {
+        MotionError::InitialPenetration { first, second, .. } => format!(
+            "{text}; if they may, add [[pairs]], between = [{first:?}, {second:?}], collide = false"
+        ),
+        _ => text,
+    }
 }

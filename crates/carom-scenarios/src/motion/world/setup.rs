@@ -105,7 +105,7 @@ impl Setup {
             MotionError::Shape { .. } => "bodies.shape",
             _ => "bodies",
         };
-        ScenarioError::value(key, format!("{}: {error}", error.kind()))
+        ScenarioError::value(key, super::contact::with_hint(error))
     }
 }
 

@@ -12,51 +12,51 @@ use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
 use std::sync::Arc;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in super::super) struct JointConfig {
-    pub(super) name: String,
+    pub(in super::super) name: String,
     #[serde(rename = "type")]
-    pub(super) kind: String,
-    parent: Option<String>,
-    child: String,
+    pub(in super::super) kind: String,
+    pub(in super::super) parent: Option<String>,
+    pub(in super::super) child: String,
     #[serde(default)]
-    parent_frame: FrameConfig,
+    pub(in super::super) parent_frame: FrameConfig,
     #[serde(default)]
-    child_frame: FrameConfig,
-    axis: Option<[f64; 3]>,
-    axis2: Option<[f64; 3]>,
-    axes: Option<[[f64; 3]; 3]>,
-    anchors: Option<Vec<[f64; 3]>>,
-    names: Option<Vec<String>>,
-    length: Option<f64>,
-    position: Option<Numbers>,
-    velocity: Option<Numbers>,
-    limits: Option<LimitsConfig>,
-    stiffness: Option<Numbers>,
-    rest: Option<Numbers>,
-    damping: Option<Numbers>,
-    friction: Option<Numbers>,
-    armature: Option<Numbers>,
-    actuator: Option<ActuatorConfig>,
-    actuators: Option<Vec<ActuatorConfig>>,
+    pub(in super::super) child_frame: FrameConfig,
+    pub(in super::super) axis: Option<[f64; 3]>,
+    pub(in super::super) axis2: Option<[f64; 3]>,
+    pub(in super::super) axes: Option<[[f64; 3]; 3]>,
+    pub(in super::super) anchors: Option<Vec<[f64; 3]>>,
+    pub(in super::super) names: Option<Vec<String>>,
+    pub(in super::super) length: Option<f64>,
+    pub(in super::super) position: Option<Numbers>,
+    pub(in super::super) velocity: Option<Numbers>,
+    pub(in super::super) limits: Option<LimitsConfig>,
+    pub(in super::super) stiffness: Option<Numbers>,
+    pub(in super::super) rest: Option<Numbers>,
+    pub(in super::super) damping: Option<Numbers>,
+    pub(in super::super) friction: Option<Numbers>,
+    pub(in super::super) armature: Option<Numbers>,
+    pub(in super::super) actuator: Option<ActuatorConfig>,
+    pub(in super::super) actuators: Option<Vec<ActuatorConfig>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FrameConfig {
+pub(in super::super) struct FrameConfig {
     #[serde(default)]
-    position: [f64; 3],
-    quaternion: Option<[f64; 4]>,
-    rotation: Option<[[f64; 3]; 3]>,
+    pub(in super::super) position: [f64; 3],
+    pub(in super::super) quaternion: Option<[f64; 4]>,
+    pub(in super::super) rotation: Option<[[f64; 3]; 3]>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct LimitsConfig {
-    lower: Option<Bounds>,
-    upper: Option<Bounds>,
-    restitution: Option<Numbers>,
+pub(in super::super) struct LimitsConfig {
+    pub(in super::super) lower: Option<Bounds>,
+    pub(in super::super) upper: Option<Bounds>,
+    pub(in super::super) restitution: Option<Numbers>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -68,7 +68,7 @@ enum Value {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ActuatorConfig {
+pub(in super::super) struct ActuatorConfig {
     #[serde(rename = "type", default)]
     kind: Option<String>,
     value: Option<Value>,
@@ -423,7 +423,8 @@ impl JointConfig {
             let [w, x, y, z] = list.as_slice() else {
                 return Err(fault("position", format!("{} numbers, not 4", list.len())));
             };
-            ball.position = Some(attitude([*w, *x, *y, *z]).map_err(|m| fault("position", m))?);
+            let turn = crate::config::normalized([*w, *x, *y, *z]);
+            ball.position = Some(turn.map_err(|message| fault("position", message))?);
         }
         if let Some(velocity) = &self.velocity {
             let Numbers::Each(list) = velocity else {
@@ -436,16 +437,6 @@ impl JointConfig {
         }
         Ok(ball)
     }
-}
-
-fn attitude([w, x, y, z]: [f64; 4]) -> Result<So3, String> {
-    let length = (w * w + x * x + y * y + z * z).sqrt();
-    if !((length - 1.0).abs() <= 1e-6) {
-        return Err(format!(
-            "[{w}, {x}, {y}, {z}] has the length {length}, not 1"
-        ));
-    }
-    So3::from_quaternion(w, &Vector3::new(x, y, z)).ok_or_else(|| "no rotation".to_owned())
 }
 
 /// Compiles an expression of the time `t` (s) to a function that returns the force of an actuator. A value of the function is
@@ -478,8 +469,7 @@ impl FrameConfig {
                 let message = "give either a quaternion or a rotation";
                 return Err(ScenarioError::value(&format!("{key}.quaternion"), message));
             }
-            (Some(q), None) => attitude(*q)
-                .map_err(|message| ScenarioError::value(&format!("{key}.quaternion"), message))?,
+            (Some(q), None) => crate::motion::unit_quaternion(&format!("{key}.quaternion"), *q)?,
             (None, Some(rows)) => So3::from_matrix(&Matrix3::from_fn(|i, j| rows[i][j]))
                 .map_err(|error| ScenarioError::value(&format!("{key}.rotation"), error))?,
         };
@@ -491,6 +481,12 @@ impl FrameConfig {
 }
 
 impl ActuatorConfig {
+    /// Sets the largest force (N or N m) of an actuator that has none.
+    pub(in super::super) fn with_limit(mut self, limit: Option<f64>) -> Self {
+        self.limit = self.limit.or(limit);
+        self
+    }
+
     fn build(&self, key: &str, fault: &Fault<'_>) -> Result<Option<Actuator>, ScenarioError> {
         let of = |part: &str, message: String| fault(&format!("{key}.{part}"), message);
         let given = [

@@ -8,7 +8,8 @@ mod robot;
 mod run;
 mod setup;
 
-pub(super) use config::JointConfig;
+pub(super) use config::{ActuatorConfig, FrameConfig, JointConfig, LimitsConfig};
+pub(super) use numbers::{Bounds, Numbers};
 pub use robot::Robot;
 pub(super) use run::run;
 pub(super) use setup::Jointed;

@@ -8,7 +8,7 @@ use std::fmt;
 /// One number for all coordinates, or one number for each.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Numbers {
+pub(in super::super) enum Numbers {
     One(f64),
     Each(Vec<f64>),
 }
@@ -26,7 +26,7 @@ impl Numbers {
 
 /// Bounds of coordinates; an infinite bound means no limit.
 #[derive(Clone, Debug)]
-pub(super) struct Bounds(pub(super) Numbers);
+pub(in super::super) struct Bounds(pub(in super::super) Numbers);
 
 impl Bounds {
     pub(super) fn numbers(&self) -> Numbers {

@@ -22,11 +22,7 @@ impl Robot {
         let jointed = Jointed::new(config, given)?;
         let imported = config.imported.as_ref();
         let mut ignored = imported.map_or_else(Vec::new, |i| i.notes(&jointed.overlapping()));
-        for warning in imported.iter().flat_map(|i| i.warnings()) {
-            if !ignored.iter().any(|note| note == warning) {
-                ignored.push(warning.to_owned());
-            }
-        }
+        ignored.extend(imported.iter().flat_map(|i| i.warnings()).cloned());
         Ok(Self { jointed, ignored })
     }
 

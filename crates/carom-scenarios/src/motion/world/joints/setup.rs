@@ -2,6 +2,7 @@
 
 use super::super::body::BodyConfig;
 use super::super::config::Config;
+use super::super::contact::with_hint;
 use super::super::setup::Setup;
 use super::config::{JointConfig, Things};
 use crate::ScenarioError;
@@ -113,7 +114,7 @@ impl Jointed {
 
 /// Converts a motion error to a scenario error with the configuration key of the joint or body that caused it.
 fn named(error: &MotionError, joints: &[JointConfig], bodies: &[BodyConfig]) -> ScenarioError {
-    let message = format!("{}: {error}", error.kind());
+    let message = with_hint(error);
     let of_joint = |name: &str| joints.iter().position(|joint| joint.name == name);
     let of_body = |name: &str| bodies.iter().position(|body| body.name == name);
     let key = match error {

@@ -1,17 +1,20 @@
 //! Conversion of a robot to bodies, joints and pairs of a world.
 
-use super::read::{Geometry, Joint, Robot};
+use super::inertia::mend;
+use super::meshes::{Hulls, hulls};
+use super::model::{Geometry, Joint, Model};
+use super::start::{clip, limits};
 use super::tree::{Group, Tree};
-use super::{Base, Imported, Note, UrdfConfig};
+use super::{Base, Imported, UrdfConfig, paths};
 use crate::ScenarioError;
-use crate::common::{list, rows};
-use crate::lie_group::bouncing::read_triangles;
-use carom_geometry::Polyhedron;
+use crate::lie_group::bouncing::ShapeConfig;
+use crate::motion::world::body::BodyConfig;
+use crate::motion::world::contact::PairConfig;
+use crate::motion::world::joints::{Bounds, FrameConfig, JointConfig, LimitsConfig, Numbers};
 use carom_lie::{Se3, So3};
 use nalgebra::{Matrix3, Vector3};
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Body of the world made from a group of links.
 struct Body {
@@ -24,37 +27,49 @@ struct Body {
     is_fixed: bool,
 }
 
-/// Converts a robot read from a URDF file to bodies, joints, and pairs of bodies that may collide, as the scenario `world`
-/// needs them. `tree`: links of the robot in groups that move as one body. `within`: true if bodies of one robot can touch
-/// each other.
+/// Converts the model of a robot to bodies, joints, and pairs of bodies that may collide, as the scenario `world` needs them.
+/// `tree`: links of the robot in groups that move as one body. `within`: true if bodies of one robot can touch each other.
 pub(super) fn build(
     config: &UrdfConfig,
-    mut robot: Robot,
+    mut model: Model,
     tree: &Tree,
     within: bool,
 ) -> Result<Imported, ScenarioError> {
-    check_names(config, &robot)?;
-    let ignored = std::mem::take(&mut robot.ignored);
+    check_names(config, &model)?;
+    let mut positions = config.joints.clone();
+    let clipped = clip(config, &mut model, &mut positions)?;
+    let notes = std::mem::take(&mut model.notes);
     let mut builder = Builder {
         config,
-        robot: &robot,
+        model: &model,
         tree,
         place: place(config)?,
+        positions,
         bodies: Vec::new(),
+        faults: Vec::new(),
         imported: Imported {
-            ignored,
+            root: tree.groups.first().map_or_else(Default::default, |group| {
+                (model.links[group.root].name.clone(), group.mass > 0.0)
+            }),
+            notes,
+            clipped,
             ..Imported::default()
         },
     };
+    builder.check_masses()?;
     for group in &tree.groups {
         builder.body(group)?;
     }
+    builder.check_inertias()?;
+    let file = config.file.display().to_string();
+    let notes = &mut builder.imported.notes;
+    notes.settle(&config.allow, "urdf.file", &file)?;
     for group in &tree.groups {
         if let Some(joint) = group.joint {
-            builder.joint(&robot.joints[joint], group)?;
+            builder.joint(&model.joints[joint], group)?;
         }
     }
-    builder.cylinders(within)?;
+    builder.cylinders(within);
     Ok(builder.imported)
 }
 
@@ -69,13 +84,13 @@ fn place(config: &UrdfConfig) -> Result<Se3, ScenarioError> {
 }
 
 /// Checks that every joint name in the configuration is the name of a movable joint of the robot.
-fn check_names(config: &UrdfConfig, robot: &Robot) -> Result<(), ScenarioError> {
+fn check_names(config: &UrdfConfig, model: &Model) -> Result<(), ScenarioError> {
     let positions = config.joints.keys().map(|name| ("joints", name));
     let velocities = config.velocities.keys().map(|name| ("velocities", name));
     let actuators = config.actuators.keys().map(|name| ("actuators", name));
     for (key, name) in positions.chain(velocities).chain(actuators) {
         let moves = |joint: &Joint| joint.name == *name && joint.kind != "fixed";
-        let message = match robot.joints.iter().find(|joint| moves(joint)) {
+        let message = match model.joints.iter().find(|joint| moves(joint)) {
             None => format!("no joint that moves is called `{name}`"),
             Some(joint) if joint.kind == "planar" && key != "actuators" => {
                 format!("the joint `{name}` is planar: one number does not place it")
@@ -89,10 +104,14 @@ fn check_names(config: &UrdfConfig, robot: &Robot) -> Result<(), ScenarioError> 
 
 struct Builder<'a> {
     config: &'a UrdfConfig,
-    robot: &'a Robot,
+    model: &'a Model,
     tree: &'a Tree,
     place: Se3,
+    /// Starts of the joints that do not start at 0 (rad or m).
+    positions: BTreeMap<String, f64>,
     bodies: Vec<Body>,
+    /// Faults of inertias.
+    faults: Vec<String>,
     imported: Imported,
 }
 
@@ -102,46 +121,81 @@ impl Builder<'_> {
         ScenarioError::value("urdf.file", format!("{file}: {message}"))
     }
 
-    fn made<T: DeserializeOwned>(&self, keys: Value) -> Result<T, ScenarioError> {
-        serde_json::from_value(keys).map_err(|error| self.fault(error.to_string()))
+    /// Returns an error that names all links that move and have no mass.
+    fn check_masses(&self) -> Result<(), ScenarioError> {
+        let mut names = Vec::new();
+        for group in &self.tree.groups {
+            let is_ground = group.joint.is_none() && self.is_fixed(group)?;
+            if group.mass <= 0.0 && !is_ground {
+                names.push(format!("`{}`", self.model.links[group.root].name));
+            }
+        }
+        match names.as_slice() {
+            [] => Ok(()),
+            [name] => Err(self.fault(format!("the link {name} moves and has no mass"))),
+            all => Err(self.fault(format!(
+                "links that move and have no mass: {}",
+                all.join(", ")
+            ))),
+        }
+    }
+
+    /// Returns an error that names all bodies whose inertias are at fault.
+    fn check_inertias(&self) -> Result<(), ScenarioError> {
+        if self.faults.is_empty() {
+            return Ok(());
+        }
+        let file = self.config.file.display();
+        let message = format!(
+            "{file}: {}; inertia = \"given\", \"balance\" or \"shape\" mends what it can",
+            self.faults.join("; ")
+        );
+        Err(ScenarioError::value("urdf.inertia", message))
     }
 
     /// Adds the body of a group: links of the robot that are connected by fixed joints and move as one body.
     fn body(&mut self, group: &Group) -> Result<(), ScenarioError> {
-        let name = &self.robot.links[group.root].name;
+        let name = &self.model.links[group.root].name;
         if name == "ground" {
             return Err(
                 self.fault("a link is called `ground`, which is the name of space".to_owned())
             );
         }
         for (link, _) in group.members.iter().skip(1) {
-            let merged = [self.robot.links[*link].name.clone(), name.clone()];
+            let merged = [self.model.links[*link].name.clone(), name.clone()];
             self.imported.merged.push(merged);
         }
         let is_root = group.joint.is_none();
         if is_root && self.is_fixed(group)? {
-            return self.ground(group);
+            self.ground(group);
+            return Ok(());
         }
-        if group.mass <= 0.0 {
-            return Err(self.fault(format!("the link `{name}` moves and has no mass")));
-        }
-        let (shape, has_cylinder) = self.shape(group, &group.center)?;
+        let (shape, has_cylinder) = self.shape(group, &group.center);
         let round = shape.is_some().then_some(has_cylinder);
-        let mut keys = Map::new();
-        keys.insert("name".to_owned(), json!(name));
-        keys.insert("mass".to_owned(), json!(group.mass));
-        keys.insert("inertia".to_owned(), rows(&group.inertia));
-        if let Some(shape) = shape {
-            keys.insert("shape".to_owned(), shape);
-        }
+        let notes = &mut self.imported.notes;
+        let mended = match mend(group, name, shape.as_ref(), self.config.inertia, notes) {
+            Ok(mended) => mended,
+            Err(fault) => {
+                self.faults.push(fault);
+                return Ok(());
+            }
+        };
+        let mut body = BodyConfig {
+            name: name.clone(),
+            mass: Some(group.mass),
+            inertia: Some(rows(&mended.inertia)),
+            is_unphysical: mended.is_unphysical,
+            shape,
+            ..BodyConfig::default()
+        };
         if is_root {
             let spin = Vector3::from(self.config.angular_velocity.unwrap_or_default());
             let arm = self.place.rotation.rotate(&group.center);
             let velocity = Vector3::from(self.config.velocity.unwrap_or_default());
-            keys.insert("position".to_owned(), list(&self.place.act(&group.center)));
-            keys.insert("quaternion".to_owned(), quaternion(&self.place.rotation));
-            keys.insert("velocity".to_owned(), list(&(velocity + spin.cross(&arm))));
-            keys.insert("angular_velocity".to_owned(), list(&spin));
+            body.position = Some(self.place.act(&group.center).into());
+            body.quaternion = Some(quaternion(&self.place.rotation));
+            body.velocity = Some((velocity + spin.cross(&arm)).into());
+            body.angular_velocity = Some(spin.into());
         }
         self.bodies.push(Body {
             name: name.clone(),
@@ -149,7 +203,6 @@ impl Builder<'_> {
             round,
             is_fixed: false,
         });
-        let body = self.made(Value::Object(keys))?;
         self.imported.bodies.push(body);
         Ok(())
     }
@@ -158,11 +211,11 @@ impl Builder<'_> {
     /// the link `world` of many files. `group`: the root link with the links fixed to it, whose mass a floating root needs.
     fn is_fixed(&self, group: &Group) -> Result<bool, ScenarioError> {
         if self.config.base == Some(Base::Floating) && group.mass <= 0.0 {
-            let name = &self.robot.links[group.root].name;
+            let name = &self.model.links[group.root].name;
             let message = format!("the root link `{name}` has no mass, so that it is the ground");
             return Err(ScenarioError::value("urdf.base", message));
         }
-        let own = self.robot.links[group.root].inertial.as_ref();
+        let own = self.model.links[group.root].inertial.as_ref();
         let is_fixed = match self.config.base {
             Some(base) => base == Base::Fixed,
             None => own.is_none_or(|inertial| inertial.mass <= 0.0),
@@ -181,137 +234,115 @@ impl Builder<'_> {
 
     /// Adds the fixed root link, with the links fixed to it, as a fixed body. If the root link has no shape, it becomes
     /// the ground instead.
-    fn ground(&mut self, group: &Group) -> Result<(), ScenarioError> {
-        let (shape, has_cylinder) = self.shape(group, &Vector3::zeros())?;
-        let Some(shape) = shape else {
+    fn ground(&mut self, group: &Group) {
+        let (shape, has_cylinder) = self.shape(group, &Vector3::zeros());
+        if shape.is_none() {
             self.bodies.push(Body {
                 name: "ground".to_owned(),
                 frame: self.place,
                 round: None,
                 is_fixed: true,
             });
-            return Ok(());
-        };
-        let name = &self.robot.links[group.root].name;
-        let body = self.made(json!({
-            "name": name,
-            "fixed": true,
-            "shape": shape,
+            return;
+        }
+        let name = &self.model.links[group.root].name;
+        self.imported.bodies.push(BodyConfig {
+            name: name.clone(),
+            fixed: true,
+            shape,
             // With an inertia the shape keeps its frame.
-            "inertia": rows(&Matrix3::identity()),
-            "position": list(&self.place.translation),
-            "quaternion": quaternion(&self.place.rotation),
-        }))?;
-        self.imported.bodies.push(body);
+            inertia: Some(rows(&Matrix3::identity())),
+            position: Some(self.place.translation.into()),
+            quaternion: Some(quaternion(&self.place.rotation)),
+            ..BodyConfig::default()
+        });
         self.bodies.push(Body {
             name: name.clone(),
             frame: Se3::identity(),
             round: Some(has_cylinder),
             is_fixed: true,
         });
-        Ok(())
     }
 
     /// Returns the shape of a group of links that move as one body, and true if the shape contains a cylinder. `about`: point
     /// in the axes of the group that becomes the origin. The shape is `None` for a group without collision geometry.
-    fn shape(
-        &mut self,
-        group: &Group,
-        about: &Vector3<f64>,
-    ) -> Result<(Option<Value>, bool), ScenarioError> {
+    fn shape(&mut self, group: &Group, about: &Vector3<f64>) -> (Option<ShapeConfig>, bool) {
         let mut parts = Vec::new();
         let mut has_cylinder = false;
-        let robot = self.robot;
+        let model = self.model;
         for (link, pose) in &group.members {
-            let link = &robot.links[*link];
+            let link = &model.links[*link];
+            let (before, mut lost) = (parts.len(), Vec::new());
             for (origin, geometry) in &link.collisions {
                 let at = pose.compose(origin);
                 let at = Se3::new(at.rotation, at.translation - about);
                 has_cylinder |= matches!(geometry, Geometry::Cylinder(..));
-                parts.extend(self.part(&link.name, &at, geometry)?);
+                match self.parts(&link.name, &at, geometry) {
+                    Ok(more) => parts.extend(more),
+                    Err(why) => lost.push(why),
+                }
+            }
+            let keeps_shape = parts.len() > before;
+            for why in lost {
+                let notes = &mut self.imported.notes;
+                if keeps_shape {
+                    notes.tell("mesh", &link.name, &why);
+                } else {
+                    notes.warn("mesh", &link.name, &why);
+                }
             }
         }
         let shape = match parts.len() {
             0 | 1 => parts.pop(),
-            _ => Some(json!({"type": "union", "parts": parts})),
+            _ => Some(ShapeConfig::Union { parts }),
         };
-        Ok((shape, has_cylinder))
+        (shape, has_cylinder)
     }
 
-    fn part(
+    /// Returns the shapes of a collision element, or the reason for which a mesh has none. `link`: name of the link; `at`: pose of
+    /// the element in the body.
+    fn parts(
         &mut self,
         link: &str,
         at: &Se3,
         geometry: &Geometry,
-    ) -> Result<Option<Value>, ScenarioError> {
-        let (center, turn) = (list(&at.translation), quaternion(&at.rotation));
-        let round = |kind: &str, radius: f64, length: f64| json!({"type": kind, "radius": radius, "half_length": 0.5 * length, "center": center, "quaternion": turn});
-        Ok(Some(match geometry {
-            Geometry::Box(size) => {
-                let half = size.map(|x| 0.5 * x);
-                json!({"type": "box", "half_extents": half, "center": center, "quaternion": turn})
+    ) -> Result<Vec<ShapeConfig>, String> {
+        let center = at.translation.into();
+        let turn = Some(quaternion(&at.rotation));
+        Ok(vec![match geometry {
+            Geometry::Box(size) => ShapeConfig::Box {
+                half_extents: size.map(|x| 0.5 * x),
+                center,
+                quaternion: turn,
+            },
+            Geometry::Sphere(radius) => ShapeConfig::Sphere {
+                radius: *radius,
+                center,
+            },
+            Geometry::Cylinder(radius, length) => ShapeConfig::Cylinder {
+                radius: *radius,
+                half_length: 0.5 * length,
+                center,
+                quaternion: turn,
+            },
+            Geometry::Capsule(radius, length) => ShapeConfig::Capsule {
+                radius: *radius,
+                half_length: 0.5 * length,
+                center,
+                quaternion: turn,
+            },
+            Geometry::Mesh(address, scale) => {
+                let folder = self.config.file.parent().unwrap_or(Path::new(""));
+                let path = paths::find(address, folder, &self.config.mesh_dir.0)?;
+                let Hulls { parts, replaces } = hulls(&path, at, scale)?;
+                if let Some(why) = replaces {
+                    let notes = &mut self.imported.notes;
+                    notes.warn("hull", link, &format!("{address} {why}"));
+                }
+                let part = |vertices| ShapeConfig::Polyhedron { vertices };
+                return Ok(parts.into_iter().map(part).collect());
             }
-            Geometry::Sphere(radius) => {
-                json!({"type": "sphere", "radius": radius, "center": center})
-            }
-            Geometry::Cylinder(radius, length) => round("cylinder", *radius, *length),
-            Geometry::Capsule(radius, length) => round("capsule", *radius, *length),
-            Geometry::Mesh(address, scale) => return Ok(self.mesh(link, at, address, scale)),
-        }))
-    }
-
-    /// Returns the configuration of a polyhedron: the convex hull of the vertices of a mesh file, which may be open. Returns
-    /// `None` if the file has no such hull, and notes that for the record. `link`: name of the link; `at`: pose of the mesh;
-    /// `address`: path in the URDF file; `scale`: scale factors along the axes.
-    fn mesh(&mut self, link: &str, at: &Se3, address: &str, scale: &[f64; 3]) -> Option<Value> {
-        match self.hull(link, at, address, scale) {
-            Ok(hull) => {
-                let vertices: Vec<Value> = hull.vertices().iter().map(list).collect();
-                Some(json!({"type": "polyhedron", "vertices": vertices}))
-            }
-            Err(why) => {
-                let note = Note::new("mesh", link, &why);
-                self.imported.ignored.push(note.clone());
-                self.imported.warnings.push(note);
-                None
-            }
-        }
-    }
-
-    /// Returns the convex hull of the vertices of a mesh file, or the reason for which it has no hull. Arguments as for
-    /// [`mesh`](Self::mesh).
-    fn hull(
-        &mut self,
-        link: &str,
-        at: &Se3,
-        address: &str,
-        scale: &[f64; 3],
-    ) -> Result<Polyhedron, String> {
-        let path = found(self.config, address).ok_or_else(|| {
-            format!("{address} is not found; `urdf.mesh_dir` says where meshes are")
-        })?;
-        let mesh = read_triangles("urdf.file", &path).map_err(|error| error.to_string())?;
-        let scaled: Vec<Vector3<f64>> = mesh
-            .vertices
-            .iter()
-            .map(|v| at.act(&v.component_mul(&Vector3::from(*scale))))
-            .collect();
-        let hull =
-            Polyhedron::new(&scaled).map_err(|error| format!("{}: {error}", path.display()))?;
-        match mesh.close().and_then(Polyhedron::from_mesh) {
-            Ok(own) if own.is_convex() => (),
-            Ok(_) => {
-                let why = format!("{address} is not convex: its hull takes its place");
-                self.imported.ignored.push(Note::new("mesh", link, &why));
-            }
-            Err(_) => {
-                let why = format!(
-                    "{address} is not a closed mesh: the hull of its vertices takes its place"
-                );
-                self.imported.warnings.push(Note::new("mesh", link, &why));
-            }
-        }
-        Ok(hull)
+        }])
     }
 
     fn joint(&mut self, joint: &Joint, group: &Group) -> Result<(), ScenarioError> {
@@ -327,12 +358,11 @@ impl Builder<'_> {
                 return Err(self.fault(message));
             }
         };
-        let links = &self.robot.links;
+        let links = &self.model.links;
         let parent_link = links.iter().position(|link| link.name == joint.parent);
         let Some((place, pose)) = parent_link.map(|link| self.tree.places[link]) else {
             return Ok(());
         };
-        let child = links[group.root].name.clone();
         // A planar joint has no axis: its frames are rotated so that their z axis is the normal of the plane.
         let turn = match kind {
             "planar" => onto(&joint.axis),
@@ -341,59 +371,54 @@ impl Builder<'_> {
         let in_group = pose.compose(&joint.origin);
         let parent = &self.bodies[place];
         let at = parent.frame.compose(&in_group);
-        let mut keys = Map::new();
-        let mut set = |key: &str, value: Value| keys.insert(key.to_owned(), value);
-        set("name", json!(joint.name));
-        set("type", json!(kind));
-        set("parent", json!(parent.name));
-        set("child", json!(child));
-        let frame = |at: &Vector3<f64>, turn: &So3| json!({"position": list(at), "quaternion": quaternion(turn)});
-        set(
-            "parent_frame",
-            frame(&at.translation, &at.rotation.compose(&turn)),
-        );
-        set("child_frame", frame(&-group.center, &turn));
+        let frame = |at: &Vector3<f64>, turn: &So3| FrameConfig {
+            position: (*at).into(),
+            quaternion: Some(quaternion(turn)),
+            rotation: None,
+        };
+        let moves = |value: f64| (value != 0.0).then_some(Numbers::One(value));
+        let mut made = JointConfig {
+            name: joint.name.clone(),
+            kind: kind.to_owned(),
+            parent: Some(parent.name.clone()),
+            child: links[group.root].name.clone(),
+            parent_frame: frame(&at.translation, &at.rotation.compose(&turn)),
+            child_frame: frame(&-group.center, &turn),
+            damping: moves(joint.damping),
+            friction: moves(joint.friction),
+            ..JointConfig::default()
+        };
         if kind != "planar" {
-            set("axis", list(&joint.axis));
-            if let Some(position) = self.config.joints.get(&joint.name) {
-                set("position", json!(position));
-            }
-            if let Some(velocity) = self.config.velocities.get(&joint.name) {
-                set("velocity", json!(velocity));
-            }
+            made.axis = Some(joint.axis.into());
+            let start = |of: &BTreeMap<String, f64>| of.get(&joint.name).copied().map(Numbers::One);
+            made.position = start(&self.positions);
+            made.velocity = start(&self.config.velocities);
         }
-        if joint.damping != 0.0 {
-            set("damping", json!(joint.damping));
-        }
-        if joint.friction != 0.0 {
-            set("friction", json!(joint.friction));
-        }
-        match joint.limits {
-            Some([lower, upper]) if lower < upper => {
-                set("limits", json!({"lower": lower, "upper": upper}));
+        match (limits(joint), joint.limits) {
+            (Some([lower, upper]), _) => {
+                made.limits = Some(LimitsConfig {
+                    lower: Some(Bounds(Numbers::One(lower))),
+                    upper: Some(Bounds(Numbers::One(upper))),
+                    restitution: None,
+                });
             }
-            Some([lower, upper]) => {
+            (None, Some([lower, upper])) => {
                 let why = format!("{lower} to {upper} leaves no room");
-                let note = Note::new("limit", &joint.name, &why);
-                self.imported.ignored.push(note);
+                self.imported.notes.tell("limit", &joint.name, &why);
             }
-            None => (),
+            (None, None) => (),
         }
         if let Some(actuator) = self.config.actuators.get(&joint.name) {
-            let mut actuator = actuator.clone();
-            if let Some(effort) = joint.effort.filter(|x| *x > 0.0) {
-                actuator.entry("limit").or_insert(json!(effort));
-            }
-            set("actuator", Value::Object(actuator));
+            let effort = joint.effort.filter(|x| *x > 0.0);
+            made.actuator = Some(actuator.clone().with_limit(effort));
         }
-        let made = self.made(Value::Object(keys))?;
         self.imported.joints.push(made);
         Ok(())
     }
 
     /// Excludes contact between a body with cylinders and the other bodies of the robot, because cylinders can touch only
     /// planes. `within`: true if bodies that joints connect can touch each other; if not, there is nothing to exclude.
-    fn cylinders(&mut self, within: bool) -> Result<(), ScenarioError> {
+    fn cylinders(&mut self, within: bool) {
         let mut pairs = Vec::new();
         for (i, first) in self.bodies.iter().enumerate() {
             for second in &self.bodies[i + 1..] {
@@ -408,11 +433,14 @@ impl Builder<'_> {
         for between in pairs {
             let name = format!("{} - {}", between[0], between[1]);
             let why = "bodies with cylinders touch planes only";
-            self.imported.ignored.push(Note::new("contact", &name, why));
-            let pair = self.made(json!({"between": between, "collide": false}))?;
-            self.imported.pairs.push(pair);
+            self.imported.notes.tell("contact", &name, why);
+            self.imported.pairs.push(PairConfig {
+                between,
+                friction: None,
+                restitution: None,
+                collide: false,
+            });
         }
-        Ok(())
     }
 }
 
@@ -427,27 +455,12 @@ fn onto(axis: &Vector3<f64>) -> So3 {
     }
 }
 
-/// Searches for the file of a mesh in the folder for meshes and in the folder of the robot's file. `address`: path in the URDF
-/// file. `None` if the file does not exist.
-fn found(config: &UrdfConfig, address: &str) -> Option<PathBuf> {
-    let path = address
-        .strip_prefix("package://")
-        .or(address.strip_prefix("file://"))
-        .unwrap_or(address);
-    let beside = config.file.parent().unwrap_or(Path::new(""));
-    let folders = [config.mesh_dir.as_deref(), Some(beside)];
-    // In `package://name/meshes/a.stl`, `name` may be the folder itself.
-    let tails = [Some(path), path.split_once('/').map(|(_, tail)| tail)];
-    let all = folders.into_iter().flatten().flat_map(|folder| {
-        tails
-            .into_iter()
-            .flatten()
-            .map(move |tail| folder.join(tail))
-    });
-    all.into_iter().find(|path| path.is_file())
+fn quaternion(rotation: &So3) -> [f64; 4] {
+    let (w, v) = rotation.quaternion();
+    [w, v.x, v.y, v.z]
 }
 
-fn quaternion(rotation: &So3) -> Value {
-    let (w, v) = rotation.quaternion();
-    json!([w, v.x, v.y, v.z])
+/// Returns the rows of a matrix.
+fn rows(m: &Matrix3<f64>) -> [[f64; 3]; 3] {
+    [0, 1, 2].map(|i| [0, 1, 2].map(|j| m[(i, j)]))
 }

@@ -1,17 +1,26 @@
 //! Key `[urdf]`: a robot from a URDF as bodies and joints of a world.
 
 mod build;
+mod collada;
+mod inertia;
+mod meshes;
+mod model;
+mod notes;
+mod paths;
 mod read;
+mod start;
 mod tree;
 
 use super::body::BodyConfig;
 use super::contact::PairConfig;
-use super::joints::JointConfig;
+use super::joints::{ActuatorConfig, JointConfig};
 use crate::ScenarioError;
 use crate::common::warn;
 use carom_report::input::read_text;
+use notes::Notes;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use start::Clipped;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -24,6 +33,51 @@ const MAX_URDF_BYTES: u64 = 64 << 20;
 enum Base {
     Floating,
     Fixed,
+}
+
+/// Treatment of joints that the configuration does not name and whose limits exclude 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Start {
+    /// They are a fault.
+    #[default]
+    Strict,
+    /// They start at their nearest limits.
+    Clip,
+}
+
+/// Treatment of inertias that no mass distribution has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Inertia {
+    /// They are a fault.
+    #[default]
+    Strict,
+    /// They stay as they are if they are positive definite.
+    Given,
+    /// Their mean moment takes their place, as by `balanceinertia` of MuJoCo.
+    Balance,
+    /// Inertias of the collision shapes, uniform, take their place.
+    Shape,
+}
+
+/// Folders for meshes, one or a list.
+#[derive(Clone, Debug, Default)]
+struct Folders(Vec<PathBuf>);
+
+impl<'de> Deserialize<'de> for Folders {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "expected a folder, or a list of folders")]
+        enum Given {
+            One(PathBuf),
+            Several(Vec<PathBuf>),
+        }
+        Ok(Self(match Given::deserialize(deserializer)? {
+            Given::One(folder) => vec![folder],
+            Given::Several(folders) => folders,
+        }))
+    }
 }
 
 /// Keys of `[urdf]`.
@@ -42,18 +96,16 @@ pub(super) struct UrdfConfig {
     #[serde(default)]
     velocities: BTreeMap<String, f64>,
     #[serde(default)]
-    actuators: BTreeMap<String, serde_json::Map<String, Value>>,
-    mesh_dir: Option<PathBuf>,
-}
-
-/// Note about a part of a model that the world does not support.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Note(String);
-
-impl Note {
-    fn new(what: &str, name: &str, why: &str) -> Self {
-        Self(format!("{what} `{name}`: {why}"))
-    }
+    actuators: BTreeMap<String, ActuatorConfig>,
+    #[serde(default)]
+    mesh_dir: Folders,
+    #[serde(default)]
+    start: Start,
+    #[serde(default)]
+    inertia: Inertia,
+    /// Words of notes whose parts may be lost.
+    #[serde(default)]
+    allow: Vec<String>,
 }
 
 /// Robot as parts of a world.
@@ -62,13 +114,15 @@ pub(super) struct Imported {
     pub(super) bodies: Vec<BodyConfig>,
     pub(super) joints: Vec<JointConfig>,
     pub(super) pairs: Vec<PairConfig>,
+    /// Name of the root link, and true if it has a mass together with the links fixed to it.
+    root: (String, bool),
     /// Number of bodies of the robot, which are the first bodies of the world.
     pub(super) n_bodies: usize,
     /// Names of links that were merged into the body of another link, with the name of that link.
     merged: Vec<[String; 2]>,
-    ignored: Vec<Note>,
-    /// Notes about shapes that were lost, or replaced by another shape.
-    warnings: Vec<Note>,
+    /// Coordinates that start at a limit instead of outside.
+    clipped: Vec<Clipped>,
+    notes: Notes,
 }
 
 impl Imported {
@@ -76,28 +130,38 @@ impl Imported {
     /// overlap at the start and therefore never touch.
     pub(super) fn notes(&self, overlapping: &[[&str; 2]]) -> Vec<String> {
         let overlaps = overlapping.iter().map(|[first, second]| {
-            let why = "they overlap at the start";
-            Note::new("contact", &format!("{first} - {second}"), why)
+            format!("contact `{first} - {second}`: they overlap at the start")
         });
-        let all = self.ignored.iter().cloned().chain(overlaps);
-        all.map(|note| note.0).collect()
+        self.notes
+            .ignored()
+            .iter()
+            .cloned()
+            .chain(overlaps)
+            .collect()
     }
 
-    /// Returns notes about shapes that the import lost or replaced by another shape.
-    pub(super) fn warnings(&self) -> impl Iterator<Item = &str> {
-        self.warnings.iter().map(|note| note.0.as_str())
+    /// Returns notes about parts of the robot that the import replaced.
+    pub(super) fn warnings(&self) -> &[String] {
+        self.notes.warnings()
     }
 
-    /// Adds the keys `merged` (links that became part of another body), `warnings` (shapes that were lost or replaced) and
-    /// `ignored` (parts that the import ignores) to the results of a record. `overlapping`: pairs of bodies that overlap at the
-    /// start and therefore never touch.
+    /// Adds the keys `merged` (links that became part of another body), `clipped` (coordinates that start at a limit), `warnings`
+    /// (parts that were replaced) and `ignored` (parts that the import ignores) to the results of a record. `overlapping`: pairs
+    /// of bodies that overlap at the start and therefore never touch.
     pub(super) fn report(&self, overlapping: &[[&str; 2]], results: &mut BTreeMap<String, Value>) {
         let merged = self
             .merged
             .iter()
             .map(|[link, into]| json!({"link": link, "into": into}));
         results.insert("merged".to_owned(), merged.collect());
-        warn(results, self.warnings().map(str::to_owned));
+        if !self.clipped.is_empty() {
+            let clipped = self
+                .clipped
+                .iter()
+                .map(|c| json!({"joint": c.joint, "from": c.from, "to": c.to}));
+            results.insert("clipped".to_owned(), clipped.collect());
+        }
+        warn(results, self.warnings().iter().cloned());
         let notes = self.notes(overlapping);
         if notes.is_empty() {
             return;
@@ -112,6 +176,21 @@ impl Imported {
 }
 
 impl UrdfConfig {
+    /// Returns the error about a robot that is fixed as a whole, in a world in which nothing else moves.
+    pub(super) fn nothing_moves(&self, imported: &Imported) -> ScenarioError {
+        let (root, has_mass) = &imported.root;
+        let message = if *has_mass {
+            format!(
+                "nothing moves: the root link `{root}` is fixed; base = \"floating\" lets it move"
+            )
+        } else {
+            format!(
+                "nothing moves: the root link `{root}` has no mass, so that it is the ground; give it one, and base = \"floating\""
+            )
+        };
+        ScenarioError::value("urdf.base", message)
+    }
+
     /// Imports a robot from the URDF text `text`, or from the configured file if no text is given, and reads the mesh files
     /// that it names. `within`: true if bodies of one robot can touch each other.
     pub(super) fn import(
@@ -126,8 +205,8 @@ impl UrdfConfig {
             Some(text) => text.to_owned(),
             None => read_text(&self.file, MAX_URDF_BYTES).map_err(|e| place(e.to_string()))?,
         };
-        let robot = read::read(&text).map_err(place)?;
-        let tree = tree::tree(&robot).map_err(place)?;
-        build::build(self, robot, &tree, within)
+        let model = read::read(&text).map_err(place)?;
+        let tree = tree::tree(&model).map_err(place)?;
+        build::build(self, model, &tree, within)
     }
 }

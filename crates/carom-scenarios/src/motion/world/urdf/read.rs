@@ -1,88 +1,37 @@
 //! Parser of a URDF.
 
-use super::Note;
+use super::model::{Geometry, Inertial, Joint, Link, Model};
+use super::notes::Notes;
 use carom_lie::{Se3, So3};
 use nalgebra::{Matrix3, Vector3};
 use roxmltree::{Document, Node};
 
-/// Robot as described in its file.
-pub(super) struct Robot {
-    pub(super) links: Vec<Link>,
-    pub(super) joints: Vec<Joint>,
-    pub(super) ignored: Vec<Note>,
-}
-
-/// Link of a robot.
-pub(super) struct Link {
-    pub(super) name: String,
-    pub(super) inertial: Option<Inertial>,
-    pub(super) collisions: Vec<(Se3, Geometry)>,
-}
-
-/// Mass of a link, the pose of its center of mass and axes in the frame of the link, and the inertia in these axes.
-pub(super) struct Inertial {
-    pub(super) mass: f64,
-    pub(super) origin: Se3,
-    pub(super) inertia: Matrix3<f64>,
-}
-
-/// Shape of a collision element.
-pub(super) enum Geometry {
-    Box([f64; 3]),
-    Sphere(f64),
-    /// Cylinder: radius and length (m).
-    Cylinder(f64, f64),
-    /// Capsule: radius and length of the cylindrical part (m).
-    Capsule(f64, f64),
-    /// Mesh: address of the file, and scale factors.
-    Mesh(String, [f64; 3]),
-}
-
-/// Joint between two links.
-pub(super) struct Joint {
-    pub(super) name: String,
-    pub(super) kind: String,
-    pub(super) parent: String,
-    pub(super) child: String,
-    /// Pose of the child's frame in the parent's frame at coordinate 0.
-    pub(super) origin: Se3,
-    pub(super) axis: Vector3<f64>,
-    pub(super) limits: Option<[f64; 2]>,
-    pub(super) effort: Option<f64>,
-    pub(super) damping: f64,
-    pub(super) friction: f64,
-}
-
 /// Parses the URDF text of a robot to its links and joints. Error messages contain the line number.
-pub(super) fn read(text: &str) -> Result<Robot, String> {
+pub(super) fn read(text: &str) -> Result<Model, String> {
     let document = Document::parse(text).map_err(|error| error.to_string())?;
     let root = document.root_element();
     if !root.has_tag_name("robot") {
         let name = root.tag_name().name();
         return Err(format!("its root element is `{name}`, not `robot`"));
     }
-    let mut robot = Robot {
-        links: Vec::new(),
-        joints: Vec::new(),
-        ignored: Vec::new(),
-    };
+    let mut model = Model::default();
     for node in elements(root) {
         match node.tag_name().name() {
-            "link" => robot.links.push(link(node)?),
+            "link" => model.links.push(link(node)?),
             "joint" => {
-                let joint = joint(node, &mut robot.ignored)?;
-                robot.joints.push(joint);
+                let joint = joint(node, &mut model.notes)?;
+                model.joints.push(joint);
             }
             "material" => (),
             other => {
                 let name = node.attribute("name").or(node.attribute("reference"));
-                robot
-                    .ignored
-                    .push(Note::new(other, name.unwrap_or_default(), "not supported"));
+                model
+                    .notes
+                    .tell(other, name.unwrap_or_default(), "not supported");
             }
         }
     }
-    Ok(robot)
+    Ok(model)
 }
 
 fn elements<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Node<'a, 'a>> {
@@ -240,7 +189,7 @@ fn shape(node: Node<'_, '_>) -> Result<Geometry, String> {
     }
 }
 
-fn joint(node: Node<'_, '_>, ignored: &mut Vec<Note>) -> Result<Joint, String> {
+fn joint(node: Node<'_, '_>, notes: &mut Notes) -> Result<Joint, String> {
     let name = text(node, "name")?.to_owned();
     let end = |which| match child(node, which) {
         Some(end) => text(end, "link").map(str::to_owned),
@@ -253,12 +202,12 @@ fn joint(node: Node<'_, '_>, ignored: &mut Vec<Note>) -> Result<Joint, String> {
         None => [1.0, 0.0, 0.0],
     };
     let (limits, effort) = match child(node, "limit") {
-        Some(limit) => limit_of(limit, &name, &kind, ignored)?,
+        Some(limit) => limit_of(limit, &name, &kind, notes)?,
         None => (None, None),
     };
     for what in ["mimic", "safety_controller", "calibration"] {
         if child(node, what).is_some() {
-            ignored.push(Note::new(what, &name, "not supported"));
+            notes.tell(what, &name, "not supported");
         }
     }
     let of_dynamics = |attribute: &str| match child(node, "dynamics") {
@@ -287,7 +236,7 @@ fn limit_of(
     node: Node<'_, '_>,
     joint: &str,
     kind: &str,
-    ignored: &mut Vec<Note>,
+    notes: &mut Notes,
 ) -> Result<Limit, String> {
     let lower = numbers::<1>(node, "lower")?.map(|[x]| x);
     let upper = numbers::<1>(node, "upper")?.map(|[x]| x);
@@ -303,7 +252,7 @@ fn limit_of(
         limits = Some(bounds);
     } else if kind == "continuous" && (lower.is_some() || upper.is_some()) {
         let why = "continuous joints have no limits";
-        ignored.push(Note::new("limit", joint, why));
+        notes.tell("limit", joint, why);
     }
     let effort = numbers::<1>(node, "effort")?.map(|[x]| x);
     match effort {
@@ -311,11 +260,11 @@ fn limit_of(
             let message = format!("joint `{joint}`: `effort` = {most} is negative");
             return fault(node, &message);
         }
-        Some(0.0) => ignored.push(Note::new("limit effort", joint, "0 limits no actuator")),
+        Some(0.0) => notes.tell("limit effort", joint, "0 limits no actuator"),
         _ => (),
     }
     if node.has_attribute("velocity") {
-        ignored.push(Note::new("limit velocity", joint, "rates have no limit"));
+        notes.tell("limit velocity", joint, "rates have no limit");
     }
     Ok((limits, effort))
 }

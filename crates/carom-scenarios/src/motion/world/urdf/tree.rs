@@ -1,6 +1,6 @@
 //! Grouping of links that are rigidly connected by `fixed` joints, from the root outward.
 
-use super::read::{Link, Robot};
+use super::model::{Link, Model};
 use carom_lie::Se3;
 use nalgebra::{Matrix3, Vector3};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,22 +29,22 @@ pub(super) struct Tree {
 
 /// Sorts the links of a robot into groups that move as one body, because fixed joints connect them. Returns an error if the
 /// joints do not form a tree.
-pub(super) fn tree(robot: &Robot) -> Result<Tree, String> {
+pub(super) fn tree(model: &Model) -> Result<Tree, String> {
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
-    for (i, link) in robot.links.iter().enumerate() {
+    for (i, link) in model.links.iter().enumerate() {
         if known.insert(&link.name, i).is_some() {
             return Err(format!("two links are called `{}`", link.name));
         }
     }
     let mut joints = BTreeSet::new();
-    for joint in &robot.joints {
+    for joint in &model.joints {
         if !joints.insert(&joint.name) {
             return Err(format!("two joints are called `{}`", joint.name));
         }
     }
-    let mut below: Vec<Vec<(usize, usize)>> = vec![Vec::new(); robot.links.len()];
-    let mut carried = vec![false; robot.links.len()];
-    for (j, joint) in robot.joints.iter().enumerate() {
+    let mut below: Vec<Vec<(usize, usize)>> = vec![Vec::new(); model.links.len()];
+    let mut carried = vec![false; model.links.len()];
+    for (j, joint) in model.joints.iter().enumerate() {
         let find = |name: &str| {
             let found = known.get(name).copied();
             found.ok_or_else(|| format!("joint `{}`: no link is called `{name}`", joint.name))
@@ -59,16 +59,16 @@ pub(super) fn tree(robot: &Robot) -> Result<Tree, String> {
         carried[child] = true;
         below[parent].push((j, child));
     }
-    let mut roots = (0..robot.links.len()).filter(|i| !carried[*i]);
+    let mut roots = (0..model.links.len()).filter(|i| !carried[*i]);
     let Some(root) = roots.next() else {
         return Err("it has no root link".to_owned());
     };
     if let Some(other) = roots.next() {
-        let (a, b) = (&robot.links[root].name, &robot.links[other].name);
+        let (a, b) = (&model.links[root].name, &model.links[other].name);
         return Err(format!("it has two root links, `{a}` and `{b}`"));
     }
     let mut groups = vec![Group::new(root, None)];
-    let mut places = vec![(usize::MAX, Se3::identity()); robot.links.len()];
+    let mut places = vec![(usize::MAX, Se3::identity()); model.links.len()];
     places[root] = (0, Se3::identity());
     let mut queue = vec![root];
     let mut next = 0;
@@ -76,7 +76,7 @@ pub(super) fn tree(robot: &Robot) -> Result<Tree, String> {
         next += 1;
         let (group, pose) = places[link];
         for &(j, child) in &below[link] {
-            let joint = &robot.joints[j];
+            let joint = &model.joints[j];
             if joint.kind == "fixed" {
                 let at = pose.compose(&joint.origin);
                 groups[group].members.push((child, at));
@@ -89,11 +89,11 @@ pub(super) fn tree(robot: &Robot) -> Result<Tree, String> {
         }
     }
     if let Some(lost) = places.iter().position(|(group, _)| *group == usize::MAX) {
-        let name = &robot.links[lost].name;
+        let name = &model.links[lost].name;
         return Err(format!("the link `{name}` hangs on a loop of joints"));
     }
     for group in &mut groups {
-        group.weigh(&robot.links);
+        group.weigh(&model.links);
     }
     Ok(Tree { groups, places })
 }
@@ -111,7 +111,7 @@ impl Group {
     }
 
     /// Computes mass (kg), center of mass and inertia of a group of links that move as one body. `links`: all links of the
-    /// robot.
+    /// model.
     fn weigh(&mut self, links: &[Link]) {
         let parts: Vec<_> = self
             .members
