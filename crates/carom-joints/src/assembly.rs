@@ -10,23 +10,17 @@ use carom_numeric::dense::{lu, lu_solve};
 use carom_variational::State;
 use nalgebra::{Matrix3, Vector3, Vector6};
 
-/// Residual, as a fraction of the size of the system, at which a Newton step without improvement has reached rounding.
-const AT_ROUNDING: f64 = 1e-13;
-
-/// Largest residual of assembled joints, as a fraction of the size of the system.
-const ASSEMBLED: f64 = 1e-9;
-
 /// Residuals and differences above this fraction of the size of the system (for rates: of the speeds) are errors of the input.
 pub(crate) const OPEN: f64 = 1e-6;
+
+/// Residuals up to this fraction of the size of the system (for rates: of the speeds) come from rounded numbers and are closed.
+const ROUNDED: f64 = 0.02;
 
 /// Smallest scale of the tolerance of rates (m/s).
 const LEAST_SPEED: f64 = 1e-6;
 
 /// Amount by which a start may lie outside a limit (rad or m).
-const LIMIT_SLACK: f64 = 1e-9;
-
-/// Largest number of Newton steps; two or three are needed from residuals of 1e-6.
-const NEWTON_STEPS: usize = 12;
+pub(crate) const LIMIT_SLACK: f64 = 1e-9;
 
 /// Specified position, attitude and velocity of one body at the start of a motion; input of [`Multibody::assemble`].
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -62,6 +56,8 @@ pub struct Assembly {
     /// Largest residual of a joint condition, as a length (m). The residual of a condition on an angle is a cosine; it is
     /// multiplied by the size of the system.
     pub residual: f64,
+    /// True if the residual exceeds rounding of full numbers: 1e-6 of the size of the system.
+    pub is_rounded: bool,
 }
 
 impl Multibody {
@@ -84,27 +80,78 @@ impl Multibody {
             .map(|c| c.position.unwrap_or(0.0))
             .collect();
         let mut assembly = Assembly::default();
+        let mut q = vec![0.0; near.len()];
+        self.measure(&states, &near, &mut q);
+        self.compare_places(given, &states, &q)?;
         if let Some((joint, relative, residual, is_length)) = self.worst_residual(&states) {
-            if !(relative <= OPEN) {
+            if !(relative <= ROUNDED) {
                 let unit = if is_length { self.size() } else { 1.0 };
-                return Err(self.open(joint, "residual", residual, is_length, OPEN * unit));
+                return Err(self.open(joint, "residual", residual, is_length, ROUNDED * unit));
             }
             assembly.residual = relative * self.size();
+            assembly.is_rounded = relative > OPEN;
         }
         let before: Vec<Vector3<f64>> = states.iter().map(|state| state.position).collect();
-        self.close_positions(&mut states, &near)?;
+        let mut held = Vec::new();
+        if assembly.is_rounded {
+            self.close_within_limits(&mut states, &near, &q, &mut held)?;
+        } else {
+            self.close_positions(&mut states, &near, &held)?;
+        }
         for (state, before) in states.iter().zip(&before) {
             assembly.moved = assembly.moved.max((state.position - before).norm());
         }
-        let mut q = vec![0.0; near.len()];
         self.measure(&states, &near, &mut q);
-        self.compare_positions(&states, &q)?;
-        let rates = self.close_rates(&mut states, &q)?;
+        for held in &held {
+            q[held.coordinate] = held.limit;
+        }
+        let allowed = if assembly.is_rounded { ROUNDED } else { OPEN };
+        self.compare_positions(&states, &q, allowed)?;
+        let rates = self.close_rates(&mut states, &q, allowed)?;
         let rotors = q.iter().zip(&rates).map(|(q, rate)| [*q, *rate]).collect();
         Ok((Posture { states, q, rotors }, assembly))
     }
 
-    fn open(
+    /// Checks the joints whose position is given and whose bodies have given places, too: these must agree but for rounding of
+    /// full numbers. `q`: coordinates, measured from the bodies.
+    fn compare_places(
+        &self,
+        given: &[Placed],
+        states: &[State],
+        q: &[f64],
+    ) -> Result<(), JointError> {
+        let is_given = |body: usize| given[body].configuration.is_some();
+        for (j, joint) in self.joints().iter().enumerate() {
+            let bodies = is_given(joint.child) && joint.parent.is_none_or(is_given);
+            let range = self.coordinates_of(j);
+            let coordinates = joint.coordinates.iter().zip(&q[range]).enumerate();
+            let positions = coordinates.filter_map(|(k, (c, q))| Some((k, c.position?, *q)));
+            if !bodies || positions.clone().next().is_none() {
+                continue;
+            }
+            let apart = "its position and the place of its body differ (leave one out) by";
+            for (k, position, q) in positions {
+                let is_angle = joint.kind.coordinates[k].is_angle;
+                let allowed = OPEN * if is_angle { 1.0 } else { self.size() };
+                let off = (position - q).abs();
+                if !(off <= allowed) {
+                    return Err(self.open(j, apart, off, !is_angle, allowed));
+                }
+            }
+            let frames = joint.frames(states);
+            let conditions = joint.kind.conditions.iter().zip(joint.residuals(&frames));
+            for (condition, residual) in conditions {
+                let is_length = condition.is_length();
+                let allowed = OPEN * if is_length { self.size() } else { 1.0 };
+                if !(residual.abs() <= allowed) {
+                    return Err(self.open(j, apart, residual.abs(), is_length, allowed));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn open(
         &self,
         joint: usize,
         what: &'static str,
@@ -293,56 +340,6 @@ impl Multibody {
         Ok(rigid + Vector6::from(relative))
     }
 
-    /// Moves and rotates the bodies so that all joint conditions are fulfilled, by Newton's method. Each iteration takes the
-    /// smallest displacement in the metric of the kinetic energy. `near`: approximate values of the joint coordinates. Fails if
-    /// the conditions cannot be fulfilled.
-    fn close_positions(&self, states: &mut [State], near: &[f64]) -> Result<(), JointError> {
-        let mut elimination = Elimination::new(self.tree());
-        let mut rows = Vec::new();
-        let compliance = self.conditions_only();
-        let (mut wanted, mut out) = (vec![0.0; self.n_rows()], vec![0.0; self.n_rows()]);
-        let mut last = f64::INFINITY;
-        for _ in 0..NEWTON_STEPS {
-            let Some((_, relative, _, _)) = self.worst_residual(states) else {
-                return Ok(());
-            };
-            // Rounding is reached when a step does not reduce the residual.
-            if relative == 0.0 || (relative <= AT_ROUNDING && relative >= 0.5 * last) {
-                return Ok(());
-            }
-            last = relative;
-            self.rows(states, near, &mut rows);
-            self.factor(&mut elimination, states, &rows, &compliance, 0.0)?;
-            for (j, joint) in self.joints().iter().enumerate() {
-                let frames = joint.frames(states);
-                let (first, _) = self.rows_of(j);
-                for (k, residual) in joint.residuals(&frames).enumerate() {
-                    wanted[first + k] = -residual;
-                }
-            }
-            let mut shift = vec![Vector6::zeros(); states.len()];
-            elimination.solve(&self.scene(), &rows, &wanted, &mut shift, &mut out);
-            for (body, shift) in shift.iter().enumerate() {
-                if self.rigid(body).is_some() {
-                    let state = &mut states[body];
-                    state.position += shift.fixed_rows::<3>(0);
-                    let turn = So3::exp(&shift.fixed_rows::<3>(3).into_owned());
-                    state.rotation = state.rotation.compose(&turn);
-                }
-            }
-        }
-        match self.worst_residual(states) {
-            Some((joint, relative, _, _)) if !(relative <= ASSEMBLED) => {
-                Err(JointError::InconsistentJoints {
-                    joint: self.joints()[joint].name.clone(),
-                    time: 0.0,
-                    residual: relative,
-                })
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Returns compliances of all joint rows with which only the joint conditions are part of the joint equations. A
     /// compliance is the rate that a unit impulse gives to the row. The compliance is 0 for conditions. It is infinite
     /// for the rows of coordinate rates, which leaves these rows out.
@@ -378,8 +375,14 @@ impl Multibody {
     }
 
     /// Checks that the positions specified for joint coordinates agree with the placed bodies, and that all coordinates are
-    /// within their limits. `q`: values of the coordinates, measured from the bodies.
-    fn compare_positions(&self, states: &[State], q: &[f64]) -> Result<(), JointError> {
+    /// within their limits. `q`: values of the coordinates, measured from the bodies; `tolerance`: largest difference, relative to
+    /// the size of the system.
+    fn compare_positions(
+        &self,
+        states: &[State],
+        q: &[f64],
+        tolerance: f64,
+    ) -> Result<(), JointError> {
         for (j, joint) in self.joints().iter().enumerate() {
             for ((k, c), q) in joint
                 .coordinates
@@ -388,7 +391,7 @@ impl Multibody {
                 .zip(&q[self.coordinates_of(j)])
             {
                 let is_angle = joint.kind.coordinates[k].is_angle;
-                let allowed = OPEN * if is_angle { 1.0 } else { self.size() };
+                let allowed = tolerance * if is_angle { 1.0 } else { self.size() };
                 if let Some(position) = c.position
                     && !((position - q).abs() <= allowed)
                 {
@@ -419,19 +422,25 @@ impl Multibody {
                 }
             }
             if joint.kind.is_spherical() {
-                self.compare_ball(j, joint, states)?;
+                self.compare_ball(j, joint, states, tolerance)?;
             }
         }
         Ok(())
     }
 
-    fn compare_ball(&self, j: usize, joint: &Joint, states: &[State]) -> Result<(), JointError> {
+    fn compare_ball(
+        &self,
+        j: usize,
+        joint: &Joint,
+        states: &[State],
+        tolerance: f64,
+    ) -> Result<(), JointError> {
         let frames = joint.frames(states);
         if let Some(position) = &joint.ball.position {
             let off = position.matrix().transpose() * frames.relative();
             let off = So3::nearest(&off).map_or(f64::NAN, |off| off.angle());
-            if !(off <= OPEN) {
-                return Err(self.open(j, "position off by", off, false, OPEN));
+            if !(off <= tolerance) {
+                return Err(self.open(j, "position off by", off, false, tolerance));
             }
         }
         let (angle, _) = joint.ball_angle(&frames);
@@ -448,8 +457,13 @@ impl Multibody {
 
     /// Changes the velocities of the bodies so that they fulfill all joint conditions, by the smallest change in the metric of
     /// the kinetic energy. Returns the rates of the joint coordinates (m/s or rad/s). Fails if the given velocities violate the
-    /// conditions, or the specified rates, by more than a tolerance. `q`: values of the coordinates.
-    fn close_rates(&self, states: &mut [State], q: &[f64]) -> Result<Vec<f64>, JointError> {
+    /// conditions, or the specified rates, by more than `tolerance`, relative to the speeds. `q`: values of the coordinates.
+    fn close_rates(
+        &self,
+        states: &mut [State],
+        q: &[f64],
+        tolerance: f64,
+    ) -> Result<Vec<f64>, JointError> {
         let (mut rows, mut velocities, mut rates) = (Vec::new(), Vec::new(), Vec::new());
         self.rows(states, q, &mut rows);
         self.velocities(states, &mut velocities);
@@ -457,7 +471,7 @@ impl Multibody {
             .iter()
             .map(|v| v.fixed_rows::<3>(0).norm() + v.fixed_rows::<3>(3).norm() * self.size())
             .fold(0.0, f64::max);
-        let allowed = (OPEN * speed).max(LEAST_SPEED);
+        let allowed = (tolerance * speed).max(LEAST_SPEED);
         let mut wanted = vec![0.0; self.n_rows()];
         for (j, joint) in self.joints().iter().enumerate() {
             let (first, _) = self.rows_of(j);

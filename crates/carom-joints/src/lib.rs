@@ -40,6 +40,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod assembly;
+mod closing;
 pub mod coordinates;
 pub mod elimination;
 mod error;

@@ -320,3 +320,241 @@ fn what_cannot_move_is_said() {
         assert_eq!(error.lines().count(), 1);
     }
 }
+
+/// A four-bar in the plane: its crank of 0.4 m at 1 rad, a coupler of 0.9 m, a rocker of 0.7 m, pivots 1 m apart. Angles of its
+/// hinges, relative to each other.
+fn four_bar() -> ([f64; 3], [f64; 3]) {
+    let (a, b, c) = (0.4, 0.9, 0.7);
+    let (x, y) = (a * 1_f64.cos(), a * 1_f64.sin());
+    let (dx, dy) = (1.0 - x, -y);
+    let d = (dx * dx + dy * dy).sqrt();
+    let along = (b * b - c * c + d * d) / (2.0 * d);
+    let across = (b * b - along * along).sqrt();
+    let (cx, cy) = (
+        x + (along * dx - across * dy) / d,
+        y + (along * dy + across * dx) / d,
+    );
+    let coupler = (cy - y).atan2(cx - x);
+    let rocker = (-cy).atan2(1.0 - cx);
+    ([a, b, c], [1.0, coupler - 1.0, rocker - coupler])
+}
+
+/// Configuration of the four-bar with given angles; `more` are keys of the hinges.
+fn linkage(angles: [f64; 3], more: [&str; 3]) -> String {
+    let (lengths, _) = four_bar();
+    let mut text = "duration = 0.0\n".to_owned();
+    for (k, length) in lengths.iter().enumerate() {
+        let parent = match k {
+            0 => "parent_frame = { position = [0, 0, 0] }".to_owned(),
+            _ => format!(
+                "parent = \"b{}\"\nparent_frame = {{ position = [{}, 0, 0] }}",
+                k - 1,
+                0.5 * lengths[k - 1]
+            ),
+        };
+        text += &format!(
+            "[[bodies]]\nname = \"b{k}\"\nmass = 1.0\ninertia = [[0.01, 0, 0], [0, 0.01, 0], [0, 0, 0.01]]\n\
+             [[joints]]\nname = \"j{k}\"\ntype = \"revolute\"\nchild = \"b{k}\"\n{parent}\n\
+             child_frame = {{ position = [{}, 0, 0] }}\nposition = {:?}\n{}\n",
+            -0.5 * length,
+            angles[k],
+            more[k]
+        );
+    }
+    text + "[[joints]]\nname = \"closes\"\ntype = \"revolute\"\nchild = \"b2\"\nparent_frame = { position = [1, 0, 0] }\nchild_frame = { position = [0.35, 0, 0] }\n"
+}
+
+/// Loops from rounded numbers are closed with a warning, and limits are kept; what is open by more is refused.
+#[test]
+fn loops_from_rounded_numbers_are_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |text: &str| run(&write(folder.path(), "world.toml", text));
+    let (_, exact) = four_bar();
+    let (status, record, error) = run(&linkage(exact, [""; 3]));
+    assert_eq!(status, Some(0), "{error}");
+    assert_eq!(record["warnings"], Value::Null);
+    let position =
+        |record: &Value, k: usize| record["final_joints"][k]["position"].as_f64().unwrap();
+    for digits in [4, 3, 2] {
+        let scale = 10_f64.powi(digits);
+        let rounded = exact.map(|x| (x * scale).round() / scale);
+        let (status, record, error) = run(&linkage(rounded, [""; 3]));
+        assert_eq!(status, Some(0), "{error}");
+        assert!(
+            error.contains("the loops of joints were open by"),
+            "{error}"
+        );
+        let moved = record["assembly"]["moved_m"].as_f64().unwrap();
+        assert!(moved > 1e-6 && moved < 1.0 / scale, "{digits}: {moved}");
+        for (k, start) in exact.iter().enumerate() {
+            assert!(
+                (position(&record, k) - start).abs() < 2.0 / scale,
+                "{digits} {k}"
+            );
+        }
+        // A limit at the rounded angle, on the side to which the loop closes.
+        let closed = position(&record, 1);
+        let side = if closed > rounded[1] {
+            "upper"
+        } else {
+            "lower"
+        };
+        let limit = format!("limits = {{ {side} = {:?} }}", rounded[1]);
+        let (status, record, error) = run(&linkage(rounded, ["", &limit, ""]));
+        assert_eq!(status, Some(0), "{error}");
+        assert!((position(&record, 1) - rounded[1]).abs() < 1e-9, "{digits}");
+        assert!(
+            record["max_joint_residual_m"].as_f64().unwrap() < 1e-11,
+            "{record}"
+        );
+    }
+    let (status, _, error) = run(&linkage([1.0, exact[1] + 0.2, exact[2]], [""; 3]));
+    assert_eq!(status, Some(2));
+    assert!(
+        error.contains("not-assembled") && error.contains("`closes`"),
+        "{error}"
+    );
+    // A body and a joint that both give a start.
+    let text = linkage(exact, [""; 3]).replacen(
+        "mass = 1.0",
+        "mass = 1.0\nposition = [0.2, 0.001, 0.0]",
+        1,
+    );
+    let (status, _, error) = run(&text);
+    assert_eq!(status, Some(2));
+    assert!(error.contains("leave one out"), "{error}");
+}
+
+/// A quaternion of three digits is normalized with a warning; the fault for another length prints the unit one.
+#[test]
+fn quaternions_of_few_digits_are_normalized() {
+    let folder = tempfile::tempdir().unwrap();
+    let body = |q: &str| {
+        format!(
+            "duration = 0.0\n[[bodies]]\nname = \"a\"\nmass = 1.0\nposition = [0, 0, 1]\nquaternion = {q}\n\
+             shape = {{ type = \"box\", half_extents = [0.1, 0.2, 0.3] }}\n"
+        )
+    };
+    let run = |q: &str| run(&write(folder.path(), "world.toml", &body(q)));
+    let (status, record, error) = run("[0.707, 0.707, 0, 0]");
+    assert_eq!(status, Some(0), "{error}");
+    assert!(
+        error.contains("quaternion `bodies[0].quaternion`: its length 0.99984"),
+        "{error}"
+    );
+    let turned = record["final"][0]["quaternion"][0].as_f64().unwrap();
+    assert!((turned - 0.5_f64.sqrt()).abs() < 1e-15);
+    let (status, _, error) = run("[0.7071068, 0.7071068, 0, 0]");
+    assert_eq!(status, Some(0));
+    assert!(!error.contains("quaternion"), "{error}");
+    let (status, _, error) = run("[1, 1, 0, 0]");
+    assert_eq!(status, Some(2));
+    assert!(
+        error.contains("normalized it is [0.7071067811865475, 0.7071067811865475, 0.0, 0.0]"),
+        "{error}"
+    );
+}
+
+/// Two bodies that overlap are refused with the keys that allow it, to copy.
+#[test]
+fn an_overlap_says_how_to_allow_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let ball = |name: &str| {
+        format!(
+            "[[bodies]]\nname = \"{name}\"\nmass = 1.0\nposition = [0, 0, 1]\nshape = {{ type = \"sphere\", radius = 0.1 }}\n"
+        )
+    };
+    let text = format!("duration = 0.0\n{}{}", ball("a"), ball("b"));
+    let (status, _, error) = run(&write(folder.path(), "world.toml", &text));
+    assert_eq!(status, Some(2));
+    let hint = "add [[pairs]], between = [\"a\", \"b\"], collide = false";
+    assert!(error.trim_end().ends_with(hint), "{error}");
+    let text = format!("{text}[[pairs]]\nbetween = [\"a\", \"b\"]\ncollide = false\n");
+    assert_eq!(run(&write(folder.path(), "world.toml", &text)).0, Some(0));
+}
+
+/// A U of three boxes: from the objects of a file, from files and from a folder, a ball rests in it; from its hull, on it.
+#[test]
+fn convex_parts_of_meshes_are_a_union() {
+    let folder = tempfile::tempdir().unwrap();
+    let boxed = |name: &str, first: usize, [x0, x1, z0, z1]: [f64; 4]| {
+        let mut text = format!("o {name}\n");
+        for (x, y, z) in [
+            (x0, -0.2, z0),
+            (x1, -0.2, z0),
+            (x1, 0.2, z0),
+            (x0, 0.2, z0),
+            (x0, -0.2, z1),
+            (x1, -0.2, z1),
+            (x1, 0.2, z1),
+            (x0, 0.2, z1),
+        ] {
+            text += &format!("v {x} {y} {z}\n");
+        }
+        for face in [
+            [4, 3, 2, 1],
+            [5, 6, 7, 8],
+            [1, 2, 6, 5],
+            [2, 3, 7, 6],
+            [3, 4, 8, 7],
+            [4, 1, 5, 8],
+        ] {
+            let [a, b, c, d] = face.map(|i| i + first);
+            text += &format!("f {a} {b} {c} {d}\n");
+        }
+        text
+    };
+    let parts = [
+        [-0.3, 0.3, 0.0, 0.06],
+        [-0.3, -0.2, 0.06, 0.3],
+        [0.2, 0.3, 0.06, 0.3],
+    ];
+    let mut whole = String::new();
+    for (k, part) in parts.iter().enumerate() {
+        whole += &boxed(&format!("p{k}"), 8 * k, *part);
+        write(
+            folder.path(),
+            &format!("parts/p{k}.obj"),
+            &boxed("p", 0, *part),
+        );
+    }
+    write(folder.path(), "u.obj", &whole);
+    for (keys, height) in [
+        ("file = \"u.obj\", parts = true", 0.16),
+        ("folder = \"parts\"", 0.16),
+        (
+            "files = [\"parts/p0.obj\", \"parts/p1.obj\", \"parts/p2.obj\"]",
+            0.16,
+        ),
+        ("file = \"u.obj\", hull = true", 0.4),
+    ] {
+        let text = format!(
+            "duration = 1.5\ncontact = {{ friction = 0.3, restitution = 0.0 }}\n\
+             [[bodies]]\nname = \"ball\"\nmass = 1.0\nposition = [0, 0, 0.6]\nshape = {{ type = \"sphere\", radius = 0.1 }}\n\
+             [[bodies]]\nname = \"u\"\nfixed = true\nposition = [0, 0, 0]\ninertia = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]\n\
+             shape = {{ type = \"mesh\", {keys} }}\n"
+        );
+        let (status, record, error) = run(&write(folder.path(), "world.toml", &text));
+        assert_eq!(status, Some(0), "{error}");
+        assert!(
+            (record["final"][0]["position"][2].as_f64().unwrap() - height).abs() < 1e-9,
+            "{keys}"
+        );
+    }
+    for (keys, words) in [
+        ("file = \"gone.obj\"", "gone.obj"),
+        ("file = \"parts\"", "must end in .stl or .obj"),
+        ("folder = \"u.obj\"", "u.obj"),
+        ("folder = \".\", hull = true", "either `hull = true`"),
+        ("hull = true", "a mesh needs"),
+        ("file = \"u.obj\", more = 1", "more"),
+    ] {
+        let text = format!(
+            "duration = 0.0\n[[bodies]]\nname = \"u\"\nmass = 1.0\nposition = [0, 0, 0]\nshape = {{ type = \"mesh\", {keys} }}\n"
+        );
+        let (status, _, error) = run(&write(folder.path(), "world.toml", &text));
+        assert_eq!(status, Some(2), "{keys}");
+        assert!(error.contains(words), "{words}: {error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+}

@@ -443,7 +443,13 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
         record.results.insert(key.to_owned(), value);
     }
     let comparison = log.comparison.warning().map(str::to_owned);
-    let warnings = [comparison, log.landings.warning()];
+    let closed = assembly.is_rounded.then(|| {
+        format!(
+            "the loops of joints were open by {:.1e} m and are closed: bodies moved by up to {:.1e} m",
+            assembly.residual, assembly.moved
+        )
+    });
+    let warnings = [comparison, log.landings.warning(), closed];
     warn(&mut record.results, warnings.into_iter().flatten());
     let impacts = Quantity::new("impacts", end.n_impacts as f64, "");
     record.quantities.push(impacts);
