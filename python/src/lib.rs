@@ -36,6 +36,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(record::run_controlled, module)?)?;
     module.add_function(wrap_pyfunction!(record::scenarios, module)?)?;
     module.add_function(wrap_pyfunction!(record::show, module)?)?;
+    module.add_function(wrap_pyfunction!(record::sort_left_out, module)?)?;
     module.add_function(wrap_pyfunction!(record::world, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::prepare, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::run_shard, module)?)?;

@@ -4,7 +4,9 @@ use crate::error::{invalid, raised};
 use crate::json::{from_python, to_python};
 use crate::pool::{interruptible, unwind_if};
 use carom::report::export::{self, Format};
-use carom::scenarios::{self as named, Overrides, Progress, SCENARIOS, Scenario, ScenarioError};
+use carom::scenarios::{
+    self as named, LeftOut, Overrides, Progress, SCENARIOS, Scenario, ScenarioError,
+};
 use carom_cli::Meter;
 use carom_wire::WireError;
 use numpy::PyArray1;
@@ -125,6 +127,21 @@ pub(crate) fn world(
     };
     let found = found.map_err(|error| raised(py, &fault_of("world", &error)))?;
     Ok(found.map(|c| (c.bodies, c.joints, c.planes, c.duration, c.laws)))
+}
+
+/// Sorts the parts of a model that an importer leaves out: true for each that another part replaces. Parts that would be lost and
+/// that `allow` does not name are an error.
+#[pyfunction]
+pub(crate) fn sort_left_out(
+    py: Python<'_>,
+    parts: Vec<LeftOut>,
+    allow: Vec<String>,
+) -> PyResult<Vec<bool>> {
+    let sorted = carom::scenarios::sort_left_out(&parts, &allow);
+    sorted.map_err(|message| {
+        let fault = WireError::new("invalid-input", format!("model: {message}"));
+        raised(py, &fault)
+    })
 }
 
 /// Runs a scenario with a configuration as text or a dictionary, values by dotted key, and a seed.

@@ -15,6 +15,8 @@ mujoco = pytest.importorskip("mujoco")
 engine = pytest.importorskip("carom.mujoco")
 
 ROBOTS = Path(__file__).resolve().parents[2] / "data" / "robots"
+#: Parts of models that act and that a world has none of.
+ALLOW = ["tendon", "equality"]
 FILES = ["dog.xml", "dog.urdf", "arm.urdf", "hand.xml"]
 
 if not ROBOTS.is_dir():
@@ -120,7 +122,7 @@ def test_poses_jacobians_and_energies_are_those_that_mujoco_gave(name: str) -> N
         # Unit velocities give the columns of the Jacobians, and these with the bodies' inertias the mass matrix.
         units = [at_rest(model, data, unit) for unit in np.eye(model.nv)]
         data.qvel[:] = velocity
-        config = engine.world(model, data).config
+        config = engine.world(model, data, allow=ALLOW).config
         mass = np.diag(np.asarray(model.dof_armature, dtype=float))
         jacobians = {}
         for body in config["bodies"]:
@@ -164,7 +166,7 @@ def test_stacks_of_joints_become_one_joint(xml: str, kinds: list[str]) -> None:
     mujoco.mj_integratePos(model, data.qpos, 0.5 * rng.normal(size=model.nv), 1.0)
     velocity = rng.normal(size=model.nv)
     data.qvel[:] = velocity
-    world = engine.world(model, data)
+    world = engine.world(model, data, allow=ALLOW)
     assert [joint["type"] for joint in world.config["joints"]] == kinds
     assert not any(what == "split" for what, _, _ in world.ignored)
     moving, still = at_rest(model, data, velocity), at_rest(model, data, np.zeros(model.nv))
@@ -193,7 +195,7 @@ def test_energies_of_models_that_people_have_are_those_of_mujoco(package: str) -
         rng = np.random.default_rng(1)
         mujoco.mj_integratePos(model, data.qpos, 0.4 * rng.normal(size=model.nv), 1.0)
         velocity = rng.normal(size=model.nv)
-        world = engine.world(model, data)
+        world = engine.world(model, data, allow=ALLOW)
         assert not any(what == "split" for what, _, _ in world.ignored), path
         moving, still = at_rest(model, data, velocity), at_rest(model, data, np.zeros(model.nv))
         mujoco.mj_forward(model, data)
@@ -228,7 +230,7 @@ def test_flights_are_those_of_mujoco(source: str) -> None:
     found = []
     for step in (1e-3, 5e-4):
         keys = {"duration": duration, "time_step": step, "flight": "lgvi", "output": {"sample_step": duration}}
-        motion = engine.world(model, start, **keys).run()
+        motion = engine.world(model, start, allow=ALLOW, **keys).run()
         assert motion.status == "completed"
         found.append({name: q[-1] for name, q in motion.joint_position.items()})
     model.opt.timestep, model.opt.integrator = 1e-5, mujoco.mjtIntegrator.mjINT_RK4
@@ -243,7 +245,7 @@ def test_flights_are_those_of_mujoco(source: str) -> None:
 def test_what_is_left_out_has_a_name() -> None:
     model = mujoco.MjModel.from_xml_path(str(ROBOTS / "hand.xml"))
     data = mujoco.MjData(model)
-    world = engine.world(model, data)
+    world = engine.world(model, data, allow=ALLOW)
     named = {(what, name) for what, name, _ in world.ignored}
     assert {("tendon", "coupling"), ("equality", "middle-gear"), ("condim", "palm")} <= named
     by_name = {joint["name"]: joint for joint in world.config["joints"]}
@@ -255,6 +257,48 @@ def test_what_is_left_out_has_a_name() -> None:
     assert by_name["lift"]["actuators"] == [{"type": "constant", "value": 0.0}]
     drive = by_name["index-mcp"]["actuators"][0]
     assert (drive["type"], drive["proportional"], drive["derivative"]) == ("pd", 0.4, 0.01)
+
+
+def test_what_would_be_lost_is_refused_unless_it_is_allowed() -> None:
+    model = mujoco.MjModel.from_xml_path(str(ROBOTS / "hand.xml"))
+    data = mujoco.MjData(model)
+    with pytest.raises(carom.CaromError, match="would be lost: equality `middle-gear`: .*allow = "):
+        engine.world(model, data)
+    with pytest.raises(carom.CaromError, match="unknown `tendons`; known: mesh, tendon, equality"):
+        engine.world(model, data, allow=["tendons"])
+    with pytest.warns(UserWarning, match="left out: .*1 x equality.*1 x tendon") as told:
+        engine.world(model, data, allow=ALLOW)
+    assert len(told) == 1
+
+
+def test_a_tendon_that_only_measures_is_told() -> None:
+    xml = """
+    <mujoco><worldbody><body name="a"><joint name="hip" axis="0 1 0"/><geom type="sphere" size="0.1" pos="0 0 -1"/></body></worldbody>
+      <tendon><fixed name="angle"{0}><joint joint="hip" coef="2"/></fixed></tendon></mujoco>
+    """
+    for more, acts in (("", False), (' stiffness="3"', True), (' limited="true" range="0 1"', True)):
+        model = mujoco.MjModel.from_xml_string(xml.format(more))
+        data = mujoco.MjData(model)
+        if acts:
+            with pytest.raises(carom.CaromError, match="tendon `angle`"):
+                engine.world(model, data)
+        else:
+            assert ("tendon", "angle", "not supported") in engine.world(model, data).ignored
+
+
+def test_joints_start_at_their_limits_where_they_are_clipped() -> None:
+    xml = """
+    <mujoco><compiler autolimits="true"/><worldbody><body name="a"><joint name="knee" axis="0 1 0" range="-160 -2"/>
+      <geom type="box" size="0.1 0.2 0.3"/></body></worldbody></mujoco>
+    """
+    model = mujoco.MjModel.from_xml_string(xml)
+    data = mujoco.MjData(model)
+    with pytest.warns(UserWarning, match="start replaced: `knee`"):
+        world = engine.world(model, data, start="clip", duration=0.01)
+    assert world.clipped == [{"joint": "knee", "from": 0.0, "to": pytest.approx(np.deg2rad(-2.0))}]
+    assert world.run().joint_position["knee"][0] == pytest.approx(np.deg2rad(-2.0))
+    with pytest.raises(carom.CaromError, match='start: "clap"|must be "strict"'):
+        engine.world(model, data, start="clap")
 
 
 def test_bodies_that_are_posed_from_outside_never_move() -> None:
@@ -302,6 +346,7 @@ def test_a_state_outside_the_ranges_of_joints_is_refused_with_the_state_to_set()
         world.run()
     message = str(fault.value)
     assert "joint `knee`: position 0 must be at most the upper limit -0.0349" in message
+    assert 'start="clip"' in message
     assert message.endswith("; set data.qpos of `knee`, `ankle` within jnt_range before the import")
     assert "\n" not in message
     data.qpos[:] = 0.0, -1.0, 0.8

@@ -110,3 +110,22 @@ def test_a_robot_from_its_urdf_moves_as_by_hand(tmp_path: Path) -> None:
     motion, by_hand = world.run(), carom.World(ROD).run()
     assert np.abs(motion.joint_position["hinge"] - by_hand.joint_position["hinge"]).max() <= 1e-12
     assert motion.record["merged"] == []
+
+
+def test_a_urdf_tells_once_what_was_left_out_or_replaced(tmp_path: Path) -> None:
+    limit = '<limit lower="0.1" upper="1" velocity="3"/>'
+    text = URDF.replace("continuous", "revolute").replace("</joint>", limit + "</joint>")
+    mesh = '<collision><geometry><mesh filename="gone.stl"/></geometry></collision>'
+    text = text.replace("</inertial></link>", f"</inertial>{mesh}</link>")
+    path = tmp_path / "robot.urdf"
+    path.write_text(text)
+    with pytest.raises(carom.CaromError, match="outside the limits: `hinge` at 0"):
+        carom.World.from_urdf(path, allow=["mesh"], duration=0.01).run()
+    with pytest.raises(carom.CaromError, match="would be lost: mesh `rod`: gone.stl"):
+        carom.World.from_urdf(path, start="clip", duration=0.01).run()
+    world = carom.World.from_urdf(path, start="clip", allow=["mesh"], duration=0.01)
+    with pytest.warns(UserWarning, match="left out: 1 x limit velocity, 1 x mesh; 1 x start replaced: `hinge`") as told:
+        motion = world.run()
+        world.run()
+    assert len(told) == 1
+    assert motion.record["clipped"] == [{"joint": "hinge", "from": 0.0, "to": 0.1}]

@@ -46,7 +46,7 @@ pub use cite::citations;
 pub use config::{Overrides, scenario_of};
 pub use error::ScenarioError;
 pub use list::{SCENARIOS, scenario};
-pub use motion::world::{Contents, Robot, World, run_controlled};
+pub use motion::world::{Contents, LeftOut, Robot, World, run_controlled, sort_left_out};
 pub use progress::{Advance, Progress};
 pub use propagative::tail_runner;
 pub use scenario::Scenario;

@@ -94,14 +94,19 @@ class Shapes:
         )
 
     def _parts(self, geoms: list[int], pose: Pose) -> list[tuple[int, dict[str, Any]]]:
-        parts = []
+        parts, gone = [], []
         for g in geoms:
             shape = self._shape(g, pose)
             if isinstance(shape, str):
-                name = name_of(self.model, mj.mjtObj.mjOBJ_GEOM, g, "geom")
-                self.of.ignored.append(("geom", name, shape))
+                gone.append((name_of(self.model, mj.mjtObj.mjOBJ_GEOM, g, "geom"), g, shape))
             else:
                 parts.append((g, shape))
+        for name, g, why in gone:
+            is_mesh = int(self.model.geom_type[g]) == int(GEOM.mjGEOM_MESH)
+            if parts:
+                self.of.ignored.append(("geom", name, why))
+            else:
+                self.of.lose("mesh" if is_mesh else "geom", name, f"{why}, and its body has no other shape")
         return parts
 
     def _shape(self, g: int, pose: Pose) -> dict[str, Any] | str:

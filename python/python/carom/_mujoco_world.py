@@ -7,6 +7,7 @@ from typing import Any
 import mujoco as mj
 import numpy as np
 
+from . import _native
 from ._arrays import Floats
 from ._errors import CaromError
 from ._mujoco_joints import (
@@ -30,11 +31,20 @@ LIMIT_SLACK = 1e-9
 #: A thing that was left out: what it is, its name, and why.
 Ignored = list[tuple[str, str, str]]
 
+#: Acting parts of tendons, with the flags that switch them off; other tendons only measure.
+ACTING = {
+    "tendon_limited": ("LIMIT", "CONSTRAINT"),
+    "tendon_frictionloss": ("FRICTIONLOSS", "CONSTRAINT"),
+    "tendon_stiffness": (),
+    "tendon_damping": (),
+    "tendon_armature": (),
+}
+
 
 class Importer:
     """Reads a model and collects the keys of a world."""
 
-    def __init__(self, model: Any, data: Any) -> None:
+    def __init__(self, model: Any, data: Any, start: str = "strict") -> None:
         self.model = model
         # A state of its own: positions of frames must belong to `qpos`.
         self.data = mj.MjData(model)
@@ -44,11 +54,17 @@ class Importer:
         if hasattr(data, "eq_active"):
             self.data.eq_active[:] = data.eq_active
         mj.mj_normalizeQuat(model, self.data.qpos)
+        #: Joints that start at a limit instead of outside.
+        self.clipped: list[dict[str, Any]] = []
+        self.ignored: Ignored = []
+        #: Parts of the list above without which the model moves otherwise.
+        self.lost: Ignored = []
+        if start == "clip":
+            self._clip()
         mj.mj_forward(model, self.data)
         #: Body that each is welded to; 0 for those that never move, to which those that are posed from outside belong.
         self.weld = np.array(model.body_weldid)
         self.weld[np.asarray(model.body_mocapid)[self.weld] >= 0] = 0
-        self.ignored: Ignored = []
         self.bodies: list[dict[str, Any]] = []
         self.joints: list[dict[str, Any]] = []
         #: Body of the world, by MuJoCo's bodies; those that never move have none.
@@ -93,19 +109,45 @@ class Importer:
     def members(self, body: int) -> list[int]:
         return [int(b) for b in np.flatnonzero(self.weld == body)]
 
+    def settle(self, allow: list[str]) -> list[str]:
+        """Refuses the parts that would be lost unless ``allow`` names them, and returns notes about those that were replaced."""
+        parts = [(*part, part in self.lost) for part in self.ignored]
+        replaced = _native.sort_left_out(parts, allow)
+        notes = [f"{what} `{name}`: {why}" for (what, name, why, _), is_replaced in zip(parts, replaced) if is_replaced]
+        self.ignored = [part for part, is_replaced in zip(self.ignored, replaced) if not is_replaced]
+        return notes
+
+    def lose(self, what: str, name: str, why: str) -> None:
+        """Notes a part without which the model moves otherwise."""
+        self.ignored.append((what, name, why))
+        self.lost.append((what, name, why))
+
     def outside(self) -> list[str]:
         """Names of the hinges and slides, in backquotes, whose coordinates are outside their ranges."""
-        model, names = self.model, []
+        return [f"`{name}`" for name, _, _, _ in self._outside()]
+
+    def _outside(self) -> list[tuple[str, int, float, float]]:
+        """Hinges and slides outside their ranges: name, address, coordinate, and the nearest limit."""
+        model, found = self.model, []
         if is_off(model, "LIMIT") or is_off(model, "CONSTRAINT"):
             return []
         for j in range(int(model.njnt)):
             if not model.jnt_limited[j] or int(model.jnt_type[j]) not in (HINGE, SLIDE):
                 continue
-            q = self.data.qpos[int(model.jnt_qposadr[j])]
-            lower, upper = model.jnt_range[j]
+            at = int(model.jnt_qposadr[j])
+            q = float(self.data.qpos[at])
+            lower, upper = (float(bound) for bound in model.jnt_range[j])
             if q < lower - LIMIT_SLACK or q > upper + LIMIT_SLACK:
-                names.append(f"`{name_of(model, mj.mjtObj.mjOBJ_JOINT, j, 'joint')}`")
-        return names
+                name = name_of(model, mj.mjtObj.mjOBJ_JOINT, j, "joint")
+                found.append((name, at, q, min(max(q, lower), upper)))
+        return found
+
+    def _clip(self) -> None:
+        """Moves the hinges and slides outside their ranges to their nearest limits."""
+        for name, at, q, limit in self._outside():
+            self.data.qpos[at] = limit
+            self.clipped.append({"joint": name, "from": q, "to": limit})
+            self.ignored.append(("start", name, f"{q:g} is outside its range: it starts at {limit:g}"))
 
     def _inertia(self, body: int) -> tuple[float, Pose, Floats]:
         """Mass, center and axes, and inertia of a body with all that is welded to it."""
@@ -285,7 +327,7 @@ class Importer:
             kind = mj.mjtEq(int(model.eq_type[e]))
             connects = kind in (mj.mjtEq.mjEQ_CONNECT, mj.mjtEq.mjEQ_WELD)
             if not connects or int(model.eq_objtype[e]) != int(mj.mjtObj.mjOBJ_BODY):
-                self.ignored.append(("equality", name, f"{kind.name[5:].lower()}: not supported"))
+                self.lose("equality", name, f"{kind.name[5:].lower()}: not supported")
                 continue
             self._loop(e, name, kind == mj.mjtEq.mjEQ_WELD)
 
@@ -322,12 +364,29 @@ class Importer:
             }
         )
 
+    def _acts(self, tendon: int) -> bool:
+        """True if a tendon has a limit, stiffness, damping, friction or inertia, or an actuator pulls it."""
+        model = self.model
+        for what, flags in ACTING.items():
+            values = getattr(model, what, None)
+            if values is not None and np.any(values[tendon]) and not any(is_off(model, flag) for flag in flags):
+                return True
+        return not is_off(model, "ACTUATION") and any(
+            int(model.actuator_trntype[a]) == int(mj.mjtTrn.mjTRN_TENDON)
+            and int(model.actuator_trnid[a][0]) == tendon
+            and (np.any(model.actuator_gainprm[a]) or np.any(model.actuator_biasprm[a]))
+            for a in range(int(model.nu))
+        )
+
     def _left_out(self) -> None:
         """Names what a world has none of."""
         model, ignored = self.model, self.ignored
         for t in range(int(model.ntendon)):
             name = name_of(model, mj.mjtObj.mjOBJ_TENDON, t, "tendon")
-            ignored.append(("tendon", name, "not supported"))
+            if self._acts(t):
+                self.lose("tendon", name, "not supported, and it acts")
+            else:
+                ignored.append(("tendon", name, "not supported"))
         for b in range(1, int(model.nbody)):
             name = name_of(model, mj.mjtObj.mjOBJ_BODY, b, "body")
             if model.body_gravcomp[b]:

@@ -8,7 +8,7 @@ import pathlib
 import tempfile
 import warnings
 import webbrowser
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -329,6 +329,8 @@ class World:
         As given.
     ignored : list of tuple
         What an importer left out: what it is, its name, and why.
+    clipped : list of dict
+        Joints that an importer starts at a limit: ``joint``, ``from``, ``to``.
 
     Examples
     --------
@@ -353,6 +355,9 @@ class World:
     def __init__(self, config: str | Mapping[str, Any]) -> None:
         self.config = config if isinstance(config, str) else _plain(config, "config")
         self.ignored: list[tuple[str, str, str]] = []
+        self.clipped: list[dict[str, Any]] = []
+        #: True once a warning has told what the import of a URDF left out.
+        self._has_told = False
         #: Remedy of an importer for a start outside the limits of joints.
         self._remedy = ""
 
@@ -387,20 +392,35 @@ class World:
         return world
 
     @classmethod
-    def from_urdf(cls, path: str | os.PathLike[str], **keys: Any) -> World:
+    def from_urdf(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        start: str | None = None,
+        inertia: str | None = None,
+        allow: Sequence[str] | None = None,
+        **keys: Any,
+    ) -> World:
         """A world with the robot of a URDF.
 
         Parameters
         ----------
         path : str or path
-            The file; meshes are looked for beside it.
+            The file; meshes are looked for beside it and above it.
+        start : {"strict", "clip"}, optional
+            Joints whose limits exclude 0 and that ``joints`` does not name are refused, or start at their nearest limits.
+        inertia : {"strict", "given", "balance", "shape"}, optional
+            Inertias that no body has are refused, kept, balanced, or taken from the shapes.
+        allow : sequence of str, optional
+            Words of ``ignored`` whose parts may be lost, such as ``"mesh"``.
         **keys
             Keys of the world. ``urdf`` takes those of ``[urdf]``: ``base``, ``position``, ``joints``, ``actuators``.
 
         Returns
         -------
         World
-            Read when it runs; the record of its motion has ``ignored`` and ``merged``.
+            Read when it runs; the record of its motion has ``ignored``, ``clipped`` and ``merged``, and the first run warns
+            once of what was left out or replaced.
 
         Examples
         --------
@@ -408,7 +428,9 @@ class World:
         >>> carom.World.from_urdf("robot.urdf", urdf={"base": "fixed"}, duration=1.0).config["urdf"]
         {'file': 'robot.urdf', 'base': 'fixed'}
         """
-        urdf = {"file": os.fspath(path), **_plain(keys.pop("urdf", {}), "urdf")}
+        own = {"start": start, "inertia": inertia, "allow": [allow] if isinstance(allow, str) else allow}
+        given = {key: value if isinstance(value, str) else list(value) for key, value in own.items() if value is not None}
+        urdf = {"file": os.fspath(path), **given, **_plain(keys.pop("urdf", {}), "urdf")}
         return cls({**keys, "urdf": urdf})
 
     def run(
@@ -469,10 +491,21 @@ class World:
             if self._remedy and ".position`: invalid-value" in error.message:
                 raise CaromError(error.kind, f"{error.message}; {self._remedy}") from error
             raise
+        self._tell(motion.record)
         if observe is not None:
             for kind, event in motion.events():
                 observe(kind, event)
         return motion
+
+    def _tell(self, record: Record) -> None:
+        """Warns once of what the import of a URDF left out or replaced."""
+        parameters = record.get("parameters")
+        if self._has_told or not isinstance(parameters, Mapping) or "urdf" not in parameters:
+            return
+        self._has_told = True
+        told = in_brief(list(record.get("ignored") or []), list(record.get("warnings") or []))
+        if told:
+            warnings.warn(f"{parameters['urdf'].get('file', 'urdf')}: {told}", stacklevel=3)
 
     def _given(self) -> str | Mapping[str, Any]:
         config = self.config
@@ -487,6 +520,25 @@ class World:
         *numbers, duration, laws = found
         told = [f"{n} {word}" for n, word in zip(numbers, ("bodies", "joints", "planes"))]
         return f"World({', '.join(told)}, duration={duration:g} s, laws: {laws})"
+
+
+def in_brief(ignored: Sequence[str], warned: Sequence[str]) -> str:
+    """Numbers of the notes of each kind that were left out, and kinds with their names that were replaced."""
+    counts: dict[str, int] = {}
+    for note in ignored:
+        kind = note.split(" `")[0].split(":")[0]
+        counts[kind] = counts.get(kind, 0) + 1
+    parts = []
+    if counts:
+        parts.append("left out: " + ", ".join(f"{n} x {kind}" for kind, n in counts.items()))
+    named: dict[str, list[str]] = {}
+    for note in warned:
+        kind, _, rest = note.partition(" `")
+        named.setdefault(kind if rest else note, []).append(rest.split("`: ")[0])
+    for kind, names in named.items():
+        shown = ", ".join(f"`{name}`" for name in names if name)
+        parts.append(f"{len(names)} x {kind} replaced: {shown}" if shown else kind)
+    return "; ".join(parts)
 
 
 def _controlled(

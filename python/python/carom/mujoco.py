@@ -11,6 +11,7 @@ in all of them. Judging the velocity after against the velocity before would bla
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import mujoco as mj
@@ -26,7 +27,7 @@ from ._linearize import Linearization, check, linearized
 from ._mujoco_world import Importer
 from ._quadruped import STANCE, quadruped_xml
 from ._results import Judgement
-from ._runs import World
+from ._runs import World, in_brief
 
 __all__ = ["Linearization", "Recorder", "Step", "impact", "linearize", "quadruped", "world"]
 
@@ -63,7 +64,15 @@ def quadruped(**options: Any) -> tuple[Any, Any]:
     return model, data
 
 
-def world(model: Any, data: Any, *, restitution: float = 0.0, **world_keys: Any) -> World:
+def world(
+    model: Any,
+    data: Any,
+    *,
+    restitution: float = 0.0,
+    start: str = "strict",
+    allow: Sequence[str] = (),
+    **world_keys: Any,
+) -> World:
     """The world of a model and a state: its bodies, joints, limits, springs, actuators, shapes and contacts.
 
     A body is MuJoCo's with all that is welded to it, about its center of mass in the axes of ``ximat``. Coordinates keep
@@ -80,18 +89,24 @@ def world(model: Any, data: Any, *, restitution: float = 0.0, **world_keys: Any)
         State at the start: ``qpos``, ``qvel``, ``ctrl``.
     restitution : float
         Of all contacts, in [0, 1]; limits have 0.
+    start : {"strict", "clip"}, optional
+        Hinges and slides outside their ranges are refused when the world runs, or start at their nearest limits.
+    allow : sequence of str, optional
+        Words of ``ignored`` that may be lost: ``"tendon"`` and ``"equality"`` for those that act, ``"mesh"`` and ``"geom"``
+        for the last shape of a body.
     **world_keys
         Other keys of the world, such as ``duration`` or ``law``, which replace those of the model.
 
     Returns
     -------
     World
-        Its ``ignored`` has a tuple (what, name, why) for everything of the model that the world has none of.
+        Its ``ignored`` has a tuple (what, name, why) for everything of the model that the world has none of, ``clipped`` the
+        joints that start at a limit. One warning tells what was left out or replaced.
 
     Raises
     ------
     CaromError
-        If ``model`` and ``data`` are not MuJoCo's, or nothing moves. A state outside the ranges of joints is refused when the
+        If ``model`` and ``data`` are not MuJoCo's, nothing moves, or a part would be lost that ``allow`` does not name. A state outside the ranges of joints is refused when the
         world runs.
 
     Examples
@@ -103,13 +118,20 @@ def world(model: Any, data: Any, *, restitution: float = 0.0, **world_keys: Any)
     (13, 12)
     """
     _check_state(model, data)
-    importer = Importer(model, data)
+    if start not in ("strict", "clip"):
+        raise CaromError("invalid-option", f'start: {start!r} must be "strict" or "clip"')
+    importer = Importer(model, data, start)
     config = importer.read(restitution, world_keys)
+    replaced = importer.settle([allow] if isinstance(allow, str) else list(allow))
     made = World(config)
-    made.ignored = importer.ignored
+    made.ignored, made.clipped = importer.ignored, importer.clipped
     outside = importer.outside()
     if outside:
-        made._remedy = f"set data.qpos of {', '.join(outside)} within jnt_range before the import"
+        names = ", ".join(outside)
+        made._remedy = f'start="clip" starts them at their limits; set data.qpos of {names} within jnt_range before the import'
+    told = in_brief([f"{what} `{name}`: {why}" for what, name, why in made.ignored], replaced)
+    if told:
+        warnings.warn(f"model: {told}", stacklevel=2)
     return made
 
 

@@ -478,7 +478,7 @@ fn an_open_mesh_is_replaced_by_its_hull_and_a_lost_one_refused() {
     let (status, _, error) = run(&["tray.stl"], "urdf.allow=[\"meshes\"]");
     assert_eq!(status, Some(2));
     assert!(
-        error.contains("unknown `meshes`; known: mesh, tendon, equality"),
+        error.contains("unknown `meshes`; known: mesh, tendon, equality, geom"),
         "{error}"
     );
 }

@@ -19,6 +19,7 @@ mod urdf;
 
 pub use contents::Contents;
 pub use joints::Robot;
+pub use urdf::{LeftOut, sort_left_out};
 
 use crate::config::Input;
 use crate::{Overrides, ScenarioError};

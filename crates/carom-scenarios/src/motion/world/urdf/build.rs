@@ -3,6 +3,7 @@
 use super::inertia::mend;
 use super::meshes::{Hulls, hulls};
 use super::model::{Geometry, Joint, Model};
+use super::notes::check_words;
 use super::start::{clip, limits};
 use super::tree::{Group, Tree};
 use super::{Base, Imported, UrdfConfig, paths};
@@ -35,6 +36,7 @@ pub(super) fn build(
     tree: &Tree,
     within: bool,
 ) -> Result<Imported, ScenarioError> {
+    check_words(&config.allow).map_err(|m| ScenarioError::value("urdf.allow", m))?;
     check_names(config, &model)?;
     let mut positions = config.joints.clone();
     let clipped = clip(config, &mut model, &mut positions)?;
@@ -61,9 +63,8 @@ pub(super) fn build(
         builder.body(group)?;
     }
     builder.check_inertias()?;
-    let file = config.file.display().to_string();
-    let notes = &mut builder.imported.notes;
-    notes.settle(&config.allow, "urdf.file", &file)?;
+    let settled = builder.imported.notes.settle(&config.allow, "[urdf] allow");
+    settled.map_err(|message| builder.fault(message))?;
     for group in &tree.groups {
         if let Some(joint) = group.joint {
             builder.joint(&model.joints[joint], group)?;

@@ -18,6 +18,7 @@ use crate::ScenarioError;
 use crate::common::warn;
 use carom_report::input::read_text;
 use notes::Notes;
+pub use notes::{LeftOut, sort_left_out};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use start::Clipped;

@@ -1,7 +1,5 @@
 //! Notes about parts of a model that the world cannot carry over as they are, for URDF and MJCF.
 
-use crate::ScenarioError;
-
 /// Treatment of a part of a model that the world cannot carry over as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
@@ -15,13 +13,15 @@ pub(super) enum Fate {
 
 /// Words of notes whose parts are replaced or lost. All other words are told, such as `limit velocity`, `transmission`, or the
 /// name of an unknown element.
-const TABLE: [(&str, Fate); 7] = [
+const TABLE: [(&str, Fate); 8] = [
     // A link that loses its last collision shape falls through the floor.
     ("mesh", Fate::Lost),
     // A tendon with a limit, stiffness, damping, friction or gain; other tendons only measure.
     ("tendon", Fate::Lost),
     // Couplings that are not linear.
     ("equality", Fate::Lost),
+    // Geoms of MuJoCo that are no meshes, such as height fields.
+    ("geom", Fate::Lost),
     ("hull", Fate::Replaced),
     ("start", Fate::Replaced),
     ("inertia", Fate::Replaced),
@@ -35,6 +35,37 @@ fn fate(what: &str, acts: bool) -> Fate {
         Fate::Lost if !acts => Fate::Told,
         fate => fate,
     }
+}
+
+/// Checks that every word of `allow` is the word of parts that can be lost.
+pub(super) fn check_words(allow: &[String]) -> Result<(), String> {
+    let lost = TABLE.iter().filter(|(_, fate)| *fate == Fate::Lost);
+    let words: Vec<&str> = lost.map(|(word, _)| *word).collect();
+    match allow.iter().find(|word| !words.contains(&word.as_str())) {
+        None => Ok(()),
+        Some(unknown) => Err(format!("unknown `{unknown}`; known: {}", words.join(", "))),
+    }
+}
+
+/// Part of a model that an importer cannot carry over as it is: word, name, reason, and true if the model moves otherwise without
+/// it.
+pub type LeftOut = (String, String, String, bool);
+
+/// Sorts the parts that an importer outside this crate leaves out: returns true for each that another part replaces, and false for
+/// each that is told.
+///
+/// # Errors
+///
+/// A message about an unknown word of `allow`, or one that names all parts that would be lost and that `allow` does not name.
+pub fn sort_left_out(parts: &[LeftOut], allow: &[String]) -> Result<Vec<bool>, String> {
+    check_words(allow).map_err(|message| format!("allow: {message}"))?;
+    let mut notes = Notes::default();
+    for (what, name, why, acts) in parts {
+        notes.add(what, name, why, *acts);
+    }
+    notes.settle(allow, "allow")?;
+    let is_replaced = |(what, _, _, acts): &LeftOut| fate(what, *acts) == Fate::Replaced;
+    Ok(parts.iter().map(is_replaced).collect())
 }
 
 /// Notes about the parts of a model, each "what `name`: why".
@@ -69,23 +100,8 @@ impl Notes {
     }
 
     /// Moves the lost parts that `allow` names to the ignored ones. The other lost parts are an error that names all of them.
-    /// `key`: key of the model; `place`: its file.
-    pub(super) fn settle(
-        &mut self,
-        allow: &[String],
-        key: &str,
-        place: &str,
-    ) -> Result<(), ScenarioError> {
-        let words: Vec<&str> = TABLE
-            .iter()
-            .filter(|(_, fate)| *fate == Fate::Lost)
-            .map(|(word, _)| *word)
-            .collect();
-        if let Some(unknown) = allow.iter().find(|word| !words.contains(&word.as_str())) {
-            let known = words.join(", ");
-            let message = format!("unknown `{unknown}`; known: {known}");
-            return Err(ScenarioError::value("urdf.allow", message));
-        }
+    /// `spelled`: spelling of the key `allow` for the user.
+    pub(super) fn settle(&mut self, allow: &[String], spelled: &str) -> Result<(), String> {
         let all = std::mem::take(&mut self.lost);
         let (allowed, lost): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|(word, _)| allow.contains(word));
@@ -99,9 +115,9 @@ impl Notes {
         missing.dedup();
         let notes: Vec<String> = lost.into_iter().map(|(_, note)| note).collect();
         let (notes, missing) = (notes.join("; "), missing.join(", "));
-        let message =
-            format!("{place}: would be lost: {notes}; [urdf] allow = [{missing}] leaves them out");
-        Err(ScenarioError::value(key, message))
+        Err(format!(
+            "would be lost: {notes}; {spelled} = [{missing}] leaves them out"
+        ))
     }
 
     pub(super) fn ignored(&self) -> &[String] {
