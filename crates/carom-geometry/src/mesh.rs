@@ -5,7 +5,6 @@ use crate::MeshFile;
 use crate::{GeometryError, hull};
 use carom_numeric::decisions::Sum;
 use nalgebra::Vector3;
-use std::collections::BTreeMap;
 
 /// Closed triangle mesh that bounds a solid body; its triangles are oriented outward.
 ///
@@ -188,14 +187,16 @@ impl TriangleMesh {
 /// Checks that a list of triangles (vertex indices) is a closed surface: every directed edge occurs once, and its
 /// reverse once. Returns an error otherwise.
 fn check_closed(triangles: &[[usize; 3]]) -> Result<(), GeometryError> {
-    let mut uses: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-    for &[a, b, c] in triangles {
-        for edge in [(a, b), (b, c), (c, a)] {
-            *uses.entry(edge).or_default() += 1;
-        }
-    }
-    for (&(from, to), &forward) in &uses {
-        let backward = uses.get(&(to, from)).copied().unwrap_or_default();
+    let sides = |[a, b, c]: &[usize; 3]| [(*a, *b), (*b, *c), (*c, *a)];
+    let mut edges: Vec<(usize, usize)> = triangles.iter().flat_map(sides).collect();
+    edges.sort_unstable();
+    let uses = |edge: (usize, usize)| {
+        let start = edges.partition_point(|other| *other < edge);
+        let same = edges[start..].iter().take_while(|other| **other == edge);
+        same.count()
+    };
+    for &(from, to) in &edges {
+        let (forward, backward) = (uses((from, to)), uses((to, from)));
         if forward != 1 || backward != 1 || from == to {
             return Err(GeometryError::OpenMesh {
                 from,
