@@ -84,22 +84,43 @@ impl MeshFile {
             return vec![self.vertices.clone()];
         }
         let part = |triangles: &Vec<[usize; 3]>| {
-            let mut used: Vec<usize> = triangles.iter().flatten().copied().collect();
-            used.sort_unstable();
-            used.dedup();
-            used.into_iter().map(|i| self.vertices[i]).collect()
+            let used = used(triangles).into_iter();
+            used.map(|i| self.vertices[i]).collect()
         };
         self.objects.iter().map(part).collect()
     }
 
-    /// Converts the triangles of all objects to one closed mesh.
+    /// Converts the triangles of all objects to one closed mesh. Objects that touch share no vertices in it.
     ///
     /// # Errors
     ///
     /// The errors of [`TriangleMesh::new`].
     pub fn close(self) -> Result<TriangleMesh, GeometryError> {
-        TriangleMesh::new(self.vertices, self.objects.concat())
+        let Self {
+            vertices,
+            mut objects,
+        } = self;
+        if objects.len() < 2 {
+            return TriangleMesh::new(vertices, objects.pop().unwrap_or_default());
+        }
+        let mut own = Vec::new();
+        for triangles in &mut objects {
+            let (used, first) = (used(triangles), own.len());
+            own.extend(used.iter().map(|&i| vertices[i]));
+            for corner in triangles.iter_mut().flatten() {
+                *corner = first + used.binary_search(corner).unwrap_or_default();
+            }
+        }
+        TriangleMesh::new(own, objects.concat())
     }
+}
+
+/// Returns the vertices that triangles use, in ascending order.
+fn used(triangles: &[[usize; 3]]) -> Vec<usize> {
+    let mut used: Vec<usize> = triangles.iter().flatten().copied().collect();
+    used.sort_unstable();
+    used.dedup();
+    used
 }
 
 /// Vertices and triangles as the file has them.

@@ -541,6 +541,26 @@ fn convex_parts_of_meshes_are_a_union() {
             "{keys}"
         );
     }
+    // As it is, the file is no convex body, which a ball could touch; a link of a robot takes its parts.
+    let text = "duration = 0.0\n[[bodies]]\nname = \"ball\"\nmass = 1.0\nposition = [0, 0, 0.6]\nshape = { type = \"sphere\", radius = 0.1 }\n\
+        [[bodies]]\nname = \"u\"\nfixed = true\nposition = [0, 0, 0]\nshape = { type = \"mesh\", file = \"u.obj\" }\n";
+    let (status, _, error) = run(&write(folder.path(), "world.toml", text));
+    assert_eq!(status, Some(2));
+    assert!(
+        error.contains("hull = true") && error.contains("parts = true"),
+        "{error}"
+    );
+    let robot = format!(
+        "<robot name=\"r\">{}</robot>",
+        link("b", [0.01, 0.02, 0.025], "<mesh filename=\"u.obj\"/>")
+    );
+    write(folder.path(), "robot.urdf", &robot);
+    let keys = format!(
+        "{FLOOR}[urdf]\nfile = \"robot.urdf\"\nbase = \"floating\"\nposition = [0.0, 0.0, 0.1]\n"
+    );
+    let (status, record, error) = run(&write(folder.path(), "world.toml", &keys));
+    assert_eq!((status, error.as_str()), (Some(0), ""));
+    assert!(height(&record).abs() < 1e-9);
     for (keys, words) in [
         ("file = \"gone.obj\"", "gone.obj"),
         ("file = \"parts\"", "must end in .stl or .obj"),

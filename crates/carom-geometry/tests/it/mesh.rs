@@ -166,6 +166,16 @@ fn objects_of_an_obj_are_parts() {
     );
 }
 
+/// Two corners of cubes that touch in a face are closed objects of one mesh.
+#[test]
+fn objects_that_touch_are_closed_each() {
+    let corner = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 3 2 1\nf 4 1 2\nf 4 3 1\nf 4 2 3\n";
+    let mirrored = "o b\nv 0 0 0\nv -1 0 0\nv 0 1 0\nv 0 0 1\nf 5 6 7\nf 6 5 8\nf 5 7 8\nf 7 6 8\n";
+    let mesh = TriangleMesh::from_obj(format!("o a\n{corner}{mirrored}").as_bytes()).unwrap();
+    assert_eq!(mesh.vertices().len(), 8);
+    assert!((mesh.volume() - 1.0 / 3.0).abs() < 1e-15);
+}
+
 /// Files that lie about themselves are refused with the place and the reason, whatever they claim.
 #[test]
 fn files_that_lie_are_refused_with_a_reason() {
