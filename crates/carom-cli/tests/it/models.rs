@@ -541,7 +541,7 @@ fn convex_parts_of_meshes_are_a_union() {
             "{keys}"
         );
     }
-    // As it is, the file is no convex body, which a ball could touch; a link of a robot takes its parts.
+    // Without a key the file is no convex body, which a ball could touch; a link of a robot takes its parts.
     let text = "duration = 0.0\n[[bodies]]\nname = \"ball\"\nmass = 1.0\nposition = [0, 0, 0.6]\nshape = { type = \"sphere\", radius = 0.1 }\n\
         [[bodies]]\nname = \"u\"\nfixed = true\nposition = [0, 0, 0]\nshape = { type = \"mesh\", file = \"u.obj\" }\n";
     let (status, _, error) = run(&write(folder.path(), "world.toml", text));
