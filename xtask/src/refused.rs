@@ -50,7 +50,7 @@ mod tests {
     fn each_mark_needs_its_error() {
         let all = faults("").unwrap();
         assert_eq!(all.len(), PROGRAM.matches(MARK).count());
-        assert!(all.len() > 20, "{all:?}");
+        assert!(all.len() >= 20, "{all:?}");
         let stray = r#"{"message":{"level":"error","code":{"code":"E0425"},"spans":[{"is_primary":true,"line_start":1}]}}"#;
         let more = faults(stray).unwrap();
         assert_eq!(more.len(), all.len() + 1);

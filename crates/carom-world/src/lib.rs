@@ -25,7 +25,7 @@
 //! use carom_world::hybrid::{Ending, Limits};
 //! use carom_world::nalgebra::Vector3;
 //! use carom_world::{
-//!     BodySpec, FlightRule, Laws, OnZeno, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
+//!     BodySpec, FlightRule, Laws, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
 //! };
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -48,7 +48,7 @@ pub enum OnZeno {
 /// # use carom_lie::{Se3, So3};
 /// # use carom_motion::hybrid::Limits;
 /// # use carom_world::{
-/// #     BodySpec, FlightRule, Laws, OnZeno, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
+/// #     BodySpec, FlightRule, Laws, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
 /// # };
 /// # use nalgebra::Vector3;
 /// # let shape = Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros())?);
@@ -65,7 +65,8 @@ pub enum OnZeno {
 ///
 /// use carom_impact::Plastic;
 /// let spec = spec(vec![ball("left", 0.0, 2.0)?, ball("right", 1.0, 0.0)?], vec![], 0.0);
-/// let laws = laws.with_single(SingleLaw::Any(&Plastic::default()));
+/// let plastic = Plastic::default();
+/// let laws = laws.with_single(SingleLaw::Any(&plastic));
 /// let end = World::new(&spec)?.run(&laws, &Limits::duration(1.0), &[], &mut |_| ());
 /// // Two equal balls go on together at half the speed.
 /// for state in &end.states {
@@ -146,7 +147,7 @@ impl std::fmt::Debug for Laws<'_> {
 /// # use carom_lie::{Se3, So3};
 /// # use carom_motion::hybrid::Limits;
 /// # use carom_world::{
-/// #     BodySpec, FlightRule, Laws, OnZeno, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
+/// #     BodySpec, FlightRule, Laws, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
 /// # };
 /// # use nalgebra::Vector3;
 /// # let shape = Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros())?);
@@ -234,7 +235,7 @@ impl WorldSpec {
 /// # use carom_lie::{Se3, So3};
 /// # use carom_motion::hybrid::Limits;
 /// # use carom_world::{
-/// #     BodySpec, FlightRule, Laws, OnZeno, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
+/// #     BodySpec, FlightRule, Laws, PlaneSpec, SingleLaw, Surface, World, WorldSpec,
 /// # };
 /// # use nalgebra::Vector3;
 /// # let shape = Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros())?);

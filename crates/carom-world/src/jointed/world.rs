@@ -67,7 +67,7 @@ impl JointedSpec {
 /// # use nalgebra::{Matrix3, Vector3};
 /// use carom_motion::hybrid::Limits;
 /// use carom_world::jointed::{JointedSpec, JointedWorld, TouchSpec};
-/// use carom_world::{FlightRule, Laws, OnZeno, SingleLaw};
+/// use carom_world::{FlightRule, Laws, SingleLaw};
 /// let slide = JointSpec::new("slide", Kind::named("prismatic").expect("a type of joint"), None, 0)
 ///     .with_axes(vec![Vector3::x()])
 ///     .with_coordinates(vec![CoordinateSpec::default().with_velocity(1.0).with_friction(4.0)]);

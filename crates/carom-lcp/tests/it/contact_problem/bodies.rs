@@ -92,7 +92,7 @@ fn heavy_bodies_on_light_ones_are_solved() {
         for seed in 0..60 {
             let posed = plastic(heavy_on_light(seed, ratio));
             let solution = even(&posed, &posed.blocks()).unwrap();
-            assert!(solution.residual <= 1e-10, "{ratio} {seed}");
+            assert!(solution.residual <= 1e-9, "{ratio} {seed}");
         }
     }
 }
