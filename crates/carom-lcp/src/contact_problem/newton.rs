@@ -39,6 +39,9 @@ const POLISHED: f64 = 1e-15;
 /// exact arithmetic does not confirm.)
 const LARGE: f64 = 1e3;
 
+/// Residual, relative to the largest impulse, that is rounding in ill-conditioned problems.
+pub(super) const FINEST: f64 = 1e-13;
+
 /// Impulses with what follows from them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Point {
@@ -55,18 +58,26 @@ pub(super) struct Point {
     pub(super) residual: f64,
     /// Largest error of the natural map.
     missed: f64,
-    /// Largest velocity before, relative to the largest impulse: the mobility of what the contacts push together, at most 1.
+    /// Impulses of size [`LARGE`] relative to the largest one, at most 1. Where a light body carries a heavy one, regularization falls with
+    /// the mobility of what the contacts push together.
     pub(super) mobility: f64,
 }
 
 impl Point {
-    /// Returns the residual that is told of an answer: impulses above [`LARGE`] at rigid contacts do not hide an error.
+    /// Returns the residual that is told of an answer: at rigid contacts impulses above [`LARGE`] do not hide an error, unless it is the
+    /// rounding error of a pre-load.
     pub(super) fn told(&self, springs: &Springs) -> f64 {
-        if springs.are_rigid() {
-            self.residual.max(self.missed / LARGE)
-        } else {
-            self.residual
+        if !springs.are_rigid() {
+            return self.residual;
         }
+        let given = springs.preload.iter().map(|p| norm(p)).fold(0.0, f64::max);
+        let error = f64::max(self.missed - FINEST * given, 0.0);
+        larger(self.residual, error / LARGE)
+    }
+
+    /// True if the told residual is at most `tolerance`, or no digit can be gained.
+    pub(super) fn is_solved(&self, springs: &Springs, tolerance: f64) -> bool {
+        self.residual <= FINEST || self.told(springs) <= tolerance
     }
 
     /// Returns the projection of a contact's trial impulse, which differs from its impulse by the error. It lies in the cone, and
@@ -117,7 +128,7 @@ impl Point {
             self.derivative.push(derivative);
             largest = f64::max(largest, norm(l));
         }
-        self.mobility = (system.speed / largest).min(1.0);
+        self.mobility = (LARGE * system.speed / largest).min(1.0);
         self.missed = worst;
         self.residual = match worst {
             0.0 => 0.0,
@@ -223,7 +234,7 @@ impl Newton {
         self.keep(point);
         let (mut c, mut polishing, mut stalled) = (1.0, 0, 0);
         for n_steps in 0..limits.steps + POLISHING {
-            if point.residual <= limits.tolerance {
+            if point.is_solved(springs, limits.tolerance) {
                 let is_over = polishing == POLISHING || point.residual <= POLISHED;
                 if limits.polish.is_none() || is_over {
                     break;
@@ -245,7 +256,9 @@ impl Newton {
                 break;
             }
             point.evaluate(system, law, springs);
-            if !point.residual.is_finite() || (polishing > 0 && point.residual > limits.tolerance) {
+            if !point.residual.is_finite()
+                || (polishing > 0 && !point.is_solved(springs, limits.tolerance))
+            {
                 break;
             }
             stalled = if point.residual < self.best_residual {
@@ -266,7 +279,7 @@ impl Newton {
             point.set(&self.best);
             point.evaluate(system, law, springs);
         }
-        point.residual <= limits.tolerance
+        point.is_solved(springs, limits.tolerance)
     }
 
     fn keep(&mut self, point: &Point) {

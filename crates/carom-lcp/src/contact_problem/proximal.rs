@@ -2,7 +2,7 @@
 
 use super::law::{Law, Triple};
 use super::linear::Linear;
-use super::newton::{Limits, Newton, Point};
+use super::newton::{FINEST, Limits, Newton, Point};
 use super::system::{Springs, System};
 
 /// Largest number of problems and first compliance of the attempts: from the best impulses, and from zero. Measured on random
@@ -45,7 +45,7 @@ impl Proximal {
         let law = Law::Coulomb;
         for (at, (levels, compliance)) in ATTEMPTS.into_iter().enumerate() {
             point.evaluate(system, law, given);
-            if point.residual <= tolerance {
+            if point.is_solved(given, tolerance) {
                 return true;
             }
             self.best.clone_from(&point.impulse);
@@ -67,7 +67,7 @@ impl Proximal {
                 point.evaluate(system, law, given);
             }
         }
-        point.residual <= tolerance
+        point.is_solved(given, tolerance)
     }
 
     /// Follows proximal points from the impulses of `point`: at most so many, beginning with the given compliance, until the
@@ -84,13 +84,13 @@ impl Proximal {
         let mut failures = 0;
         point.evaluate(system, law, given);
         for _ in 0..levels {
-            let is_over = point.residual <= tolerance || failures == FAILURES;
+            let is_over = point.is_solved(given, tolerance) || failures == FAILURES;
             if is_over || is_ended(system, linear, point) {
                 return;
             }
             self.soften(given, &point.impulse, compliance);
             self.center.clone_from(&point.impulse);
-            let goal = GAIN * point.residual.max(tolerance);
+            let goal = GAIN * point.residual.max(FINEST);
             let limits = Limits {
                 tolerance: goal,
                 steps: STEPS,

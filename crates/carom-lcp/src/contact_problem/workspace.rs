@@ -257,7 +257,7 @@ impl Workspace {
         if system.len() == 1 {
             point.impulse[0] = system.single(&springs);
             point.evaluate(system, Law::Coulomb, &springs);
-            if point.residual <= limits.tolerance {
+            if point.is_solved(&springs, limits.tolerance) {
                 let rests = member == Member::Even
                     && springs.compliance[0] == 0.0
                     && norm(&point.velocity[0]) <= BALANCED * system.speed;
@@ -280,7 +280,7 @@ impl Workspace {
             };
         if rests {
             point.evaluate(system, Law::Coulomb, &springs);
-            let is_good = point.residual <= limits.tolerance
+            let is_good = point.is_solved(&springs, limits.tolerance)
                 || newton.run((system, linear), (Law::Coulomb, &springs), point, limits);
             if !is_good {
                 proximal.run(
