@@ -75,9 +75,9 @@ impl Point {
         larger(self.residual, error / LARGE)
     }
 
-    /// True if the told residual is at most `tolerance`, or no digit can be gained.
+    /// True if the residual is at most `tolerance`, and the told one, too, or no digit can be gained.
     pub(super) fn is_solved(&self, springs: &Springs, tolerance: f64) -> bool {
-        self.residual <= FINEST || self.told(springs) <= tolerance
+        self.residual <= tolerance && (self.residual <= FINEST || self.told(springs) <= tolerance)
     }
 
     /// Returns the projection of a contact's trial impulse, which differs from its impulse by the error. It lies in the cone, and

@@ -414,14 +414,18 @@ fn gain(task: &Task<'_>, blocks: &[Block], solution: &Solution) -> f64 {
     let mass: f64 = mass
         .filter_map(|body| Some(task.bodies[*body].rigid.as_ref()?.mass()))
         .sum();
+    let before = |c: &usize| &task.before[3 * c..3 * c + 3];
+    let of_island = task.island.contacts.iter().flat_map(before);
+    let of_island = of_island.chain(&solution.velocity);
+    let speed = of_island.fold(0.0, |s: f64, x| s.max(x.abs()));
     let (mut gain, mut size) = (0.0, 0.0);
-    for (k, (&c, block)) in task.island.contacts.iter().zip(blocks).enumerate() {
+    for (k, block) in blocks.iter().enumerate() {
         for r in 0..3 {
             let l = solution.impulse[3 * k + r];
             let w = solution.velocity[3 * k + r] + block.compliance * (l - block.preload[r]);
             let least = if r == 0 { block.floor } else { 0.0 };
             gain += (l - least) * w;
-            size += l.abs() * (task.before[3 * c + r].abs() + l.abs() / mass);
+            size += l.abs() * (speed + l.abs() / mass);
         }
     }
     let allowed = 0.125 * mass * task.fall * task.fall + WRONG_WORK * size;

@@ -59,7 +59,7 @@ pub(super) const RESTING: f64 = 1e-8;
 /// Residual at which a search ends, as a fraction of the largest accepted one: the last step of Newton's method gains more.
 pub(super) const GOAL: f64 = 0.1;
 
-/// Work with the wrong sign that counts as rounding, as a fraction of the sum of the absolute values of impulse times velocity. It
+/// Work with the wrong sign that counts as rounding, as a fraction of the impulses times the largest velocity of the island. It
 /// matters without gravity, where exact impulses gain nothing; a heap's residuals of 1e-9 reach some percent of it.
 pub(super) const WRONG_WORK: f64 = 1e-7;
 
