@@ -156,9 +156,10 @@ impl Kick<'_> {
             return false;
         };
         // A first kick takes the even answer; later ones continue from the impulses before.
-        let member = match impulses.iter().any(|l| *l != 0.0) {
-            true => Member::Near,
-            false => Member::Even,
+        let member = if impulses.iter().any(|l| *l != 0.0) {
+            Member::Near
+        } else {
+            Member::Even
         };
         let mut workspace = self.work.workspace.borrow_mut();
         workspace.set_goal(self.noise / scale);

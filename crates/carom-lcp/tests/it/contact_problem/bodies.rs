@@ -173,7 +173,7 @@ fn the_even_member_does_not_know_axes_or_the_order_of_contacts() {
             let angles: Vec<f64> = (0..m).map(|_| stream.uniform(-3.0, 3.0)).collect();
             let other = changed(&posed, &order, &vec![1.0; m], &angles);
             let [one, two] = [&posed, &other].map(|posed| even(posed, &posed.blocks()).unwrap());
-            // Where the path to the even member breaks, shared impulses differ; their velocities do not.
+            // Shared impulses differ if the path to the even member breaks; their velocities do not.
             let is_even = [&one, &two].map(|solution| solution.member == Member::Even);
             if matches!(one.rank, Rank::Family(_)) && is_even != [true; 2] {
                 continue;
@@ -187,8 +187,7 @@ fn the_even_member_does_not_know_axes_or_the_order_of_contacts() {
     assert!(compared >= 150, "{compared}");
 }
 
-/// Of several answers of a single contact the one with the fastest loss of slip is taken: the least $a$ in
-/// $u_t = -a\lambda_t$.
+/// The answer of a single contact with the least $a$ in $u_t = -a\lambda_t$ is taken, if there are several.
 #[test]
 fn a_single_contact_takes_the_least_root() {
     let mut stream = Stream(3);
