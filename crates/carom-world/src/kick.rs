@@ -162,7 +162,11 @@ impl Kick<'_> {
             Member::Even
         };
         let mut workspace = self.work.workspace.borrow_mut();
-        workspace.set_goal(self.noise / scale);
+        // Velocities that are all rounding errors are solved by any impulses.
+        let goal = f64::min(self.noise / scale, 1.0);
+        if workspace.set_goal(goal).is_err() {
+            return false;
+        }
         if member == Member::Near {
             let still = contact_problem::residual(&problem, impulses, &mut workspace);
             if still.is_ok_and(|residual| residual <= KEPT) {

@@ -84,7 +84,7 @@ pub struct Solution {
     pub residual: f64,
     /// Choice that was kept: [`Member::First`] if the path of compliant contacts ends before its limit.
     pub member: Member,
-    /// Uniqueness, unless any member was asked for.
+    /// Uniqueness, if [`Member::Even`] or [`Member::First`] was asked for.
     pub rank: Rank,
     /// True if impulses in the cones stop all rows: velocities of normals and of rows with friction are exactly zero. Coordinates
     /// that no row moves keep their velocities. If $v^-$ lies in the span of $M^{-1}J^T$, all of $v^+$ is zero: the impulses then balance

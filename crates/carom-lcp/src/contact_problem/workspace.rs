@@ -1,6 +1,6 @@
 //! The stages of a solve, island by island.
 
-use super::checks::{check_finite, check_len};
+use super::checks::{check_finite, check_len, check_range};
 use super::enumerate;
 use super::even::Path;
 use super::law::{Law, Triple};
@@ -139,8 +139,14 @@ impl Workspace {
 
     /// Sets the residual at which searches end, if it is above 1e-12. Searches for rest and for the even member stay as accurate as
     /// they are.
-    pub fn set_goal(&mut self, goal: f64) {
+    ///
+    /// # Errors
+    ///
+    /// [`LcpError::OutOfRange`] unless the goal is from 0 to 1.
+    pub fn set_goal(&mut self, goal: f64) -> Result<(), LcpError> {
+        check_range("goal", goal, 1.0, "from 0 to 1")?;
         self.goal = goal;
+        Ok(())
     }
 
     fn solve(&mut self, problem: &ContactProblem<'_>, member: Member) -> Result<(), Refusal> {

@@ -102,7 +102,7 @@ impl Solver {
         self.counts = StepCounts::default();
         self.gains = false;
         let goal = GOAL * task.tolerance;
-        self.workspace.set_goal(goal);
+        self.workspace.set_goal(goal)?;
         self.pose(task)?;
         if !self.restitutes.contains(&true) {
             self.press(task)?;

@@ -7,7 +7,7 @@ use carom_lcp::contact_problem::{
     Block, ContactMode, ContactProblem, Kind, Member, Operator, Rank, Refusal, Solution, Workspace,
     residual, solve,
 };
-use nalgebra::{DMatrix, Matrix2, Matrix3, Rotation2, Vector3};
+use nalgebra::{DMatrix, DVector, Matrix2, Matrix3, Rotation2, Vector3};
 
 /// Solves the problem of a scene for the even member.
 fn even(posed: &Posed, blocks: &[Block]) -> Result<Solution, Refusal> {
@@ -25,8 +25,7 @@ fn plastic(mut scene: Scene) -> Posed {
     scene.pose()
 }
 
-/// Every problem without restitution has an answer. With restitution, contacts that face each other can jam: of 4,000 such scenes 28
-/// are refused, and 10 of these have an answer.
+/// Every problem without restitution has an answer. With restitution, contacts that face each other can jam.
 #[test]
 fn random_bodies_are_solved_to_the_last_digits() {
     let (mut total, mut refused) = (0, 0);
@@ -47,6 +46,7 @@ fn random_bodies_are_solved_to_the_last_digits() {
             }
         }
     }
+    println!("{refused} of {total} refused");
     assert!(200 * refused <= total, "{refused} of {total}");
 }
 
@@ -92,7 +92,19 @@ fn heavy_bodies_on_light_ones_are_solved() {
         for seed in 0..60 {
             let posed = plastic(heavy_on_light(seed, ratio));
             let solution = even(&posed, &posed.blocks()).unwrap();
-            assert!(solution.residual <= 1e-9, "{ratio} {seed}");
+            let impulse = DVector::from_column_slice(&solution.impulse);
+            let after = &posed.before + &posed.delassus * impulse;
+            for (u, l) in after
+                .as_slice()
+                .chunks_exact(3)
+                .zip(solution.impulse.chunks_exact(3))
+            {
+                let approach = f64::max(-u[0], 0.0).max(u[0].min(l[0]));
+                assert!(
+                    approach <= 1e-5 * posed.before.amax(),
+                    "{ratio} {seed}: {u:?}"
+                );
+            }
         }
     }
 }
@@ -153,7 +165,7 @@ fn changed(posed: &Posed, order: &[usize], scales: &[f64], angles: &[f64]) -> Po
 }
 
 #[test]
-fn the_even_member_does_not_know_axes_or_the_order_of_contacts() {
+fn the_even_member_does_not_know_units_axes_or_the_order_of_contacts() {
     let mut stream = Stream(11);
     let mut compared = 0;
     for family in [
@@ -171,7 +183,8 @@ fn the_even_member_does_not_know_axes_or_the_order_of_contacts() {
                 order.swap(i, stream.below(i + 1));
             }
             let angles: Vec<f64> = (0..m).map(|_| stream.uniform(-3.0, 3.0)).collect();
-            let other = changed(&posed, &order, &vec![1.0; m], &angles);
+            let scales: Vec<f64> = (0..m).map(|_| [1.0, 7.0][stream.below(2)]).collect();
+            let other = changed(&posed, &order, &scales, &angles);
             let [one, two] = [&posed, &other].map(|posed| even(posed, &posed.blocks()).unwrap());
             // Shared impulses differ if the path to the even member breaks; their velocities do not.
             let is_even = [&one, &two].map(|solution| solution.member == Member::Even);

@@ -4,6 +4,7 @@ use super::answers::random;
 use super::statics::{FAMILIES, Rows};
 use crate::common::Stream;
 use crate::scenes::heaps::heap;
+use crate::scenes::scene::four_corners;
 use carom_lcp::contact_problem::{
     Block, ContactMode, ContactProblem, Kind, Member, Operator, Solution, Workspace, solve,
 };
@@ -223,5 +224,50 @@ fn answers_do_not_depend_on_what_was_solved_before() {
             let fresh = rows.solve(&mut Workspace::default()).cloned();
             assert_eq!(found, fresh, "{family} {seed}");
         }
+    }
+}
+
+/// Corners of a box at rest keep the uneven shares of their load; pre-loads that cannot balance it lead to an answer, too.
+#[test]
+fn pre_loads_are_changed_as_little_as_a_balance_needs() {
+    let posed = four_corners([0.0, 0.0, -1.0, 0.0, 0.0, 0.0], 0.5).pose();
+    let mut blocks = posed.blocks();
+    let mut workspace = Workspace::default();
+    // Opposite corners share the load: a family of impulses in one parameter.
+    for (block, share) in blocks.iter_mut().zip([0.35, 0.15, 0.15, 0.35]) {
+        block.preload[0] = share;
+    }
+    let kept = solve(&posed.problem(&blocks), Member::Near, &mut workspace).unwrap();
+    assert!(kept.rests);
+    for (l, block) in kept.impulse.chunks_exact(3).zip(&blocks) {
+        assert!(
+            (l[0] - block.preload[0]).abs() <= 1e-14,
+            "{:?}",
+            kept.impulse
+        );
+    }
+    // All of it on one edge would turn the box.
+    for (block, share) in blocks.iter_mut().zip([0.5, 0.5, 0.0, 0.0]) {
+        block.preload[0] = share;
+    }
+    let shifted = solve(&posed.problem(&blocks), Member::Near, &mut workspace).unwrap();
+    assert!(
+        shifted.rests
+            && shifted
+                .impulse
+                .chunks_exact(3)
+                .all(|l| (l[0] - 0.25).abs() <= 1e-12)
+    );
+    // A box that slides does not rest.
+    let slides = four_corners([3.0, 0.0, -1.0, 0.0, 0.0, 0.0], 0.5).pose();
+    let moves = solve(&slides.problem(&blocks), Member::Near, &mut workspace).unwrap();
+    assert!(!moves.rests && moves.residual <= 1e-12);
+}
+
+#[test]
+fn goals_out_of_range_are_refused() {
+    for goal in [f64::NAN, f64::INFINITY, -1.0, 2.0] {
+        let error = Workspace::default().set_goal(goal).unwrap_err();
+        assert_eq!(error.kind(), "out-of-range", "{goal}");
     }
 }
