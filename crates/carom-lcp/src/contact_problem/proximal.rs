@@ -12,6 +12,9 @@ const ATTEMPTS: [(usize, f64); 2] = [(40, 0.01), (60, 0.1)];
 /// Largest number of Newton steps of one problem. With 12 steps 3 of 100 heaps miss 1e-12, with 25 none does.
 const STEPS: usize = 25;
 
+/// Largest number of times that loads are shared anew: each time, the error falls to a hundredth or less.
+const SHARES: usize = 8;
+
 /// A problem is solved to this fraction of the residual before it.
 const GAIN: f64 = 0.1;
 
@@ -68,6 +71,36 @@ impl Proximal {
             }
         }
         point.is_solved(given, tolerance)
+    }
+
+    /// Shares loads that last: contacts yield by so little around their pre-loads, and again around the impulses that follow, until
+    /// these solve the rigid problem to `tolerance`. Loads that the problem leaves open move only with the relative velocities of
+    /// their contacts; a smaller compliance would move them by rounding errors.
+    pub(super) fn share(
+        &mut self,
+        (system, linear): (&mut System, &mut Linear),
+        newton: &mut Newton,
+        (given, point): (&Springs, &mut Point),
+        tolerance: f64,
+    ) {
+        point.evaluate(system, Law::Coulomb, given);
+        for _ in 0..SHARES {
+            if point.is_solved(given, tolerance) {
+                return;
+            }
+            let limits = Limits {
+                tolerance: GAIN * point.residual.max(FINEST),
+                steps: STEPS,
+                polish: None,
+                first: 1,
+            };
+            self.soften(given, &point.impulse, ATTEMPTS[0].1);
+            let law = (Law::Coulomb, &self.springs);
+            if !newton.run((system, linear), law, point, limits) {
+                return;
+            }
+            point.evaluate(system, Law::Coulomb, given);
+        }
     }
 
     /// Follows proximal points from the impulses of `point`: at most so many, beginning with the given compliance, until the

@@ -303,8 +303,17 @@ impl Workspace {
             // The search for rest ends early if a pivot is large, and pivots depend on the order of contacts.
             point.set(&springs.preload);
         }
-        let is_solved = newton.run((system, linear), (Law::Coulomb, &springs), point, limits);
         let tolerance = limits.tolerance;
+        if lasts && member == Member::Near {
+            // Contacts that yield a little share their loads as before, changed only by relative motion.
+            proximal.share((system, linear), newton, (&springs, point), tolerance);
+            if point.is_solved(&springs, tolerance) {
+                system.springs = springs;
+                return false;
+            }
+            point.set(&springs.preload);
+        }
+        let is_solved = newton.run((system, linear), (Law::Coulomb, &springs), point, limits);
         if !is_solved && proximal.run((system, linear), newton, (&springs, point), tolerance) {
             newton.run((system, linear), (Law::Coulomb, &springs), point, limits);
         }
