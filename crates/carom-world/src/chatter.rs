@@ -10,6 +10,7 @@
 use crate::MotionError;
 use crate::events::Event;
 use crate::lasting::Lasting;
+use crate::pair_table::Pair;
 use crate::run::{EVENTS_PER_INSTANT, Run};
 use crate::spec::OnZeno;
 use crate::touch_count::TouchCount;
@@ -34,10 +35,10 @@ impl Run<'_, '_> {
         of_pair.is_some_and(|c| c.held && c.line == self.line(time))
     }
 
-    /// Returns an upper bound of the distance (m) by which points of the bodies can approach each other in a step that
-    /// is not split at contact events. Returns 0 if no pair is held, because the step can then be split. A held pair is
-    /// kept as a lasting contact until the next grid time (multiple of the time step).
-    pub(crate) fn reach(&self, bodies: &[usize], pairs: &[(usize, usize)], time: Time) -> f64 {
+    /// Returns an upper bound of the distance (m) by which points of the bodies can approach each other in a step of `length` (s)
+    /// that is not split at contact events. Returns 0 if no pair is held, because the step can then be split. A held pair is kept
+    /// as a lasting contact until the next grid time (multiple of the time step).
+    pub(crate) fn reach(&self, bodies: &[usize], pairs: &[Pair], time: Time, length: f64) -> f64 {
         if !pairs.iter().any(|pair| self.is_held(*pair, time)) {
             return 0.0;
         }
@@ -47,7 +48,7 @@ impl Run<'_, '_> {
             velocity.norm() + spin.norm() * world.bodies[*i].radius
         };
         let fastest = bodies.iter().map(speed).fold(0.0, f64::max);
-        2.0 * world.time_step * (fastest + world.flights.gravity.norm() * world.time_step)
+        2.0 * length * (fastest + world.flights.gravity.norm() * length)
     }
 
     /// Counts a new contact of a pair within the current interval of the time grid. Returns true if there were too
@@ -90,6 +91,17 @@ impl Run<'_, '_> {
         }
         let most = if chatter.was_held { MOST_AGAIN } else { MOST };
         Ok(chatter.count > most)
+    }
+
+    /// Keeps the lasting contacts `pairs` until the next grid time: their steps are no longer split at contact events.
+    pub(crate) fn hold_lasting(&mut self, pairs: &[Pair], time: Time) {
+        let line = self.line(time);
+        for pair in pairs {
+            let mut chatter = self.chatter.get(*pair).copied().unwrap_or_default();
+            (chatter.line, chatter.held) = (line, true);
+            self.chatter
+                .insert(*pair, chatter, |_, other| other.line + 1.0 < line);
+        }
     }
 
     /// Turns a pair into a lasting contact from `time` until the next grid time (multiple of the time step). The motion

@@ -186,7 +186,7 @@ impl Run<'_, '_> {
         };
         let (world, time) = (self.world, self.now);
         for island in 0..self.islands.len() {
-            self.leave_step(island, time).ok()?;
+            self.stop_step(island, time).ok()?;
         }
         for body in 0..world.n_bodies() {
             self.bring(body, time).ok()?;

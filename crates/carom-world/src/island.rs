@@ -2,35 +2,19 @@
 
 use crate::MotionError;
 use crate::events::{Entry, Event, Next};
-use crate::guard::{Gained, SHORTENINGS};
-use crate::run::{Island, Run};
-use crate::step::{PairStep, Step};
+use crate::guard::Control;
+use crate::rest::{self, Loads};
+use crate::run::{AT_BEGIN, Island, Run};
+use crate::step::{PairStep, Pressed, Step};
 use crate::step_scene::StepScene;
 use carom_numeric::time::Time;
 use carom_variational::State;
-
-/// Fraction of a step below which no time counts as passed since its start.
-const NO_TIME: f64 = 1e-12;
-
-/// Displacement in a step below which a body stays in place, as a fraction of its distance from the origin plus its radius; also
-/// the largest change of an entry of its rotation matrix.
-const STAYS: f64 = 1e-14;
-
-/// Speed below which a body rests, as a fraction of the speed of free fall for the length of a step.
-const RESTS: f64 = 1e-12;
 
 /// Largest number of splits of one step of the grid.
 const MAX_SPLITS: usize = 100;
 
 /// Depth, as a fraction of the contact tolerance, at which further points of a pair have closed.
 const SEEN: f64 = 1e-2;
-
-/// Largest value of [`PairStep::lifted`] of a step. Twice the effect of accelerations leaves room for the forces of other
-/// contacts. If even short steps exceed it, the closest point jumps to another feature of the pair, which lands then.
-const MOST_LIFTED: f64 = 2.0;
-
-/// Accuracy of [`PairStep::lifted`] where a step is shortened to meet its bound.
-const LIFT_SEEN: f64 = 1e-3;
 
 /// An event function that falls below zero by this multiple of its requested accuracy is discontinuous there.
 const JUMP: f64 = 100.0;
@@ -82,7 +66,7 @@ impl Run<'_, '_> {
             group.sort_unstable();
             pairs.sort_unstable();
             let before = group.iter().map(|i| self.motions[*i].state).collect();
-            self.begin_step(None, group, pairs, before, time, 0, None)?;
+            self.begin_step(None, group, pairs, before, time, 0, None, None)?;
         }
         self.look_around(&all, time)
     }
@@ -97,16 +81,20 @@ impl Run<'_, '_> {
         index: Option<usize>,
         bodies: Vec<usize>,
         pairs: Vec<(usize, usize)>,
-        before: Vec<State>,
+        mut before: Vec<State>,
         begin: Time,
         splits: usize,
-        guess: Option<&[Vec<f64>; 2]>,
+        guess: Option<&Pressed>,
+        control: Option<Control>,
     ) -> Result<(), MotionError> {
         let h = self.world.time_step;
         let line = self.line(begin) + 1.0;
         let grid = Time::new(line * h);
-        let length = grid.since(begin);
-        let scene = self.scene(&bodies, &pairs, begin);
+        let left = grid.since(begin);
+        if splits >= MAX_SPLITS {
+            self.hold_lasting(&pairs, begin);
+        }
+        let mut scene = self.scene(&bodies, &pairs, begin);
         for pair in &pairs {
             let place = |thing: usize| {
                 let member = bodies.binary_search(&thing).ok();
@@ -117,41 +105,46 @@ impl Run<'_, '_> {
                 .check_contact(*pair, [place(pair.0), place(pair.1)], begin.high)?;
         }
         let held = pairs.iter().any(|pair| self.is_held(*pair, begin));
-        let events = splits < MAX_SPLITS && !held;
-        let mut found = piece(&scene, &before, length, events, guess);
-        for shortened in 1..=SHORTENINGS {
-            let again = match &found {
-                Ok((_, step, _)) => scene.overlaps(&before, step),
-                Err(error) => matches!(error, MotionError::ContactForces { .. }),
+        let events = !held;
+        let mut control = control.unwrap_or_else(|| Control::new(scene.first_rate(&before)));
+        let (asked, (mut length, mut step, lands)) = loop {
+            let asked = control.length(left);
+            scene.reach = self.reach(&bodies, &pairs, begin, asked);
+            let found = piece(&scene, &before, asked, events, guess);
+            let fault = match &found {
+                Ok((_, step, _)) => scene.fault(&before, step, control.rate),
+                Err(MotionError::ContactForces { .. }) => None,
+                Err(error) => return Err(error.clone()),
             };
-            if !again {
-                break;
+            match (found, fault) {
+                (Ok(found), None) => break (asked, found),
+                _ if control.halve() => (),
+                (Ok(_), Some(fault)) => {
+                    return Err(MotionError::StepTooLarge {
+                        time: begin.high,
+                        time_step: asked,
+                        sufficient: None,
+                        fault,
+                    });
+                }
+                (Err(error), _) => return Err(error),
             }
-            let shorter = length * carom_numeric::power(0.5_f64, shortened);
-            found = piece(&scene, &before, shorter, events, guess);
-        }
-        let found = found?;
-        let (length, mut step, lands) = found;
-        let splits = if lands || length < grid.since(begin) {
-            splits + 1
-        } else {
+        };
+        control.accept(step.rate);
+        let is_cut = lands || length < asked;
+        let reaches = !is_cut && asked >= left;
+        let splits = if reaches {
             0
-        };
-        let end = if splits == 0 {
-            grid
         } else {
-            begin.plus(length)
+            splits + usize::from(is_cut)
         };
-        let rests = !lands && splits == 0 && is_still(&scene, &before, &step);
-        let mut gained = self.gained(&bodies);
-        let left = self.limits.duration - begin.high;
-        scene.check(&before, &step, &gained, left)?;
-        if !rests {
-            scene.add_gain(&before, &step, gained.iter_mut());
-        }
-        let (mut length, mut end) = (length, end);
+        let mut end = if reaches { grid } else { begin.plus(length) };
+        let rests = !is_cut && is_still(&scene, &before, &step);
         if rests {
             // The forces stay constant until another event.
+            before
+                .iter_mut()
+                .for_each(|state| *state = rest::stopped(state));
             step.end.clone_from(&before);
             end = grid.max(Time::new(self.limits.duration));
             length = end.since(begin);
@@ -182,7 +175,7 @@ impl Run<'_, '_> {
             length,
             end,
             step,
-            gained,
+            control,
             lands,
             rests,
             stamp,
@@ -221,49 +214,20 @@ impl Run<'_, '_> {
         })
     }
 
-    fn gained(&self, bodies: &[usize]) -> Vec<Gained> {
-        bodies.iter().map(|i| self.motions[*i].gained).collect()
-    }
-
-    /// Ends the time step of an island (bodies connected by lasting contacts) early, at `time`, and checks the shortened step.
-    /// Returns the bodies, which then belong to no island. `index`: entry of the island in the list.
+    /// Ends the time step of an island (bodies connected by lasting contacts) early, at `time`. Returns the bodies, which then
+    /// belong to no island. `index`: entry of the island in the list.
     pub(crate) fn stop_step(
         &mut self,
         index: usize,
         time: Time,
     ) -> Result<Vec<usize>, MotionError> {
-        self.cut_step(index, time, true)
-    }
-
-    /// Ends the time step of an island (bodies connected by lasting contacts) early, at `time`, without a check of the shortened
-    /// step. `index`: entry of the island in the list.
-    pub(crate) fn leave_step(&mut self, index: usize, time: Time) -> Result<(), MotionError> {
-        self.cut_step(index, time, false).map(|_| ())
-    }
-
-    fn cut_step(
-        &mut self,
-        index: usize,
-        time: Time,
-        is_checked: bool,
-    ) -> Result<Vec<usize>, MotionError> {
         let Some(island) = self.islands.get(index).and_then(Option::as_ref) else {
             return Ok(Vec::new());
         };
         let passed = time.since(island.begin);
-        let nothing = passed <= NO_TIME * island.length.min(self.world.time_step);
-        let mut gained = self.gained(&island.bodies);
+        let nothing = passed <= AT_BEGIN * island.length.min(self.world.time_step);
         let shorter = if !nothing && passed < island.length {
-            let step = self.preview(island, passed)?;
-            if !island.rests {
-                let scene = self.scene(&island.bodies, &island.pairs, island.begin);
-                if is_checked {
-                    let left = self.limits.duration - island.begin.high;
-                    scene.check(&island.before, &step, &gained, left)?;
-                }
-                scene.add_gain(&island.before, &step, gained.iter_mut());
-            }
-            Some(step)
+            Some(self.preview(island, passed)?)
         } else {
             None
         };
@@ -282,8 +246,7 @@ impl Run<'_, '_> {
             return Ok(island.bodies);
         }
         if let Some(step) = shorter {
-            (island.step, island.gained) = (step, gained);
-            island.length = passed;
+            (island.step, island.length) = (step, passed);
         }
         self.take_over(&island, time);
         Ok(island.bodies)
@@ -301,9 +264,6 @@ impl Run<'_, '_> {
         };
         self.balance.contact_loss += island.step.loss;
         self.drift += island.step.loss;
-        for (body, gained) in island.bodies.iter().zip(&island.gained) {
-            self.motions[*body].gained = *gained;
-        }
         for (body, state) in island.bodies.iter().zip(&island.step.end) {
             let energy = world.energy(*body, state);
             let stamp = self.new_stamp();
@@ -385,7 +345,7 @@ impl Run<'_, '_> {
             return self.restart(&island.bodies, time);
         }
         let bodies = island.bodies.clone();
-        let guess = island.step.impulses;
+        let guess = island.step.pressed;
         self.begin_step(
             Some(index),
             island.bodies,
@@ -394,6 +354,7 @@ impl Run<'_, '_> {
             time,
             island.splits,
             Some(&guess),
+            Some(island.control),
         )?;
         self.look_around(&bodies, time)
     }
@@ -441,7 +402,7 @@ fn piece(
     before: &[State],
     length: f64,
     events: bool,
-    guess: Option<&[Vec<f64>; 2]>,
+    guess: Option<&Pressed>,
 ) -> Result<(f64, Step, bool), MotionError> {
     let mut found = (length, scene.step(before, length, guess)?, false);
     if !events {
@@ -450,19 +411,6 @@ fn piece(
     let stops = |step: &Step| step.slip_left;
     if let Some((at, step)) = first_event(scene, before, found.0, &found.1, None, &stops)? {
         found = (at, step, false);
-    }
-    let lifted = |step: &Step| {
-        let most = step
-            .pairs
-            .iter()
-            .map(|pair| pair.lifted)
-            .fold(0.0, f64::max);
-        MOST_LIFTED - most
-    };
-    let jumps = first_event(scene, before, found.0, &found.1, Some(LIFT_SEEN), &lifted)?;
-    if let Some((at, step)) = jumps {
-        let lands = lifted(&step) > 0.0;
-        found = (at, step, lands);
     }
     // Further point of a pair that touches already. A point that is slightly too deep may stay so.
     let floors: Vec<f64> = scene.gaps(before).iter().map(|gap| gap.min(0.0)).collect();
@@ -494,31 +442,18 @@ fn release_time(forces: &[(f64, f64); 3], begin: f64, end: f64) -> f64 {
     end
 }
 
-/// Returns true if a step leaves all bodies at rest in their places, up to rounding. `scene`: bodies and pairs of the
-/// step; `before`: states at the start of the step. False without gravity.
+/// Returns true if statics leaves all bodies at rest. `scene`: bodies and pairs of the step; `before`: states at the start of the
+/// step.
 fn is_still(scene: &StepScene<'_>, before: &[State], step: &Step) -> bool {
-    let gravity = scene.flights.gravity.norm();
-    let all = before.iter().zip(&step.end).zip(&scene.bodies);
-    let length = step.length;
-    gravity > 0.0
-        && step
-            .pairs
-            .iter()
-            .all(|pair| pair.pressed > 0.0 || !pair.open)
-        && all.clone().all(|((a, b), body)| {
-            let Some(rigid) = &body.rigid else {
-                return false;
-            };
-            let speed = gravity * length;
-            let moved = (a.position - b.position).norm();
-            let (r, s) = (a.rotation.matrix(), b.rotation.matrix());
-            let spin = rigid.angular_velocity(&a.angular_momentum).norm()
-                + rigid.angular_velocity(&b.angular_momentum).norm();
-            let drift = (a.linear_momentum.norm() + b.linear_momentum.norm()) / rigid.mass();
-            moved <= STAYS * (a.position.norm() + body.radius)
-                && (r - s).amax() <= STAYS
-                && spin * body.radius <= RESTS * speed
-                && drift <= RESTS * speed
+    let masses = { scene.bodies.iter() }.filter_map(|body| Some(body.rigid.as_ref()?.mass()));
+    let loads = Loads::new(masses, scene.flights.gravity.norm(), step.length);
+    let mut pairs = step.pairs.iter();
+    let mut bodies = before.iter().zip(&step.end).zip(&scene.bodies);
+    step.balances
+        && pairs.all(|pair| pair.pressed > 0.0 || !pair.open)
+        && bodies.all(|((a, b), body)| {
+            let rigid = body.rigid.as_ref();
+            rigid.is_some_and(|it| loads.keep(it, [a, b], body.radius))
         })
 }
 
@@ -558,7 +493,7 @@ fn first_event(
     // The previous point with a negative value.
     let mut higher: Option<(f64, f64)> = None;
     let mut found: Option<Step> = None;
-    let mut impulses = first.impulses.clone();
+    let mut pressed = first.pressed.clone();
     let mut lower = first;
     for iteration in 0..MAX_ROOT {
         let narrow = if high.1 < -jump { 1e-9 } else { 1e-14 };
@@ -579,9 +514,9 @@ fn first_event(
         if !inside(&next) {
             break;
         }
-        let step = scene.step(before, next, Some(&impulses))?;
+        let step = scene.step(before, next, Some(&pressed))?;
         let now = value(&step);
-        impulses.clone_from(&step.impulses);
+        pressed.clone_from(&step.pressed);
         if now > 0.0 {
             (low, lower) = ((next, now), step);
         } else {

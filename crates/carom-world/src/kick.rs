@@ -12,7 +12,8 @@ use carom_lcp::contact_problem::{
 use nalgebra::Vector2;
 use std::cell::{Cell, RefCell};
 
-/// Velocity error, as a fraction of the largest velocity, from which on a contact outside the working set closes.
+/// Velocity error, as a fraction of the largest velocity, from which on a contact outside the working set closes, and up to which
+/// contacts rest.
 const ACCURATE: f64 = 1e-11;
 
 /// Residual up to which the impulses before are kept to the bit: with the rounding errors of every kick, what stands would creep.
@@ -102,6 +103,20 @@ impl Work {
 impl Kick<'_> {
     fn rows(&self) -> usize {
         self.velocity.len()
+    }
+
+    /// True if `impulses` (N s) bring all contact rows with normal force or friction to rest: they lie inside the cones, so that
+    /// statics allows rest.
+    pub(crate) fn balances(&self, impulses: &[f64]) -> bool {
+        let scale = self.velocity.iter().fold(0.0, |s: f64, v| s.max(v.abs()));
+        let least = ACCURATE * scale + self.noise;
+        let has_force = |row: &usize| row.is_multiple_of(3) || self.friction[row / 3].0 > 0.0;
+        let mut rows = (0..self.rows()).filter(has_force);
+        let is_still = |row: usize| {
+            let (rate, rounding) = self.velocity_along(row, impulses);
+            rate.abs() <= least + rounding
+        };
+        !self.velocity.is_empty() && rows.all(is_still)
     }
 
     /// Solves the contact problem of a kick (simultaneous impulses at one configuration). `impulses` contains the initial guess
@@ -213,7 +228,7 @@ impl Kick<'_> {
             let closes = |c: &usize| !members.contains(c);
             let mut joining: Vec<(f64, usize)> = (0..contacts)
                 .filter(closes)
-                .map(|c| (self.normal_velocity(c, &found), c))
+                .map(|c| (self.velocity_along(3 * c, &found), c))
                 .filter(|((rate, rounding), _)| *rate < -(least + rounding))
                 .map(|((rate, _), c)| (rate, c))
                 .collect();
@@ -253,11 +268,10 @@ impl Kick<'_> {
         is_solved
     }
 
-    /// Returns the normal velocity of contact `c` after `impulses` have acted, and a bound of its rounding error (m/s).
-    fn normal_velocity(&self, c: usize, impulses: &[f64]) -> (f64, f64) {
+    /// Returns the velocity along a row after `impulses` have acted, and a bound of its rounding error (m/s).
+    fn velocity_along(&self, row: usize, impulses: &[f64]) -> (f64, f64) {
         /// Rounding error as a fraction of the sum of the absolute values of the terms.
         const SUMMED: f64 = 16.0 * f64::EPSILON;
-        let row = 3 * c;
         let entries = self.mobility[row * self.rows()..(row + 1) * self.rows()].iter();
         let q = self.velocity[row];
         let terms = entries.zip(impulses).map(|(w, x)| w * x);

@@ -67,6 +67,7 @@ mod limits;
 mod losses;
 pub(crate) mod pair;
 mod pair_table;
+mod rest;
 mod rows;
 mod run;
 mod scratch;

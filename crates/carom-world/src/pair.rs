@@ -76,6 +76,26 @@ pub(crate) struct ContactPoint {
     pub(crate) follow: Follow,
 }
 
+/// Sorts contact points so that each follows the mark that it is closest to: a point is the same as one of the step before
+/// wherever the search for points has found it first. `place` gives the place of a point (m), in the frame of the `marks`.
+pub(crate) fn in_order<'m>(
+    points: &mut [ContactPoint],
+    place: impl Fn(&ContactPoint) -> Vector3<f64>,
+    marks: impl Iterator<Item = &'m Vector3<f64>>,
+) {
+    for (next, mark) in marks.enumerate() {
+        let distance = |point: &ContactPoint| (place(point) - mark).norm_squared();
+        let Some(rest) = points.get_mut(next..) else {
+            return;
+        };
+        let all = rest.iter().enumerate();
+        let nearest = all.min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)));
+        if let Some((nearest, _)) = nearest {
+            rest.swap(0, nearest);
+        }
+    }
+}
+
 impl ContactPoint {
     /// Returns the contact point after its two bodies have moved to the states `state` and `other_state`: position, normal and
     /// gap. The point stays on the same feature of the bodies, such as a corner or the crossing of two edges.

@@ -12,23 +12,44 @@ const RESTS: f64 = 1e-8;
 /// Displacement within a step that counts as rounding, as a fraction of the size of the body plus the distance from the origin.
 const STANDS: f64 = 16.0 * f64::EPSILON;
 
-/// Returns true if a body moves at the start of a step of `length` (s) by no more than the rest threshold, and at its end by no
-/// more than rounding error. `size`: length (m) that turns its rates of rotation into speeds; `gravity` in m/s².
-pub(crate) fn stays(
-    rigid: &RigidBody,
-    [before, after]: [&State; 2],
-    size: f64,
-    gravity: f64,
+/// Speed that counts as rounding, as a fraction of the speed that all loads together would give the lightest body.
+const SUMMED: f64 = 64.0 * f64::EPSILON;
+
+/// Loads of bodies that may rest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loads {
+    /// Length of the step (s), and speed of free fall over it (m/s).
     length: f64,
-) -> bool {
-    let rounding = STANDS * (size + before.position.amax());
-    let speed = |state: &State| {
-        let spin = rigid.angular_velocity(&state.angular_momentum).amax();
-        (state.linear_momentum.amax() / rigid.mass()).max(spin * size)
-    };
-    (after.position - before.position).amax() <= rounding
-        && speed(before) <= RESTS * gravity * length + rounding / length
-        && speed(after) <= rounding / length
+    fall: f64,
+    /// Rounding of the speed of a body whose contacts are at rest (m/s).
+    rounding: f64,
+}
+
+impl Loads {
+    /// Describes the loads that bodies with the given `masses` (kg) have in a step of `length` (s) by the `gravity` (m/s²).
+    pub(crate) fn new(masses: impl Iterator<Item = f64>, gravity: f64, length: f64) -> Self {
+        let sum = |(all, least): (f64, f64), mass: f64| (all + mass, least.min(mass));
+        let (all, least) = masses.fold((0.0, f64::INFINITY), sum);
+        let fall = gravity * length;
+        Self {
+            length,
+            fall,
+            rounding: SUMMED * fall * (all / least),
+        }
+    }
+
+    /// Returns true if a body moves at the start of the step by no more than the rest threshold, and at its end by no more than
+    /// rounding error. `size`: length (m) that turns its rates of rotation into speeds.
+    pub(crate) fn keep(&self, rigid: &RigidBody, [before, after]: [&State; 2], size: f64) -> bool {
+        let place = STANDS * (size + before.position.amax()) + self.rounding * self.length;
+        let speed = |state: &State| {
+            let spin = rigid.angular_velocity(&state.angular_momentum).amax();
+            (state.linear_momentum.amax() / rigid.mass()).max(spin * size)
+        };
+        (after.position - before.position).amax() <= place
+            && speed(before) <= RESTS * self.fall + place / self.length
+            && speed(after) <= self.rounding
+    }
 }
 
 /// Returns the state without its velocities.

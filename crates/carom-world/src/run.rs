@@ -6,7 +6,7 @@
 
 use crate::body::Flights;
 use crate::events::{Balance, Entry, Event, Next, RunEnd, Sample};
-use crate::guard::Gained;
+use crate::guard::Control;
 use crate::kick::Work;
 use crate::lasting::LastingPairs;
 use crate::pair::PairMemory;
@@ -27,7 +27,7 @@ use nalgebra::Vector3;
 use std::collections::BinaryHeap;
 
 /// Fraction of a step below which the state of a body is taken to be that at the begin of the step.
-const AT_BEGIN: f64 = 1e-9;
+pub(crate) const AT_BEGIN: f64 = 1e-9;
 
 /// Number of pairs per body that are stored before entries without use are removed.
 const REMEMBERED: usize = 8;
@@ -55,8 +55,6 @@ pub(crate) struct Motion {
     pub(crate) island: Option<usize>,
     /// Energy of the body at the begin of the flight (J).
     pub(crate) energy: f64,
-    /// Energy that the errors of steps of lasting contact have added.
-    pub(crate) gained: Gained,
     /// Angle of non-constant rotation of the body since its latest event (rad).
     pub(crate) tumbled: f64,
     /// Number of swept boxes that the body has left since its latest event.
@@ -81,8 +79,7 @@ pub(crate) struct Island {
     pub(crate) length: f64,
     pub(crate) end: Time,
     pub(crate) step: Step,
-    /// Energy that the error of this and earlier steps adds to each body.
-    pub(crate) gained: Vec<Gained>,
+    pub(crate) control: Control,
     /// True if a further point of a pair closes at the end of the step.
     pub(crate) lands: bool,
     /// True if the step ends where it began, up to rounding: the bodies rest until an event concerns them.
@@ -193,7 +190,6 @@ impl<'w, 'o> Run<'w, 'o> {
             stamp: 0,
             island: None,
             energy: world.energy(i, state),
-            gained: Gained::default(),
             tumbled: 0.0,
             left_boxes: 0,
             looks: (0.0, 0),
@@ -528,7 +524,7 @@ impl<'w> Run<'w, '_> {
             if island.rests || passed <= AT_BEGIN * island.length {
                 return Ok(island.before[place]);
             }
-            return Ok(self.preview(island, passed)?.end[place]);
+            return Ok(self.within_step(island, passed)?[place]);
         }
         self.fly(thing, time)
     }
@@ -564,8 +560,9 @@ impl<'w> Run<'w, '_> {
         if island.rests {
             return Ok(island.step.stretched(length));
         }
-        self.scene(&island.bodies, &island.pairs, island.begin)
-            .step(&island.before, length, Some(&island.step.impulses))
+        let mut scene = self.scene(&island.bodies, &island.pairs, island.begin);
+        scene.reach = self.reach(&island.bodies, &island.pairs, island.begin, island.length);
+        scene.step(&island.before, length, Some(&island.step.pressed))
     }
 
     pub(crate) fn scene(
@@ -591,7 +588,7 @@ impl<'w> Run<'w, '_> {
             pairs: pairs.iter().map(of_pair).collect(),
             time: time.high,
             time_step: world.time_step,
-            reach: self.reach(bodies, pairs, time),
+            reach: 0.0,
             work: Work::default(),
         }
     }

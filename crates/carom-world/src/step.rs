@@ -15,6 +15,7 @@
 //! RATTLE (Andersen, J. Comput. Phys. 52 (1983) 24) with the friction of Moreau (1988) and Jean (1999).
 
 mod first;
+mod rate;
 mod result;
 mod second;
 mod start;
@@ -23,7 +24,6 @@ use crate::MotionError;
 use crate::body::{Body, Velocity};
 use crate::step_scene::StepScene;
 use carom_variational::{State, VariationalError};
-use first::Method;
 use nalgebra::{Vector2, Vector3};
 use start::StepStart;
 
@@ -61,11 +61,6 @@ pub(crate) struct PairStep {
     pub(crate) impulse: Vector3<f64>,
     /// Gap of the pair at the end, over all features (m).
     pub(crate) gap: f64,
-    /// Largest unexplained normal speed of a point that was closed and at rest, divided by the speed that accelerations within
-    /// the step can produce. Unexplained is the speed with which the first kick lifts the point, and the excess of its speed of
-    /// return at the second kick over that speed. A value above 1 means that the closest point has jumped to another feature of
-    /// the pair, which the first kick holds off or which lands in the second.
-    pub(crate) lifted: f64,
 }
 
 /// Result of one step of an island.
@@ -85,8 +80,22 @@ pub(crate) struct Step {
     /// Smallest slip along its initial direction that is left at the end to a contact that slid at the start (m/s); negative if
     /// sliding friction would reverse the slip.
     pub(crate) slip_left: f64,
-    /// Impulses of the first and second kick (N s), the initial guess of the next step.
+    /// True if impulses inside the cones of friction balance all loads at the contacts in both kicks.
+    pub(crate) balances: bool,
+    /// Largest rate of the contacts at the end (1/s).
+    pub(crate) rate: f64,
+    pub(crate) pressed: Pressed,
+}
+
+/// Impulses of a step, from which those of the next one start.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pressed {
+    /// Impulses of the first and second kick (N s), three for each point at the start.
     pub(crate) impulses: [Vec<f64>; 2],
+    /// Pair and place of these points, in the frame of the pair's first body (m).
+    pub(crate) marks: Vec<(usize, Vector3<f64>)>,
+    /// Length of the step (s).
+    pub(crate) length: f64,
 }
 
 impl Step {
@@ -142,41 +151,25 @@ impl StepScene<'_> {
     }
 
     /// Computes one step of length `h` (s) of bodies in lasting contact: impulses at the start, free flight, impulses at the end.
-    /// `states`: states before the first impulses; `guess`: initial guess of both sets of impulses (N s).
-    ///
-    /// Contacts that jam each other may have several solutions or none, and some solutions add energy. A solution whose work
-    /// exceeds the truncation error of the scheme is rejected, and the next [`Method`] is used.
+    /// `states`: states before the first impulses; `guess`: impulses of the step before, if contacts last.
     pub(crate) fn step(
         &self,
         states: &[State],
         h: f64,
-        guess: Option<&[Vec<f64>; 2]>,
+        guess: Option<&Pressed>,
     ) -> Result<Step, MotionError> {
-        let most = self.most_gain(states, h);
-        for method in [Method::Implicit, Method::Rates] {
-            if let Ok(step) = self.step_by(method, states, h, guess)
-                && step.work <= most
-            {
-                return Ok(step);
-            }
-        }
-        self.step_by(Method::Lift, states, h, guess)
-    }
-
-    fn step_by(
-        &self,
-        method: Method,
-        states: &[State],
-        h: f64,
-        guess: Option<&[Vec<f64>; 2]>,
-    ) -> Result<Step, MotionError> {
-        let start = StepStart::new(self, states, h);
+        let marks = guess.map_or(&[][..], |guess| &guess.marks);
+        let start = StepStart::new(self, states, h, marks);
         let rows = 3 * start.contacts();
         let guess_of = |which: usize| match guess {
-            Some(both) if both[which].len() == rows => both[which].clone(),
+            Some(pressed) if pressed.impulses[which].len() == rows => {
+                let share = h / pressed.length;
+                let scaled = pressed.impulses[which].iter().map(|x| x * share);
+                scaled.collect()
+            }
             _ => vec![0.0; rows],
         };
-        let first = start.first_kick(method, guess_of(0))?;
+        let first = start.first_kick(guess_of(0))?;
         let second = start.second_kick(&first, &guess_of(1))?;
         start.result(first, second)
     }

@@ -5,6 +5,7 @@ use crate::kick::Work;
 use crate::pair::{self, ContactPoint, Other, PairMemory};
 use crate::rows::{Rows, Side};
 use carom_variational::State;
+use nalgebra::Vector3;
 
 /// A pair in lasting contact, with the data that a step needs.
 #[derive(Clone, Debug)]
@@ -99,7 +100,7 @@ impl StepScene<'_> {
         out.points.push((index, point));
     }
 
-    pub(super) fn start(&self, states: &[State]) -> Points {
+    pub(super) fn start(&self, states: &[State], marks: &[(usize, Vector3<f64>)]) -> Points {
         let mut out = Points {
             rows: Rows::default(),
             points: Vec::new(),
@@ -118,11 +119,24 @@ impl StepScene<'_> {
                 pair.tolerance.max(self.reach),
                 &mut found,
             );
+            let marks = marks.iter().filter(|(of, _)| *of == index);
+            let place = |point: &ContactPoint| place_on(here, point);
+            pair::in_order(&mut found, place, marks.map(|(_, mark)| mark));
             for point in &found {
                 self.push(&mut out, index, *point, states);
             }
         }
         out
+    }
+
+    /// Returns the pair of each point and its place in the frame of the pair's first body (m).
+    pub(super) fn marks(&self, points: &Points, states: &[State]) -> Vec<(usize, Vector3<f64>)> {
+        let all = points.points.iter();
+        all.filter_map(|(index, point)| {
+            let [here, _] = self.states_of(self.pairs.get(*index)?, states);
+            Some((*index, place_on(here, point)))
+        })
+        .collect()
     }
 
     pub(super) fn moved(&self, points: &Points, states: &[State]) -> Points {
@@ -140,4 +154,8 @@ impl StepScene<'_> {
         }
         out
     }
+}
+
+fn place_on(here: &State, point: &ContactPoint) -> Vector3<f64> {
+    here.rotation.rotate_back(&(point.point - here.position))
 }

@@ -113,8 +113,6 @@ pub(super) struct Rubbing {
 /// Step of articulations that rest, with all that the equations of the step depend on besides the posture.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Resting {
-    /// Number of successive steps without motion.
-    pub(super) count: usize,
     /// The step; `None` if the articulations do not rest.
     pub(super) step: Option<Step>,
     /// Length of the step (s).

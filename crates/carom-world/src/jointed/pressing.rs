@@ -8,10 +8,10 @@
 use super::touch::{Touch, TouchPair};
 use crate::dependent::Dependent;
 use crate::kick::{Friction, Kick, Work};
-use crate::pair::ContactPoint;
+use crate::pair::{self, ContactPoint};
 use crate::step::{CLOSED, SETTLED, SHORT, STALE, STILL};
+use carom_joints::step::Step;
 use carom_joints::step::contacts::{Change, ContactRow, Contacts, FirstKick};
-use carom_joints::step::{EXTRAPOLATED, Step};
 use carom_variational::State;
 use nalgebra::{Vector2, Vector3};
 use std::collections::BTreeMap;
@@ -56,6 +56,8 @@ struct Touching {
     pair: usize,
     point: ContactPoint,
     frame: [Vector3<f64>; 3],
+    /// Place of the point at the start of the step, in the frame of the pair's first body (m).
+    place: Vector3<f64>,
 }
 
 /// Lasting contacts within a step: the implementation of [`Contacts`].
@@ -71,9 +73,8 @@ pub(super) struct Pressing<'w> {
     /// Impulses of both kicks of the last step per unit of time, for all points at the start of that step: the initial guess of
     /// the next.
     last: [Vec<f64>; 2],
-    /// Impulses of the first kicks of accepted steps per unit of time, latest first, and the length of these steps (s). The first
-    /// kick of the next step starts with their extrapolation.
-    accepted: (Vec<Vec<f64>>, f64),
+    /// Pair and place of these points, in the frame of the pair's first body (m).
+    marks: Vec<(usize, Vector3<f64>)>,
     length: f64,
     /// Scale of contact velocities, velocity that counts as zero, rounding of gaps over the step, and rounding of velocities.
     scale: f64,
@@ -87,6 +88,8 @@ pub(super) struct Pressing<'w> {
     work: Work,
     /// Contact velocities without impulses for which the first kick was solved last.
     solved: Vec<f64>,
+    /// True for each kick of the last step that leaves every contact at rest.
+    rests: [bool; 2],
     begun: bool,
     least: f64,
     stale: usize,
@@ -102,7 +105,7 @@ impl<'w> Pressing<'w> {
             closed: Vec::new(),
             closed_frames: Vec::new(),
             last: [Vec::new(), Vec::new()],
-            accepted: (Vec::new(), 0.0),
+            marks: Vec::new(),
             length: 0.0,
             scale: 0.0,
             still: 0.0,
@@ -112,6 +115,7 @@ impl<'w> Pressing<'w> {
             dependent: None,
             work: Work::default(),
             solved: Vec::new(),
+            rests: [false; 2],
             begun: false,
             least: f64::INFINITY,
             stale: 0,
@@ -128,7 +132,6 @@ impl<'w> Pressing<'w> {
     /// Discards the contact impulses of earlier steps, so that the next solution starts from impulses of zero.
     pub(super) fn forget(&mut self) {
         self.last = [Vec::new(), Vec::new()];
-        self.accepted.0.clear();
     }
 
     /// Returns the lasting pairs: index of the pair, and distance within which its points count as contacts (m).
@@ -138,6 +141,11 @@ impl<'w> Pressing<'w> {
 
     pub(super) fn is_empty(&self) -> bool {
         self.pairs.is_empty()
+    }
+
+    /// True if impulses inside the cones of friction balance all loads at the contacts in both kicks of the last step.
+    pub(super) fn rests(&self) -> bool {
+        !self.start.is_empty() && self.rests == [true; 2]
     }
 
     /// Stores the contact impulses of a step of `length` (s), divided by this length, as the initial guess for the next step.
@@ -151,25 +159,12 @@ impl<'w> Pressing<'w> {
         }
         let per_time = |list: &[f64]| list.iter().map(|x| x / length).collect();
         self.last = [per_time(&step.touching[0]), per_time(&second)];
-    }
-
-    /// Stores the contact impulses of an accepted step of `length` (s), from which those of the next step are extrapolated.
-    pub(super) fn accept(&mut self, step: &Step, length: f64) {
-        self.remember(step, length);
-        let latest = &self.last[0];
-        let (accepted, of) = &mut self.accepted;
-        let differs = |list: &Vec<f64>| list.len() != latest.len();
-        if *of != length || accepted.first().is_some_and(differs) {
-            accepted.clear();
-        }
-        *of = length;
-        let mut entry = if accepted.len() < EXTRAPOLATED {
-            Vec::new()
-        } else {
-            accepted.pop().unwrap_or_default()
-        };
-        entry.clone_from(latest);
-        accepted.insert(0, entry);
+        self.marks.clear();
+        let marks = self
+            .start
+            .iter()
+            .map(|touching| (touching.pair, touching.place));
+        self.marks.extend(marks);
     }
 
     /// Returns the results of the lasting contacts over the latest step, for each pair of bodies: impulse, and whether the
@@ -286,7 +281,10 @@ impl<'w> Pressing<'w> {
         }
         // A point with a positive gap may approach by that gap within the step, independently of the other points.
         for (c, start) in self.start.iter().enumerate() {
-            velocity[3 * c] += start.point.gap.max(0.0) / h;
+            let rate = start.point.gap / h;
+            if rate > self.noise {
+                velocity[3 * c] += rate;
+            }
         }
         velocity
     }
@@ -307,11 +305,11 @@ impl<'w> Pressing<'w> {
         for _ in 0..=self.laws.len() {
             next.copy_from_slice(&guess);
             let given = |(_, law): &(f64, Friction)| matches!(law, Friction::Against(_));
-            let mut solved = self.kick(mobility, velocity, next);
+            let mut solved = self.posed(mobility, velocity).solve_softly(next);
             if !solved && self.laws.iter().any(given) {
                 implicit(&mut self.laws);
                 next.copy_from_slice(&guess);
-                solved = self.kick(mobility, velocity, next);
+                solved = self.posed(mobility, velocity).solve_softly(next);
             }
             if !solved {
                 return false;
@@ -335,15 +333,14 @@ impl<'w> Pressing<'w> {
         true
     }
 
-    fn kick(&self, mobility: &[f64], velocity: &[f64], impulses: &mut [f64]) -> bool {
-        let kick = Kick {
+    fn posed<'k>(&'k self, mobility: &'k [f64], velocity: &'k [f64]) -> Kick<'k> {
+        Kick {
             mobility,
             velocity,
             friction: &self.laws,
             noise: self.noise,
             work: &self.work,
-        };
-        kick.solve_softly(impulses)
+        }
     }
 }
 
@@ -370,6 +367,11 @@ impl Contacts for Pressing<'_> {
             let pair = &touch.pairs[index];
             found.clear();
             touch.points(pair, states, pair.tolerance.max(reach), &mut found);
+            let here = &states[pair.first];
+            let place =
+                |point: &ContactPoint| here.rotation.rotate_back(&(point.point - here.position));
+            let marks = self.marks.iter().filter(|(of, _)| *of == index);
+            pair::in_order(&mut found, place, marks.map(|(_, mark)| mark));
             for point in &found {
                 let (own, frame) = touch.rows(pair, point, states);
                 rows.extend(own);
@@ -377,6 +379,7 @@ impl Contacts for Pressing<'_> {
                     pair: index,
                     point: *point,
                     frame,
+                    place: place(point),
                 });
             }
             extent = extent.max(touch.extent(pair, states));
@@ -396,15 +399,6 @@ impl Contacts for Pressing<'_> {
         if self.last[0].len() == impulses.len() {
             for (to, from) in impulses.iter_mut().zip(&self.last[0]) {
                 *to = from * length;
-            }
-        }
-        if let ([a, b, c, d], of) = (&self.accepted.0[..], self.accepted.1)
-            && of == length
-            && a.len() == impulses.len()
-            && *a == self.last[0]
-        {
-            for (i, to) in impulses.iter_mut().enumerate() {
-                *to = (4.0 * (a[i] + c[i]) - 6.0 * b[i] - d[i]) * length;
             }
         }
     }
@@ -434,6 +428,7 @@ impl Contacts for Pressing<'_> {
         let pairs = self.solved.iter().zip(&velocity);
         let moved_by = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         if self.solved.len() == velocity.len() && moved_by <= rounding {
+            self.rests[0] = self.posed(kick.mobility, &velocity).balances(kick.impulses);
             return Some(Change {
                 size: moved_by,
                 settled: true,
@@ -443,6 +438,7 @@ impl Contacts for Pressing<'_> {
         if !self.solve_first(kick.mobility, &velocity, next) {
             return None;
         }
+        self.rests[0] = self.posed(kick.mobility, &velocity).balances(next);
         self.solved = velocity;
         let difference: Vec<f64> = next
             .iter()
@@ -504,6 +500,7 @@ impl Contacts for Pressing<'_> {
             work: &self.work,
         };
         let found = kick.solve_softly(impulses);
+        self.rests[1] = found && kick.balances(impulses);
         if found {
             self.keep_second(impulses);
         }

@@ -449,7 +449,7 @@ impl Run<'_, '_> {
             return self.accept(step, length, target);
         }
         let step = self.make(length)?;
-        let step = self.leave(step, length)?;
+        let mut step = self.leave(step, length)?;
         if self.release(&step, length)? {
             return Ok(());
         }
@@ -461,7 +461,7 @@ impl Run<'_, '_> {
             if let Some(before) = self.backup.take() {
                 (self.results, self.pressing) = *before;
             }
-            self.note_rest(&step, length);
+            self.note_rest(&mut step, length);
             self.accept(step, length, target)?;
             return Ok(());
         };
@@ -519,7 +519,7 @@ impl Run<'_, '_> {
         }
         self.note_rubbing(&step, length);
         if !self.pressing.is_empty() {
-            self.pressing.accept(&step, length);
+            self.pressing.remember(&step, length);
         }
         (self.posture, self.rates) = (step.end, step.rates);
         self.let_go();

@@ -3,9 +3,7 @@
 use super::start::StepStart;
 use super::{SETTLED, STALE, is_finite};
 use crate::MotionError;
-use crate::body::Velocity;
 use crate::kick::{Friction, Kick};
-use crate::pair::ContactPoint;
 use crate::step_scene::Points;
 use carom_variational::State;
 use nalgebra::Vector2;
@@ -21,23 +19,6 @@ const LAST_DIGITS: f64 = 1e-13;
 
 /// Fraction of the rounding error of the mean velocities that a change may have in addition to its own rounding.
 const NOISE_SHARE: f64 = 0.05;
-
-/// Largest number of corrections that lift points which the first kick left too deep.
-const LIFTS: usize = 8;
-
-/// Method of solution of the first kick; the methods are tried in this order.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Method {
-    /// Implicit: from the gaps and rates at both ends of the step. [`Rates`](Self::Rates) follows if the iteration does not
-    /// converge, which happens where contacts jam.
-    Implicit,
-    /// Explicit: from the rates of a flight without impulses alone. A single solution adds energy of the order of a step at most;
-    /// the penetration that remains is lifted afterwards.
-    Rates,
-    /// Without friction: only the normal impulses that keep the points from penetrating. Friction acts in the second kick, which
-    /// can only remove energy.
-    Lift,
-}
 
 /// Flight of a step after given impulses of the first kick.
 pub(super) struct Launch {
@@ -55,32 +36,26 @@ pub(super) struct Launch {
 pub(super) struct FirstKick {
     pub(super) impulses: Vec<f64>,
     pub(super) launch: Launch,
+    /// True if the impulses balance all loads at the contacts.
+    pub(super) balances: bool,
 }
 
 impl StepStart<'_> {
-    /// Finds the impulses of the first kick by the given method. `guess` is the initial guess of the impulses (N s, one per row).
-    pub(super) fn first_kick(
-        &self,
-        method: Method,
-        guess: Vec<f64>,
-    ) -> Result<FirstKick, MotionError> {
-        let implicit = match method {
-            Method::Implicit => self.implicit(guess)?,
-            Method::Rates | Method::Lift => None,
-        };
-        let (kick, is_settled) = match implicit {
-            Some(kick) => (kick, true),
-            None => (self.explicit(method != Method::Lift)?, false),
-        };
-        let is_flying = kick.launch.launched.iter().all(is_finite);
-        if self.contacts() > 0 && !is_flying {
-            return Err(self.failed());
+    /// Finds the impulses of the first kick. `guess` is the initial guess of the impulses (N s, one per row). Where contacts jam,
+    /// none are found: the bodies then fly on, and the second kick alone stops what approaches.
+    pub(super) fn first_kick(&self, guess: Vec<f64>) -> Result<FirstKick, MotionError> {
+        let found = self.implicit(guess)?;
+        if let Some(kick) = found
+            && kick.launch.launched.iter().all(is_finite)
+        {
+            return Ok(kick);
         }
-        if is_settled {
-            Ok(kick)
-        } else {
-            self.lifted(kick)
-        }
+        let impulses = vec![0.0; 3 * self.contacts()];
+        Ok(FirstKick {
+            launch: self.launch(&impulses)?,
+            impulses,
+            balances: false,
+        })
     }
 
     /// Error that tells that no contact forces were found for this step.
@@ -136,10 +111,15 @@ impl StepStart<'_> {
             let ends = stale >= STALE || iteration == MAX_ITERATIONS;
             let converged = change <= 4.0 * f64::EPSILON * self.scale + NOISE_SHARE * self.noise
                 || (change <= LAST_DIGITS * self.scale && change >= last)
-                || (ends && change <= SETTLED * self.scale);
+                || (ends && change <= SETTLED * self.scale + self.noise);
             // The accepted impulses are those with which the bodies were launched.
             if converged {
-                return Ok(Some(FirstKick { impulses, launch }));
+                let balances = self.posed(&velocity, &laws).balances(&impulses);
+                return Ok(Some(FirstKick {
+                    impulses,
+                    launch,
+                    balances,
+                }));
             }
             if ends {
                 return Ok(None);
@@ -148,40 +128,6 @@ impl StepStart<'_> {
             impulses = next;
         }
         Ok(None)
-    }
-
-    /// Solves once for the rates of a flight without impulses. If `with_rates` is false, or this has no solution, the impulses
-    /// are zero, and the second kick handles approaching contacts.
-    fn explicit(&self, with_rates: bool) -> Result<FirstKick, MotionError> {
-        let still = vec![0.0; 3 * self.contacts()];
-        let launch = self.launch(&still)?;
-        let found = if with_rates {
-            // Mobility and velocities use equal rows: otherwise the impulses would have to balance the rotation of the rows.
-            let scene = self.scene;
-            let from = scene.velocities(&launch.launched);
-            let to = scene.velocities(&launch.landed);
-            let mean = from.iter().zip(&to).map(|(a, b)| Velocity {
-                linear: (a.linear + b.linear) * 0.5,
-                angular: (a.angular + b.angular) * 0.5,
-            });
-            let mut velocity = Vec::new();
-            let mean: Vec<Velocity> = mean.collect();
-            self.points.rows.velocities(&mean, &mut velocity);
-            self.prescribe(&mut velocity);
-            self.solve(&velocity, &mut self.implicit.clone(), &still)
-        } else {
-            None
-        };
-        match found {
-            Some(impulses) => Ok(FirstKick {
-                launch: self.launch(&impulses)?,
-                impulses,
-            }),
-            None => Ok(FirstKick {
-                launch,
-                impulses: still,
-            }),
-        }
     }
 
     /// Returns the mean velocities of the contact rows during a flight (m/s). Normal rows have the rates of the gaps; the change
@@ -212,7 +158,21 @@ impl StepStart<'_> {
     fn prescribe(&self, velocity: &mut [f64]) {
         self.dependent.make_consistent(velocity);
         for (c, (_, point)) in self.points.points.iter().enumerate() {
-            velocity[3 * c] += point.gap.max(0.0) / self.h;
+            let rate = point.gap / self.h;
+            if rate > self.noise {
+                velocity[3 * c] += rate;
+            }
+        }
+    }
+
+    /// Poses the contact problem of the first kick: velocities of the contact rows without impulses (m/s), and friction.
+    fn posed<'k>(&'k self, velocity: &'k [f64], friction: &'k [(f64, Friction)]) -> Kick<'k> {
+        Kick {
+            mobility: &self.mobility,
+            velocity,
+            friction,
+            noise: self.noise,
+            work: &self.scene.work,
         }
     }
 
@@ -228,14 +188,9 @@ impl StepStart<'_> {
     ) -> Option<Vec<f64>> {
         let solve = |friction: &[(f64, Friction)]| {
             let mut impulses = guess.to_vec();
-            let kick = Kick {
-                mobility: &self.mobility,
-                velocity,
-                friction,
-                noise: self.noise,
-                work: &self.scene.work,
-            };
-            kick.solve(&mut impulses).then_some(impulses)
+            self.posed(velocity, friction)
+                .solve(&mut impulses)
+                .then_some(impulses)
         };
         let mut last = None;
         loop {
@@ -268,36 +223,5 @@ impl StepStart<'_> {
             }
             last = Some(impulses);
         }
-    }
-
-    /// Adds normal impulses that lift the points which are too deep at the end of the flight, by frictionless corrections.
-    fn lifted(&self, mut kick: FirstKick) -> Result<FirstKick, MotionError> {
-        for _ in 0..LIFTS {
-            let depth = |(at_end, at_start): (&(usize, ContactPoint), &(usize, ContactPoint))| {
-                let rate = (at_end.1.gap - at_start.1.gap.min(0.0) * self.return_share) / self.h;
-                [rate.min(0.0), 0.0, 0.0]
-            };
-            let ends = kick.launch.end.points.iter();
-            let velocity: Vec<f64> = ends.zip(&self.points.points).flat_map(depth).collect();
-            if velocity.iter().all(|rate| *rate >= -self.noise) {
-                break;
-            }
-            let mut lift = vec![0.0; velocity.len()];
-            let problem = Kick {
-                mobility: &self.mobility,
-                velocity: &velocity,
-                friction: &vec![(0.0, Friction::Frictionless); self.contacts()],
-                noise: self.noise,
-                work: &self.scene.work,
-            };
-            if !problem.solve(&mut lift) {
-                break;
-            }
-            for (impulse, lift) in kick.impulses.iter_mut().zip(&lift) {
-                *impulse += lift;
-            }
-            kick.launch = self.launch(&kick.impulses)?;
-        }
-        Ok(kick)
     }
 }

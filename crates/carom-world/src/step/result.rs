@@ -3,11 +3,10 @@
 use super::first::FirstKick;
 use super::second::SecondKick;
 use super::start::StepStart;
-use super::{CLOSED, PairStep, Step, is_finite, slip_of};
+use super::{CLOSED, PairStep, Pressed, Step, is_finite, slip_of};
 use crate::MotionError;
 use crate::kick::Friction;
 use crate::losses::{self, Begin, Kicked};
-use crate::pair::Follow;
 
 impl StepStart<'_> {
     /// Combines the kicks of a step to its result.
@@ -26,8 +25,7 @@ impl StepStart<'_> {
         let begins = self.begins(&second);
         let loss = losses::loss(&begins, &start_kick, &end_kick, self.still);
         let slip_left = self.slip_left(&second);
-        let mut pairs = self.pair_steps(&first, &second);
-        self.mark_lifted(&begins, &start_kick, &end_kick, &mut pairs);
+        let pairs = self.pair_steps(&first, &second);
         if let Some(place) = second.end.iter().position(|s| !is_finite(s)) {
             let body = self.scene.bodies.get(place);
             return Err(MotionError::NonFinite {
@@ -35,6 +33,12 @@ impl StepStart<'_> {
                 time: self.scene.time,
             });
         }
+        let force = |place: usize| {
+            let c = second.closed.get(place)?;
+            let pressed = first.impulses.get(3 * c)? + second.impulses.get(3 * place)?;
+            Some(pressed / self.h)
+        };
+        let rate = self.scene.rate(&second.points, &second.end, force);
         let mut of_end = vec![0.0; 3 * self.contacts()];
         for (c, impulse) in second.closed.iter().zip(second.impulses.chunks_exact(3)) {
             if let Some(to) = of_end.get_mut(3 * c..3 * c + 3) {
@@ -49,7 +53,13 @@ impl StepStart<'_> {
             work,
             loss,
             slip_left,
-            impulses: [first.impulses, of_end],
+            balances: first.balances && second.balances,
+            rate,
+            pressed: Pressed {
+                marks: self.scene.marks(&self.points, self.states),
+                impulses: [first.impulses, of_end],
+                length: self.h,
+            },
         })
     }
 
@@ -69,7 +79,7 @@ impl StepStart<'_> {
         self.sliding.iter().enumerate().map(begin).collect()
     }
 
-    /// Returns the contact result of every pair, without [`lifted`](PairStep::lifted).
+    /// Returns the contact result of every pair.
     fn pair_steps(&self, first: &FirstKick, second: &SecondKick) -> Vec<PairStep> {
         let scene = self.scene;
         let open = PairStep {
@@ -104,30 +114,5 @@ impl StepStart<'_> {
             }
         }
         pairs
-    }
-
-    /// Sets [`lifted`](PairStep::lifted) of every pair, from its points that were closed and at rest at the start.
-    fn mark_lifted(
-        &self,
-        begins: &[Begin],
-        start_kick: &Kicked<'_>,
-        end_kick: &Kicked<'_>,
-        pairs: &mut [PairStep],
-    ) {
-        for (c, (begin, (index, point))) in begins.iter().zip(&self.points.points).enumerate() {
-            let rested = begin.closed && start_kick.before[3 * c].abs() <= self.still;
-            if let Some(pair) = pairs.get_mut(*index)
-                && rested
-                && matches!(point.follow, Follow::Closest | Follow::OnEdges { .. })
-                && begin.gathered > 0.0
-            {
-                let leaves = start_kick.after[3 * c];
-                let back = begin
-                    .second
-                    .map_or(0.0, |place| -end_kick.before[3 * place]);
-                let unlike = leaves.max(back - leaves.abs());
-                pair.lifted = pair.lifted.max(unlike / begin.gathered);
-            }
-        }
     }
 }

@@ -5,6 +5,7 @@ use crate::dependent::Dependent;
 use crate::kick::Friction;
 use crate::step_scene::{Points, StepScene};
 use carom_variational::State;
+use nalgebra::Vector3;
 
 /// Slips of contacts that stick after an impact, relative to the fastest motion of a material point.
 const STICKING: f64 = 1e-10;
@@ -47,9 +48,15 @@ pub(super) struct StepStart<'s> {
 }
 
 impl<'s> StepStart<'s> {
-    /// Collects the contacts of the island `scene` in given `states`, for a step of length `h` (s).
-    pub(super) fn new(scene: &'s StepScene<'s>, states: &'s [State], h: f64) -> Self {
-        let points = scene.start(states);
+    /// Collects the contacts of the island `scene` in given `states`, for a step of length `h` (s), in the order of the `marks` of
+    /// the step before.
+    pub(super) fn new(
+        scene: &'s StepScene<'s>,
+        states: &'s [State],
+        h: f64,
+        marks: &[(usize, Vector3<f64>)],
+    ) -> Self {
+        let points = scene.start(states, marks);
         let (mut mobility, mut before) = (Vec::new(), Vec::new());
         points.rows.mobility(&mut mobility);
         let velocities = scene.velocities(states);

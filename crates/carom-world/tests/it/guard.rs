@@ -1,9 +1,9 @@
-//! Lasting contact: what friction takes, what the error of the step is, and steps that are too large.
+//! Lasting contact: what friction takes, what the error of the step is, and steps that follow the rates of the contacts.
 
 use super::common::*;
 use carom_geometry::{Ellipsoid, Shape};
 use carom_motion::hybrid::{Ending, Limits};
-use carom_world::{BodySpec, FlightRule, MotionError, Serial, Stepping, Surface, World, WorldSpec};
+use carom_world::{BodySpec, FlightRule, Serial, Stepping, Surface, World, WorldSpec};
 
 fn egg(position_z: f64, spin: nalgebra::Vector3<f64>) -> BodySpec {
     let shape = Shape::Ellipsoid(Ellipsoid::new([0.2, 0.15, 0.1], v(0.0, 0.0, 0.0)).unwrap());
@@ -24,23 +24,27 @@ fn rocking(gravity: f64, friction: f64, time_step: f64) -> WorldSpec {
     spec
 }
 
-/// Without friction nothing is lost; the energy errs by the order of the step, a quarter with half the step.
+/// Without friction nothing is lost, and the error of the energy does not grow as steps become finer: as long as the rates of the
+/// contacts make them short, it stays, and from then on it falls with the square of the step.
 #[test]
 fn a_frictionless_contact_takes_no_energy() {
-    let errors = [4e-3, 2e-3, 1e-3].map(|time_step| {
+    let errors = [4e-3, 2e-3, 1e-3, 2.5e-4, 1.25e-4].map(|time_step| {
         let (world, end, _) = run(&rocking(10.0, 0.0, time_step), 1.0);
         assert_eq!(end.ending, Ending::Completed);
         assert!(end.balance.contact_loss.abs() <= 1e-14);
         let energy = |states: &[carom_variational::State]| world.energy(0, &states[0]);
-        let change = energy(&end.states) - energy(world.initial_states());
+        let start = energy(world.initial_states());
+        let change = energy(&end.states) - start;
         let error = end.balance.energy_error;
         assert!(error >= change.abs() * (1.0 - 1e-9) && error > 0.0);
+        assert!(error <= 1e-3 * start, "{time_step}: {error:e}");
         error
     });
     for pair in errors.windows(2) {
-        let ratio = pair[0] / pair[1];
-        assert!((ratio - 4.0).abs() <= 0.5, "{ratio}");
+        assert!(pair[1] <= 1.2 * pair[0], "{errors:?}");
     }
+    let ratio = errors[3] / errors[4];
+    assert!((ratio - 4.0).abs() <= 0.5, "{errors:?}");
 }
 
 /// Friction takes its force times the way that slips; rolling takes nothing.
@@ -64,41 +68,17 @@ fn friction_takes_force_times_way() {
     assert!(end.balance.contact_loss.abs() <= 1e-12 && end.balance.energy_error <= 1e-12);
 }
 
-/// Gravity that moves an egg by its size within a step: the run stops and names a step, and with that step the same
-/// time is completed.
+/// Eggs of many shapes and spins at steps within which gravity moves them by a twentieth to two fifths of their size: the
+/// rates of the contacts make the steps short. The energy rises by no more than a few thousandths; where eggs bounce on their tips
+/// many times within a step of the grid, it falls by a few hundredths.
 #[test]
-fn a_step_that_is_too_large_stops_the_run() {
-    for (gravity, friction) in [(1e5, 0.0), (1e5, 0.3), (1e6, 0.0), (1e6, 0.3), (1e9, 0.1)] {
-        let spec = rocking(gravity, friction, 2e-3);
-        let (_, end, _) = run(&spec, 0.1);
-        let Ending::Stopped(MotionError::StepTooLarge {
-            sufficient: Some(sufficient),
-            ..
-        }) = end.ending
-        else {
-            panic!("{:?}", end.ending);
-        };
-        assert!(sufficient < 2e-3);
-        let finer = spec.with_time_step(sufficient);
-        let (_, end, _) = run(&finer, 100.0 * sufficient);
-        assert_eq!(end.ending, Ending::Completed);
-        assert!(end.lowest_gap >= -1e-10);
-        // A thousandth of the weight times the size.
-        assert!(end.balance.energy_error <= 1e-3 * gravity * 0.2);
-    }
-}
-
-/// Eggs of many shapes and spins at steps within which gravity moves them by a tenth of their size to twice their size: the
-/// energy rises by no more than a few thousandths, or the run stops and names a step with which it does not.
-#[test]
-fn a_coarse_step_adds_no_energy_unnoticed() {
-    let mut n_stopped = 0;
-    for k in 0..24u32 {
+fn a_coarse_step_adds_no_energy() {
+    for k in 0..16u32 {
         let turn = |step: f64| (f64::from(k) * step).fract();
         let axes = [0.618, 0.414, 0.732].map(|step| 0.05 + 0.35 * turn(step));
         let size = axes.iter().copied().fold(0.0, f64::max);
         let (time_step, friction) = (1e-3, if k % 2 == 0 { 0.3 } else { 0.0 });
-        let gravity = [0.1, 0.5, 1.0, 2.0][k as usize % 4] * size / (time_step * time_step);
+        let gravity = [0.05, 0.1, 0.2, 0.4][k as usize % 4] * size / (time_step * time_step);
         let spin = (gravity / size).sqrt() * [0.03, 0.3, 0.9][k as usize % 3];
         let shape = Shape::Ellipsoid(Ellipsoid::new(axes, v(0.0, 0.0, 0.0)).unwrap());
         let egg = moving(
@@ -109,63 +89,18 @@ fn a_coarse_step_adds_no_energy_unnoticed() {
         let mut spec = spec(vec![egg], vec![floor()], friction, 0.0);
         spec.gravity = v(0.0, 0.0, -gravity);
         spec.time_step = time_step;
-        let adds_little = |spec: &WorldSpec, duration: f64| {
-            let (world, end, _) = run(spec, duration);
-            let energy = |states: &[carom_variational::State]| world.energy(0, &states[0]);
-            let start = energy(world.initial_states());
-            let taken = end.balance.impact_loss + end.balance.contact_loss;
-            let risen = energy(&end.states) + taken - start;
-            assert!(
-                risen <= 5e-3 * (start + gravity * size),
-                "{k}: {risen:e} of {start:e}"
-            );
-            end.ending
-        };
-        match adds_little(&spec, 0.1) {
-            Ending::Completed => {}
-            Ending::Stopped(MotionError::StepTooLarge {
-                sufficient: Some(sufficient),
-                ..
-            }) => {
-                n_stopped += 1;
-                let finer = spec.with_time_step(sufficient);
-                let ending = adds_little(&finer, 100.0 * sufficient);
-                assert_eq!(ending, Ending::Completed, "{k}");
-            }
-            other => panic!("{k}: {other:?}"),
-        }
+        let (world, end, _) = run(&spec, 0.1);
+        assert_eq!(end.ending, Ending::Completed, "{k}");
+        let energy = |states: &[carom_variational::State]| world.energy(0, &states[0]);
+        let start = energy(world.initial_states());
+        let taken = end.balance.impact_loss + end.balance.contact_loss;
+        let change = energy(&end.states) + taken - start;
+        let scale = start + gravity * size;
+        assert!(
+            change <= 5e-3 * scale && change >= -3e-2 * scale,
+            "{k}: {change:e} of {start:e}"
+        );
     }
-    assert!(n_stopped >= 12, "{n_stopped}");
-}
-
-/// The step that is named does for the rest of the run, and one a few times as long does not: an egg on the floor that rocks,
-/// from steps at which the energy rises by the hundredth that is allowed to ones at which it jumps.
-#[test]
-fn the_step_that_is_named_does_and_a_few_times_of_it_do_not() {
-    let (mut named, mut too_small) = (0, 0);
-    for k in 0..12u32 {
-        let friction = if k % 3 == 2 { 0.3 } else { 0.0 };
-        let spec = rocking(10.0, friction, 0.02 * 1.25f64.powi(k as i32));
-        let run_at = |time_step: f64| {
-            let finer = spec.clone().with_time_step(time_step);
-            run(&finer, 4.0).1.ending
-        };
-        let Ending::Stopped(MotionError::StepTooLarge {
-            sufficient: Some(sufficient),
-            ..
-        }) = run_at(spec.time_step)
-        else {
-            continue;
-        };
-        named += 1;
-        assert_eq!(run_at(sufficient), Ending::Completed, "{k}: {sufficient:e}");
-        let coarser = [2.0, 4.0, 6.0].map(|times| run_at(times * sufficient));
-        too_small += u32::from(coarser.iter().all(|ending| *ending == Ending::Completed));
-    }
-    assert!(
-        named >= 6 && 4 * too_small <= named,
-        "{too_small} of {named}"
-    );
 }
 
 /// Balls and boxes are moved exactly by any step.
@@ -187,35 +122,6 @@ fn a_step_is_not_too_large_where_it_is_exact() {
     let (_, end, _) = run(&spec, 0.1);
     assert_eq!(end.ending, Ending::Completed);
     assert!(end.balance.energy_error <= 1e-12 * 1e6);
-}
-
-/// An egg that rocks on a stack of cubes, and weighs three times as much as they: points of all of them are one problem, of
-/// which a step that would do is tried as far as its work allows.
-#[test]
-fn the_step_for_a_heap_is_found_within_its_work() {
-    let cube = |k: u32| {
-        let off = |step: f64| 0.02 * ((f64::from(k) * step).fract() - 0.5);
-        let place = v(off(0.618), off(0.414), 0.1 + 0.2 * f64::from(k));
-        cuboid(&format!("cube {k}"), [0.1; 3], place)
-    };
-    let mut bodies: Vec<BodySpec> = (0..3).map(cube).collect();
-    let mut heavy = egg(0.7, v(100.0, 200.0, 0.0));
-    heavy.mass = Some(heavy.shape.mass_properties(10.0).unwrap());
-    bodies.push(heavy);
-    let mut spec = spec(bodies, vec![floor()], 0.3, 0.3);
-    spec.gravity = v(0.0, 0.0, -1e5);
-    let (_, end, _) = run(&spec, 0.1);
-    let Ending::Stopped(MotionError::StepTooLarge {
-        sufficient: Some(sufficient),
-        ..
-    }) = end.ending
-    else {
-        panic!("{:?}", end.ending);
-    };
-    assert!(sufficient > 1e-5, "{sufficient}");
-    spec.time_step = sufficient;
-    let (_, end, _) = run(&spec, 30.0 * sufficient);
-    assert_eq!(end.ending, Ending::Completed);
 }
 
 /// A duration or a sample time that is no time ends a run at its start, and is named with its range.

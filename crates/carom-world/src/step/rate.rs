@@ -1,0 +1,166 @@
+//! Rates of lasting contacts, known before a step: how fast their arms turn, and how fast bodies rock on smooth surfaces.
+//!
+//! With the arm $c$ from the centre of mass to a contact point, the rate $\dot c = \Omega\times c + R\,\partial\sigma(n, n\times\Omega)$
+//! follows from the support map $\sigma$ of the body, and a body with the moment of inertia $mk^2$ needs steps in which $\dot c$
+//! moves the point by a fraction of $\sqrt{c^2 + k^2}$. On a surface that bends, a body also rocks, with the square of the rate
+//! the largest eigenvalue of $A^{-1}K$: $K_{ij} = -(c'_j\times Nn)\cdot e_i$ is the stiffness of the normal force $N$ and
+//! $A_{ij} = e_i\cdot(Ie_j + mc\times(e_j\times c))$ the inertia about the contact, for the tangents $e_j$ and the changes
+//! $c'_j$ of the arm by a rotation about them.
+
+use crate::body::Velocity;
+use crate::pair::{ContactPoint, Follow, Other};
+use crate::step_scene::{Points, StepPair, StepScene};
+use carom_geometry::pair::tangents;
+use carom_lie::So3;
+use carom_variational::{RigidBody, State};
+use nalgebra::{Matrix2, Vector3};
+
+/// Change of an arm in a step, as a fraction of $\sqrt{c^2+k^2}$.
+const TURNED: f64 = 0.1;
+
+/// Phase of rocking in a step (rad).
+const ROCKED: f64 = 0.03;
+
+/// Rotation from which the change of an arm is found (rad).
+const ANGLE: f64 = 1e-6;
+
+impl StepScene<'_> {
+    /// Returns the largest rate of the contacts (1/s): a step is to be at most as long as its inverse. `states`: states of the
+    /// bodies; `force`: normal force at each of the `points` (N), if known.
+    pub(super) fn rate(
+        &self,
+        points: &Points,
+        states: &[State],
+        force: impl Fn(usize) -> Option<f64>,
+    ) -> f64 {
+        let mut largest = 0.0_f64;
+        for (c, (index, point)) in points.points.iter().enumerate() {
+            let Some(pair) = self.pairs.get(*index) else {
+                continue;
+            };
+            for place in [Some(pair.first), pair.second].into_iter().flatten() {
+                let (Some(body), Some(state)) = (self.bodies.get(place), states.get(place)) else {
+                    continue;
+                };
+                let (Some(rigid), None) = (&body.rigid, body.sphere) else {
+                    continue;
+                };
+                let arm = Arm {
+                    scene: self,
+                    pair,
+                    point,
+                    states,
+                    place,
+                    rigid,
+                    state,
+                };
+                let weight = rigid.mass() * self.flights.gravity.norm();
+                let turns = arm.turns(&Velocity::of(body, state).angular) / TURNED;
+                let rocks = arm.rocks(force(c).unwrap_or(weight)) / ROCKED;
+                largest = largest.max(turns).max(rocks);
+            }
+        }
+        largest
+    }
+
+    /// Returns the largest rate of the contacts in given states of the bodies (1/s), before any step.
+    pub(crate) fn first_rate(&self, states: &[State]) -> f64 {
+        self.rate(&self.start(states, &[]), states, |_| None)
+    }
+}
+
+/// Arm from the centre of mass of a body to one of its contact points.
+struct Arm<'a> {
+    scene: &'a StepScene<'a>,
+    pair: &'a StepPair<'a>,
+    point: &'a ContactPoint,
+    states: &'a [State],
+    /// Index of the body in the island.
+    place: usize,
+    rigid: &'a RigidBody,
+    state: &'a State,
+}
+
+impl Arm<'_> {
+    fn now(&self) -> Vector3<f64> {
+        self.point.point - self.state.position
+    }
+
+    /// Returns the change of the arm (m/rad) while the body rotates about the unit vector `axis` in space.
+    fn change(&self, axis: &Vector3<f64>) -> Vector3<f64> {
+        let corner = match (&self.pair.other, self.point.follow) {
+            (Other::Plane(_), Follow::Corner(_)) => true,
+            (Other::Body(_), Follow::OnFace { of_second, .. }) => {
+                of_second == (self.place == self.pair.first)
+            }
+            _ => false,
+        };
+        if corner {
+            return axis.cross(&self.now());
+        }
+        let turn = self.state.rotation.rotate_back(&(axis * ANGLE));
+        let turned = State {
+            rotation: self.state.rotation.compose(&So3::exp(&turn)),
+            ..*self.state
+        };
+        let [mut here, mut there] = self.scene.states_of(self.pair, self.states);
+        if self.place == self.pair.first {
+            here = &turned;
+        } else {
+            there = &turned;
+        }
+        let moved = self
+            .point
+            .moved(self.pair.body, here, &self.pair.other, there);
+        (moved.point - self.point.point) / ANGLE
+    }
+
+    /// Returns $\lvert\dot c\rvert/\sqrt{c^2+k^2}$ (1/s) for a body that rotates with `spin` (rad/s, in the axes of the body).
+    fn turns(&self, spin: &Vector3<f64>) -> f64 {
+        let speed = spin.norm();
+        if speed == 0.0 {
+            return 0.0;
+        }
+        let axis = self.state.rotation.rotate(&(spin / speed));
+        let k2 = self.rigid.moments().x / self.rigid.mass();
+        speed * self.change(&axis).norm() / (self.now().norm_squared() + k2).sqrt()
+    }
+
+    /// Returns the rate of rocking about the contact point (1/s) under the normal force `force` (N); zero where the surface does
+    /// not bend.
+    fn rocks(&self, force: f64) -> f64 {
+        if !matches!(self.point.follow, Follow::Closest | Follow::Rim(_)) || !(force > 0.0) {
+            return 0.0;
+        }
+        let outwards = if self.place == self.pair.first {
+            1.0
+        } else {
+            -1.0
+        };
+        let normal = self.point.normal * outwards;
+        let directions = tangents(&normal);
+        let (c, mass) = (self.now(), self.rigid.mass());
+        let (mut stiffness, mut inertia) = (Matrix2::zeros(), Matrix2::zeros());
+        for (j, e) in directions.iter().enumerate() {
+            let moment = -self.change(e).cross(&(normal * force));
+            let turned = self.state.rotation.rotate_back(e);
+            let own = self.state.rotation.rotate(&(self.rigid.inertia() * turned));
+            let carried = own + c.cross(&e.cross(&c)) * mass;
+            for (i, along) in directions.iter().enumerate() {
+                (stiffness[(i, j)], inertia[(i, j)]) = (along.dot(&moment), along.dot(&carried));
+            }
+        }
+        let Some(inverse) = inertia.try_inverse() else {
+            return 0.0;
+        };
+        let matrix = inverse * stiffness;
+        let (half, determinant) = (0.5 * matrix.trace(), matrix.determinant());
+        let root = half * half - determinant;
+        let square = if root >= 0.0 {
+            half.abs() + root.sqrt()
+        } else {
+            determinant.abs().sqrt()
+        };
+        square.sqrt()
+    }
+}
