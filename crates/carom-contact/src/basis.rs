@@ -40,32 +40,6 @@ pub trait Basis {
         Missed::new()
     }
 
-    /// Returns the largest residual of the condition that friction opposes the slip after the impact. The residual of a
-    /// contact is the dissipation of a friction impulse opposed to the slip minus that of the actual friction impulse. It is
-    /// divided by the friction impulse times the entries of `terms`, the rounding scales of the rows. Laws without this
-    /// condition return 0.
-    fn slip_residual(
-        &self,
-        _contacts: &ContactSet,
-        _after: &[f64],
-        _impulse: &[f64],
-        _terms: &[f64],
-    ) -> f64 {
-        0.0
-    }
-
-    /// Returns the largest residual of the law's own contact conditions over all contacts. Each residual is divided by the
-    /// entries of `terms` (rounding scales) of the contact's rows. Laws without friction conditions return 0.
-    fn own_residual(
-        &self,
-        _contacts: &ContactSet,
-        _after: &[f64],
-        _impulse: &[f64],
-        _terms: &[f64],
-    ) -> f64 {
-        0.0
-    }
-
     /// Corrects rounding errors of the scaled impulses on the contact rows of unit kinetic length (unit rows), given the
     /// scaled velocities of these rows before and after the impact. The velocities `after` belong to the uncorrected
     /// impulses.

@@ -22,8 +22,6 @@ pub enum GateRule {
     Energy,
     /// Contacts that push end with the velocity that the law prescribes.
     Velocity,
-    /// Friction opposes the sliding of the contacts that slide.
-    Sliding,
     /// Huge impulses that cancel do not hide a velocity that breaks another rule.
     Cancellation,
 }
@@ -39,7 +37,6 @@ impl fmt::Display for GateRule {
             Self::Friction => "friction leaves its cone",
             Self::Energy => "energy is gained",
             Self::Velocity => "a pushing contact misses the velocity that the law asks for",
-            Self::Sliding => "friction does not oppose the sliding",
             Self::Cancellation => {
                 "huge impulses that cancel hide whether contacts approach or do what the law asks for \
                  (where a law has no answer they look like that; try another law)"

@@ -191,8 +191,6 @@ impl Candidate {
             }
         }
         let Some(breach) = found.breach else {
-            let diagnostics =
-                diagnostics.with_residuals(found.velocity_residual, found.own_residual);
             return built.audited(problem, Some(&ledger), rules, (status, diagnostics));
         };
         if rules.may_be_infeasible && breach.is_feasibility {

@@ -108,10 +108,6 @@ impl Rules<'_> {
 pub(crate) struct Verdict {
     /// Violation found; `None` if the answer passes.
     pub(crate) breach: Option<Breach>,
-    /// Largest velocity that a row misses of those that the law prescribes, as a fraction of its rounding scale $S$.
-    pub(crate) velocity_residual: Option<f64>,
-    /// Largest residual of the law's own conditions of contact.
-    pub(crate) own_residual: f64,
     /// Largest velocity that a row misses, as a fraction of its reference velocity.
     pub(crate) hidden: f64,
 }
@@ -422,23 +418,14 @@ impl<'l> ResidualScales<'l> {
             worst(missed.map(|(row, missed)| missed.abs() / divisor(sizes[row.index()])))
         };
         if basis.has_residual() {
-            let residuals = |terms: &[f64]| {
-                let own = basis.own_residual(contacts, &self.after, units, terms);
-                [largest_missed(terms), own]
-            };
-            let mut residual = residuals(&self.terms);
-            if !residual.iter().all(|residual| *residual <= GATE_TOLERANCE) {
+            let mut residual = largest_missed(&self.terms);
+            if !(residual <= GATE_TOLERANCE) {
                 let hidden = problem.hidden_velocities();
-                residual = residuals(&above(&self.terms, &hidden, GATE_TOLERANCE));
+                residual = largest_missed(&above(&self.terms, &hidden, GATE_TOLERANCE));
             }
-            verdict.velocity_residual = Some(residual[0]);
-            verdict.own_residual = residual[1];
-            let rules = [GateRule::Velocity, GateRule::Sliding];
-            for (rule, residual) in rules.into_iter().zip(residual) {
-                if !(residual <= GATE_TOLERANCE) {
-                    verdict.breach = Some(Breach::of(rule, residual));
-                    return;
-                }
+            if !(residual <= GATE_TOLERANCE) {
+                verdict.breach = Some(Breach::of(GateRule::Velocity, residual));
+                return;
             }
         }
         // Largest velocity that a contact misses, divided by the given size of its row.
@@ -452,8 +439,7 @@ impl<'l> ResidualScales<'l> {
                 };
                 approach.max(0.0) / divisor(sizes[row] + wall.abs())
             });
-            let slip = basis.slip_residual(contacts, &self.after, units, sizes);
-            worst(approach.chain([largest_missed(sizes), slip]))
+            worst(approach.chain([largest_missed(sizes)]))
         };
         verdict.hidden = missed(&self.moved);
         if verdict.hidden <= CORRECTED {

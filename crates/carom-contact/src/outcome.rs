@@ -201,23 +201,6 @@ impl Diagnostics {
             _ => &[],
         }
     }
-
-    /// Inserts the residuals computed by the final checks into the diagnostics of laws that report them. `velocity`:
-    /// largest difference from prescribed velocities; `own`: largest residual of the contact conditions.
-    pub(crate) fn with_residuals(mut self, velocity: Option<f64>, own: f64) -> Self {
-        let told = match &mut self {
-            Self::Complementarity {
-                velocity_residual, ..
-            } => velocity_residual,
-            Self::Cone(cone) => {
-                cone.residual = own;
-                &mut cone.velocity_residual
-            }
-            _ => return self,
-        };
-        *told = velocity.unwrap_or(*told);
-        self
-    }
 }
 
 /// Diagnostics of an outcome that was computed with friction cones.
@@ -226,11 +209,9 @@ impl Diagnostics {
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct ConeDiagnostics {
-    /// Largest residual of the contact conditions over all contacts, each relative to the rounding scale $S$ of its
-    /// rows: closed and open contacts, the cone, and the angle between friction and sliding. At most $10^{-9}$.
+    /// Largest [residual](carom_lcp::contact_problem::Solution::residual) of the contact problems of parts that share no body. At
+    /// most $10^{-9}$.
     pub residual: f64,
-    /// Largest velocity that a pushing or sticking contact misses, as a fraction of its rounding scale $S$.
-    pub velocity_residual: f64,
     /// Dimension of the continuum of velocities after the impact that contains this outcome; 0 if the outcome is
     /// isolated.
     pub family: usize,
@@ -252,7 +233,6 @@ impl ConeDiagnostics {
     pub fn new(selection: ConeSelection, modes: Vec<ContactMode>) -> Self {
         Self {
             residual: 0.0,
-            velocity_residual: 0.0,
             family: 0,
             shares_impulses: Some(false),
             is_ambiguous: false,

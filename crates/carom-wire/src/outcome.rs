@@ -214,7 +214,6 @@ fn cone_fields(cone: &ConeDiagnostics) -> Map<String, Value> {
     fields([
         ("cone", cone_name(FrictionCone::Round)),
         ("residual", cone.residual.into()),
-        ("velocity_residual", cone.velocity_residual.into()),
         ("rank", rank.into()),
         ("family", cone.family.into()),
         ("selection", cone.selection.name().into()),

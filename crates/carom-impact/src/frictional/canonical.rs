@@ -90,11 +90,6 @@ impl Canonical {
             && self.signs.iter().all(|sign| *sign > 0.0)
     }
 
-    /// True if some contacts are duplicates of others, with equal rows, friction and restitution.
-    pub(super) fn has_copies(&self) -> bool {
-        !self.copies.is_empty()
-    }
-
     /// Lists the duplicate contacts. Each pair contains the index of a duplicate and the index of the contact that
     /// represents it.
     pub(super) fn copies(&self) -> impl Iterator<Item = (ContactIndex, ContactIndex)> + '_ {

@@ -1,22 +1,21 @@
 //! Contacts with friction cones as a contact problem, on the slots of a [`ContactSpace`].
 
 use super::ambiguous::Pick;
-use super::own::own_residual;
 use super::space::ContactSpace;
 use carom_contact::ConeSelection;
-use carom_contact::internal::{Basis, Breach, Missed, Targets, divisor, worst};
-use carom_contact::{ContactSet, FrictionCone, ImpactError, ImpactProblem, PolygonDiagnostics};
+use carom_contact::{FrictionCone, ImpactError, ImpactProblem, PolygonDiagnostics};
 use carom_lcp::LcpStatus;
 use carom_lcp::contact_problem::{
     self, Block, ContactMode, ContactProblem, Kind, Member, Operator, Rank, Refusal, Solution,
     Workspace,
 };
 use carom_metric::kernel;
-use carom_numeric::svd::Svd;
-use nalgebra::DMatrix;
+use std::cell::Cell;
 
-/// Singular values below this fraction of the largest count as zero: the rows are linearly dependent.
-const FLAT: f64 = 1e-14;
+thread_local! {
+    /// Work space of the solver, which is taken out while it works. Answers do not depend on what it solved before.
+    static SOLVER: Cell<Option<Box<Workspace>>> = const { Cell::new(None) };
+}
 
 /// Units of work of a solve in addition to its factorizations.
 const SOLVE_WORK: u64 = 1000;
@@ -58,8 +57,6 @@ pub(super) struct Report {
 /// Work buffers of [`Cones`] with the last answer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConesWorkspace {
-    /// Work space of the solver, which is taken out while it works.
-    solver: Option<Box<Workspace>>,
     blocks: Vec<Block>,
     velocity: Vec<f64>,
     /// Impulses on the slots.
@@ -166,7 +163,7 @@ impl Cones {
         workspace: &mut ConesWorkspace,
     ) -> Result<Report, ImpactError> {
         self.pose(velocity, bounds, start, workspace);
-        let mut solver = workspace.solver.take().unwrap_or_default();
+        let mut solver = SOLVER.take().unwrap_or_default();
         let problem = ContactProblem::new(
             Operator::Dense(&self.delassus),
             &workspace.blocks,
@@ -178,9 +175,16 @@ impl Cones {
                 let answer = &answers[workspace.pick.choose(answers.len())];
                 Ok(self.keep(answer, velocity, workspace))
             }
-            Err(refusal) => Err(refused(&refusal)),
+            Err(Refusal::NotConverged { residual, .. }) => {
+                Err(ImpactError::unsolved(LcpStatus::Inaccurate, residual, 0))
+            }
+            // The law then looks for a proof in its own rows.
+            Err(_) => {
+                let status = LcpStatus::Infeasible;
+                Err(ImpactError::unsolved(status, f64::INFINITY, 0))
+            }
         };
-        workspace.solver = Some(solver);
+        SOLVER.set(Some(solver));
         report
     }
 
@@ -249,187 +253,6 @@ pub(super) fn member(selection: ConeSelection) -> Member {
     match selection {
         ConeSelection::First => Member::First,
         _ => Member::Even,
-    }
-}
-
-/// Converts a refusal of the solver to an error of a law, which then looks for a proof in its own rows.
-fn refused(refusal: &Refusal) -> ImpactError {
-    match refusal {
-        Refusal::NotConverged { residual, .. } => {
-            ImpactError::unsolved(LcpStatus::Inaccurate, *residual, 0)
-        }
-        _ => ImpactError::unsolved(LcpStatus::Infeasible, f64::INFINITY, 0),
-    }
-}
-
-/// Active set of an answer: a refinement keeps the mode of every contact.
-pub(super) struct ConesBasis<'a> {
-    space: &'a ContactSpace,
-    modes: Vec<ContactMode>,
-    /// Prescribed velocities of pushing and sticking rows after the impact.
-    targets: Targets,
-}
-
-impl<'a> ConesBasis<'a> {
-    /// Creates the active set of an answer in which each contact has the mode given in `modes` (open, sticking or sliding,
-    /// one per contact).
-    pub(super) fn new(
-        space: &'a ContactSpace,
-        contacts: &ContactSet,
-        modes: &[ContactMode],
-    ) -> Self {
-        let width = space.width();
-        let wanted = space.rows_of_slots(contacts).filter_map(|(slot, row, _)| {
-            match (
-                modes.get(slot.contact(width).index())?,
-                slot.is_normal(width),
-            ) {
-                (ContactMode::Open, _) => None,
-                (_, true) | (ContactMode::Stick, _) => Some((row, 0.0)),
-                (ContactMode::Slide, _) => None,
-            }
-        });
-        Self {
-            space,
-            modes: modes.to_vec(),
-            targets: Targets::new(wanted, true),
-        }
-    }
-}
-
-impl Basis for ConesBasis<'_> {
-    fn has_residual(&self) -> bool {
-        true
-    }
-
-    fn can_correct(&self, _breach: &Breach) -> bool {
-        true
-    }
-
-    fn missed(&self, contacts: &ContactSet, after: &[f64]) -> Missed {
-        self.targets.missed(contacts, after)
-    }
-
-    fn slip_residual(
-        &self,
-        contacts: &ContactSet,
-        after: &[f64],
-        impulse: &[f64],
-        terms: &[f64],
-    ) -> f64 {
-        let width = self.space.width();
-        // For each contact: normal impulse, work of friction, squared slip speed, and the squared size of its terms.
-        let mut slips = vec![[0.0f64; 4]; self.space.n_contacts];
-        for (slot, row, factor) in self.space.rows_of_slots(contacts) {
-            let [normal, work, slip, size] = &mut slips[slot.contact(width).index()];
-            if slot.is_normal(width) {
-                *normal = impulse[row.index()];
-            } else {
-                *work += impulse[row.index()] * after[row.index()];
-                *slip += carom_numeric::power(after[row.index()] * factor, 2);
-                *size = f64::max(*size, carom_numeric::power(terms[row.index()] * factor, 2));
-            }
-        }
-        let slips = slips.iter().zip(&self.modes).zip(&self.space.friction);
-        worst(slips.map(|(([normal, work, slip, size], mode), friction)| {
-            let most = friction * normal;
-            match mode {
-                ContactMode::Slide if most > 0.0 => {
-                    (work + most * slip.sqrt()).max(0.0) / (most * divisor(size.sqrt()))
-                }
-                _ => 0.0,
-            }
-        }))
-    }
-
-    fn own_residual(
-        &self,
-        contacts: &ContactSet,
-        after: &[f64],
-        impulse: &[f64],
-        terms: &[f64],
-    ) -> f64 {
-        own_residual(self.space, contacts, after, impulse, terms)
-    }
-
-    /// Corrects the impulses on the contact rows of unit kinetic length (unit rows) by one Newton step, given the
-    /// velocities `after` that these impulses cause. The step removes the velocities that pushing and sticking rows
-    /// miss. At sliding contacts it satisfies the friction condition $\lambda_t + \mu\lambda_n u_t/|u_t| = 0$, with the
-    /// impulse $\lambda$, velocity $u$ and indices for normal and tangential parts.
-    fn correct(
-        &mut self,
-        contacts: &ContactSet,
-        _before: &[f64],
-        after: &[f64],
-        impulse: &mut [f64],
-    ) {
-        let space = self.space;
-        let (width, n_slots) = (space.width(), space.n_slots());
-        let (mut u, mut l) = (vec![0.0; n_slots], vec![0.0; n_slots]);
-        let mut missed = vec![0.0; n_slots];
-        let mut active = Vec::with_capacity(n_slots);
-        for (slot, row, factor) in space.rows_of_slots(contacts) {
-            let is_open = self
-                .modes
-                .get(slot.contact(width).index())
-                .is_none_or(|mode| *mode == ContactMode::Open);
-            if is_open || factor == 0.0 {
-                continue;
-            }
-            let slot = slot.index();
-            u[slot] = after[row.index()] * factor;
-            l[slot] = impulse[row.index()] / factor;
-            active.push((slot, row, factor));
-            let target = self.targets.rows().iter().find(|(other, _)| *other == row);
-            missed[slot] = u[slot] - target.map_or(0.0, |(_, target)| target * factor);
-        }
-        let k = active.len();
-        if k == 0 {
-            return;
-        }
-        let mut matrix = DMatrix::from_fn(k, k, |i, j| space.gram[(active[i].0, active[j].0)]);
-        for (i, (slot, _, _)) in active.iter().enumerate() {
-            let contact = slot / width;
-            let normal = contact * width;
-            if self.modes[contact] != ContactMode::Slide || *slot == normal {
-                continue;
-            }
-            let friction = space.friction[contact];
-            let tangents = normal + 1..normal + width;
-            let speed = kernel::norm(&u[tangents.clone()]);
-            if speed == 0.0 {
-                continue;
-            }
-            let direction = u[*slot] / speed;
-            let turned = friction * l[normal] / speed;
-            missed[*slot] = (l[*slot] + friction * l[normal] * direction) / turned.max(1.0);
-            for (j, (other, _, _)) in active.iter().enumerate() {
-                // Change of the sliding direction by the velocities perpendicular to it.
-                let along: f64 = tangents
-                    .clone()
-                    .map(|t| u[t] / speed * space.gram[(t, *other)])
-                    .sum();
-                let across = space.gram[(*slot, *other)] - direction * along;
-                let turned = friction * l[normal] / speed;
-                let own = if other == slot {
-                    1.0
-                } else if *other == normal {
-                    friction * direction
-                } else {
-                    0.0
-                };
-                // Rows are divided to about unit size, also if friction is large and sliding slow.
-                matrix[(i, j)] = (own + turned * across) / turned.max(1.0);
-            }
-        }
-        let missing: Vec<f64> = active.iter().map(|(slot, _, _)| -missed[*slot]).collect();
-        let correction = Svd::new(matrix.as_slice(), k).least_norm(&missing, FLAT);
-        if !kernel::is_finite(&correction) {
-            return;
-        }
-        for ((_, row, factor), x) in active.iter().zip(correction.iter()) {
-            impulse[row.index()] += x * factor;
-        }
     }
 }
 

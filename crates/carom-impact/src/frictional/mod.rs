@@ -46,7 +46,6 @@
 //! solvable linear complementarity problems*, 1997.
 
 mod ambiguous;
-mod basis;
 mod bounds;
 pub(crate) mod canonical;
 pub(crate) mod choice;
@@ -58,7 +57,6 @@ mod end_mode;
 mod first_steps;
 pub(crate) mod impact_stepper;
 mod modes;
-mod own;
 mod painleve;
 mod parts;
 

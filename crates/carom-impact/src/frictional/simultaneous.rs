@@ -3,16 +3,16 @@
 use super::ambiguous::{Pick, decided};
 use super::canonical::Canonical;
 use super::cone_shape::ConeShape;
-use super::cones::{Bounds, Cones, ConesBasis, ConesWorkspace, Report, member, polygon_error};
+use super::cones::{Bounds, Cones, ConesWorkspace, Report, member, polygon_error};
 use super::contradiction::{Contradiction, contradiction};
 use super::end_mode::end_modes;
 use super::modes::{check_planar, solutions};
-use super::parts::{Apart, Part};
+use super::parts::Part;
 use super::space::ContactSpace;
 use super::stepper::{StepProblem, StepWorkspace};
 use crate::laws::BuiltIn;
 use carom_contact::ConeSelection;
-use carom_contact::internal::{Basis, GRAZING_TOLERANCE, separating, worst};
+use carom_contact::internal::{GRAZING_TOLERANCE, Opening, separating, worst};
 use carom_contact::{
     ConeDiagnostics, Contact, ContactIndex, Diagnostics, FrictionCone, ImpactError, ImpactLaw,
     ImpactOutcome, ImpactProblem, ImpactStatus, PolygonDiagnostics, Rules, Work,
@@ -196,9 +196,6 @@ impl MoreauNewton {
     }
 }
 
-/// Orders and bases of the independent parts of an impact, see [`Apart`].
-type Bases<'b> = Vec<(&'b Canonical, Box<dyn Basis + 'b>)>;
-
 /// One impact of all contacts at once.
 struct Event<'e> {
     problem: &'e ImpactProblem,
@@ -333,22 +330,16 @@ impl Event<'_> {
             .collect()
     }
 
-    /// Converts scaled impulses on the normalized contact rows to an outcome, after the final checks. `bases` are the
-    /// active sets of the independent parts, by which rounding errors are corrected.
+    /// Converts scaled impulses on the normalized contact rows to an outcome, after the final checks.
     fn outcome(
         &self,
         impulse: &[f64],
-        bases: Bases<'_>,
         diagnostics: Diagnostics,
     ) -> Result<ImpactOutcome, ImpactError> {
         self.space.candidate(self.problem, impulse).outcome(
             self.problem,
             self.rules,
-            &mut Apart {
-                space: self.space,
-                rebounds: self.rebounds,
-                parts: bases,
-            },
+            &mut Opening::default(),
             ImpactStatus::Resolved,
             diagnostics,
         )
@@ -367,7 +358,6 @@ impl Event<'_> {
             return separating(problem, Diagnostics::Cone(Box::new(told)));
         }
         let mut impulse = vec![0.0; space.n_slots()];
-        let mut bases: Bases<'_> = Vec::with_capacity(parts.len());
         let mut workspace = ConesWorkspace::picking(*pick);
         for part in &parts {
             let worked = workspace.work;
@@ -390,13 +380,12 @@ impl Event<'_> {
             for (copy, of) in part.canonical.copies() {
                 told.modes[copy.index()] = told.modes[of.index()];
             }
+            told.residual = worst([told.residual, report.residual].into_iter());
             part.write(&workspace.impulse, &mut impulse);
-            let basis = ConesBasis::new(&part.space, problem.contacts(), modes);
-            bases.push((&part.canonical, Box::new(basis)));
         }
         *pick = workspace.pick;
         told.is_ambiguous = pick.is_ambiguous();
-        self.outcome(&impulse, bases, Diagnostics::Cone(Box::new(told)))
+        self.outcome(&impulse, Diagnostics::Cone(Box::new(told)))
     }
 
     /// Solves the contact problem of a part with its prescribed rebounds.
@@ -435,7 +424,6 @@ impl Event<'_> {
         let steps = parts.iter();
         let steps = steps.map(|part| StepProblem::new(&part.space, k, false));
         let steps: Vec<StepProblem> = steps.collect::<Result<_, _>>()?;
-        let mut bases: Bases<'_> = Vec::with_capacity(parts.len());
         let sizes = space.sizes(problem.momentum());
         for (part, step) in parts.iter().zip(&steps) {
             let mut workspace = StepWorkspace::new();
@@ -450,8 +438,6 @@ impl Event<'_> {
             let (before, pushes) = (&part.before, &workspace.impulse);
             let error = polygon_error(&part.space, problem, k, before, pushes)?;
             polygon = Some(polygon.map_or(error, |polygon| polygon.beside(&error)));
-            let basis = step.basis(&part.space, &workspace);
-            bases.push((&part.canonical, Box::new(basis)));
         }
         let told = Diagnostics::Complementarity {
             pivots,
@@ -462,7 +448,7 @@ impl Event<'_> {
         if parts.is_empty() {
             return separating(problem, told);
         }
-        self.outcome(&impulse, bases, told)
+        self.outcome(&impulse, told)
     }
 }
 

@@ -33,12 +33,6 @@ impl Slot {
         self.0
     }
 
-    /// Returns the index of the contact to which this normalized row belongs. `width` is the number of rows per contact,
-    /// see [`ContactSpace::width`].
-    pub(crate) fn contact(self, width: usize) -> ContactIndex {
-        ContactIndex::new(self.0 / width)
-    }
-
     /// True if this normalized row is the normal of its contact, not a tangent. `width` is the number of rows per contact.
     pub(crate) fn is_normal(self, width: usize) -> bool {
         self.0.is_multiple_of(width)

@@ -302,3 +302,53 @@ fn an_answer_without_impulses_is_not_corrected() {
         }
     }
 }
+
+/// Two thin cards lean against each other. Moments about each foot and about the tip leave one balance: the push $W\tan(\alpha)/2$ at
+/// the tip, so that friction at the feet must be $\mu \ge \tan(\alpha)/2$; whatever the friction at the tip is, and in any order
+/// of the contacts.
+#[test]
+fn cards_that_lean_stand_above_half_the_tangent_of_their_angle() {
+    for angle in [0.1f64, 0.35, 0.7, 1.0] {
+        let (sine, cosine) = angle.sin_cos();
+        let row = |sides: &[(usize, [f64; 2], [f64; 2])]| {
+            let mut row = vec![0.0; 6];
+            for (card, [x, y], [dx, dy]) in sides {
+                let moment = sine * x * dy - cosine * y * dx;
+                row[3 * card..][..3].copy_from_slice(&[*dx, *dy, moment]);
+            }
+            row
+        };
+        let touch = |normal: Vec<f64>, tangent: Vec<f64>, friction: f64| {
+            Contact::new(Covector::from_slice(&normal))
+                .with_tangents(vec![Covector::from_slice(&tangent)])
+                .with_friction(friction)
+        };
+        let foot = |card: usize, x: f64, friction: f64| {
+            let at = |d| row(&[(card, [x, -0.5], d)]);
+            touch(at([0.0, 1.0]), at([1.0, 0.0]), friction)
+        };
+        let tip = |d: [f64; 2]| row(&[(0, [0.5, 0.5], [-d[0], -d[1]]), (1, [-0.5, 0.5], d)]);
+        for (share, stands) in [(1.02, true), (1.001, true), (0.999, false), (0.94, false)] {
+            let friction = share * sine / cosine / 2.0;
+            let mut contacts = vec![
+                foot(0, -0.5, friction),
+                touch(tip([1.0, 0.0]), tip([0.0, 1.0]), 0.4),
+                foot(1, 0.5, friction),
+            ];
+            for _ in 0..2 {
+                contacts.reverse();
+                let mass =
+                    DMatrix::from_diagonal(&dvector![1.0, 1.0, 1.0 / 12.0, 1.0, 1.0, 1.0 / 12.0]);
+                let weight = [0.0, -1.0, 0.0, 0.0, -1.0, 0.0];
+                let system = System::new(mass, contacts.clone(), &weight);
+                let outcome = system.pose(|p| AnitescuPotra::default().resolve(p).unwrap());
+                let left = (outcome.audit.energy_plus_j / outcome.audit.energy_minus_j).sqrt();
+                if stands {
+                    assert!(left <= 1e-9, "{angle} {share}: {left}");
+                } else {
+                    assert!(left >= 1e-5, "{angle} {share}: {left}");
+                }
+            }
+        }
+    }
+}
