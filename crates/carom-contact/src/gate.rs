@@ -7,8 +7,8 @@
 //! 1. every number is finite;
 //! 2. momentum: $|M(v^+-v^-) - J^T\lambda - A^T\nu|_k$ against
 //!    $(|M||v^+-v^-| + |J|^T|\lambda| + |A|^T|\nu|)_k$, for every coordinate $k$;
-//! 3. no contact approaches: $b_i^+ \ge -10^{-9}S_i - 10^{-14}p_i$ with the momentum $p_i$ before the impact of all bodies
-//!    connected with the contact, and no constraint is violated by more than this beyond its violation before the impact;
+//! 3. no contact approaches: $b_i^+ \ge r_i - 10^{-9}S_i - 10^{-14}p_i$ with the rebound $r_i$ of rule 5, if any, and the momentum
+//!    $p_i$ before the impact of all bodies connected with the contact, and no constraint is violated by more than this beyond its violation before the impact;
 //! 4. no contact pulls, $\lambda_i \ge -10^{-9}S_i/\lVert n_i\rVert^2$, and friction stays in its cone;
 //! 5. no energy is gained: $\sum_r\lambda_r(b_r^-+b_r^+)/2$ against $\sum_r|\lambda_r|(|b_r^-|+|b_r^+|)/2$. Laws with
 //!    Newton's restitution may gain energy. They satisfy $0 \le b_i^+ - r_i \perp \lambda_i \ge 0$ with the rebound
@@ -27,14 +27,14 @@
 //! Velocities are rounded numbers. In a gentle impact the last digit of $v^+$ can exceed
 //! $10^{-9}$ of the change; rules 2 and 5 therefore allow two units of that digit.
 
-use crate::ImpactProblem;
 use crate::basis::Basis;
 use crate::breach::{Breach, GateRule};
-use crate::index::{ContactIndex, RowIndex, UnitRow};
+use crate::index::{ContactIndex, RowIndex};
 use crate::ledger::{Answer, Ledger, RowSums};
 use crate::numbers::Numbers;
 use crate::residual_scale::{above, divisor, dot_and_size, groups, row_velocity, worst};
 use crate::tolerances::{GATE_TOLERANCE, ROUNDING};
+use crate::{ContactSet, ImpactProblem};
 use carom_metric::{KineticMetric, kernel};
 
 /// Largest velocity that a row may miss behind impulses that cancel, as a fraction of its reference velocity.
@@ -97,9 +97,15 @@ impl Rules<'_> {
         ..Self::FRICTIONLESS
     };
 
-    /// Scaled velocity of the moving wall along a distinct unit normal; 0 for a wall at rest.
-    pub(crate) fn wall_rate(&self, place: UnitRow) -> f64 {
-        self.wall_rates.get(place.index()).copied().unwrap_or(0.0)
+    /// Scaled velocity of the moving wall along a contact's unit normal, 0 for a wall at rest, less the rebound that the law asks
+    /// of the contact.
+    pub(crate) fn wall_rate(&self, contacts: &ContactSet, contact: ContactIndex) -> f64 {
+        let place = contacts.place(contact).index();
+        let wall = self.wall_rates.get(place).copied().unwrap_or(0.0);
+        match self.work {
+            Work::Rebound(rates) => wall - rates.get(contact.index()).copied().unwrap_or(0.0),
+            Work::Lost | Work::Any => wall,
+        }
     }
 }
 
@@ -218,7 +224,7 @@ impl Suspects {
                 Work::Rebound(rates) => rates.get(i.index()).map(|rate| -rate * unit),
                 Work::Lost | Work::Any => None,
             };
-            let approach = normal.after + rules.wall_rate(contacts.place(i)) * unit;
+            let approach = normal.after + rules.wall_rate(contacts, i) * unit;
             found.contacts |= !(approach >= -GATE_TOLERANCE * normal.size) && !rules.may_approach;
             found.contacts |= !(impulse >= 0.0) && !rules.may_pull;
             found.add_work(normal, rebound);
@@ -373,7 +379,7 @@ impl<'l> ResidualScales<'l> {
             |row: RowIndex| self.terms[row.index()] / (contacts.row_norm(row) * problem.scale());
         for (i, contact) in contacts.indexed() {
             let first = contacts.row(i);
-            let wall = rules.wall_rate(contacts.place(i));
+            let wall = rules.wall_rate(contacts, i);
             let approach = -(self.after[first.index()] + wall);
             if !(approach <= 0.0) && !rules.may_approach {
                 // Approaches below this are hidden by the rounding of the full velocity and of the connected bodies.
@@ -431,7 +437,7 @@ impl<'l> ResidualScales<'l> {
         // Largest velocity that a contact misses, divided by the given size of its row.
         let missed = |sizes: &[f64]| {
             let approach = contacts.indices().map(|i| {
-                let (row, wall) = (contacts.row(i).index(), rules.wall_rate(contacts.place(i)));
+                let (row, wall) = (contacts.row(i).index(), rules.wall_rate(contacts, i));
                 let approach = if may_approach {
                     0.0
                 } else {

@@ -1,7 +1,7 @@
 //! Rows and columns of the system that an answer solves, and the error of its right-hand side.
 
 use super::{Flat, Form, UNIT, reduction};
-use crate::gate::{Rules, Work};
+use crate::gate::Rules;
 use crate::index::{ContactIndex, RowIndex};
 use crate::ledger::{Ledger, RowSums};
 use crate::numbers::Numbers;
@@ -161,12 +161,7 @@ impl<'p> System<'p> {
         let to_posed = self.problem.scale() / self.posed.scale();
         let reduced = reduction(self.posed, i) * to_posed;
         let normal = self.rate(contacts.row(i), &contact.normal, reduced);
-        let rebound = match rules.work {
-            Work::Rebound(rebounds) => rebounds.get(i.index()).copied(),
-            _ => None,
-        };
-        let wall = rules.wall_rate(contacts.place(i));
-        let least = (rebound.unwrap_or(0.0) - wall) * normal.length * to_posed;
+        let least = -rules.wall_rate(contacts, i) * normal.length * to_posed;
         let pushes = normal.sums.impulse != 0.0 && mode != Some(ContactMode::Open);
         if !pushes && normal.sums.after >= least {
             self.open.push((i, normal, least));
