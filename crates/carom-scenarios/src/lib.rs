@@ -33,6 +33,7 @@ mod motion;
 mod nonholonomic;
 mod progress;
 mod propagative;
+pub mod published;
 mod scenario;
 mod search;
 mod set_valued;

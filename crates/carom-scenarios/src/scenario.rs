@@ -2,11 +2,11 @@
 
 use crate::cite::citations;
 use crate::config::{Input, title};
+use crate::published::published;
 use crate::tree::{Kind, Value, parse};
 use crate::{Overrides, ScenarioError};
 use carom_report::Record;
 use carom_report::animation::Animation;
-use carom_report::record::Quantity;
 
 /// Appends the keys of all single values in the configuration table `value` to `keys`. Each key has its full path, which
 /// starts with `path`.
@@ -87,13 +87,7 @@ impl Scenario {
             .unwrap_or_else(|| self.summary.to_owned());
         record.citations = citations(self.paper);
         record.animations.iter_mut().for_each(Animation::round);
-        if !input.is_default_but_for(&[]) {
-            // Numbers printed in papers are valid for the paper's parameters only.
-            record
-                .quantities
-                .iter_mut()
-                .for_each(Quantity::forget_printed);
-        }
+        published()?.join(&mut record, |keys| input.has_defaults(keys));
         let fault = match record.non_finite() {
             Some(path) => Some(format!("a non-finite result at {path}")),
             None => record.animations.iter().find_map(|animation| {

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::playground;
 use anyhow::{Context as _, ensure};
+use carom_scenarios::published::published;
 use carom_scenarios::{Overrides, Record, SCENARIOS, ScenarioError};
-use catalog::Catalog;
 
 /// Flags of `cargo xtask gallery`.
 #[derive(clap::Args)]
@@ -46,8 +46,8 @@ pub(crate) fn gallery(root: &Path, args: &Args) -> anyhow::Result<()> {
 /// Runs all scenarios and writes the gallery into the folder `out`. The first page begins with the HTML text `links`.
 pub(crate) fn write_to(out: &Path, links: &str) -> anyhow::Result<()> {
     let records = run_all()?;
-    let catalog = Catalog::load()?;
-    let faults = catalog.faults(&records, &members);
+    let catalog = published()?;
+    let faults = catalog::faults(catalog, &records, &members);
     for fault in &faults {
         eprintln!("{fault}");
     }
@@ -56,7 +56,7 @@ pub(crate) fn write_to(out: &Path, links: &str) -> anyhow::Result<()> {
         "gallery: faults of the catalog: {}",
         faults.len()
     );
-    let files = page::files(&catalog, &records, links)?;
+    let files = page::files(catalog, &records, links)?;
     write(out, &files)?;
     let weight: usize = files.iter().map(|(_, text)| text.len()).sum();
     println!(
@@ -65,7 +65,7 @@ pub(crate) fn write_to(out: &Path, links: &str) -> anyhow::Result<()> {
         records.len(),
         weight as f64 / 1e6
     );
-    for line in catalog.not_yet(&records, &members) {
+    for line in catalog::not_yet(catalog, &records, &members) {
         println!("not yet: {line}");
     }
     Ok(())

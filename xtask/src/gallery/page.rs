@@ -2,15 +2,17 @@
 
 mod index;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use anyhow::Context as _;
 use carom_report::export::{self, html, svg};
 use carom_report::record::Figure;
+use carom_scenarios::published::{Catalog, Item, Paper};
 use carom_scenarios::{Record, SCENARIOS, Scenario};
 use html::{escape, minus};
 
-use super::catalog::{Catalog, Compared, Found, Item, Paper, Place, Standing};
+use super::catalog::{self, Compared, Found, Place, Standing};
 use super::members;
 
 /// Folder of the figures.
@@ -150,14 +152,14 @@ fn entries<'a>(paper: &'a Paper, index: usize, records: &[Record]) -> Vec<Entry<
     let members = members(&paper.authors);
     let entry = |(k, item): (usize, &'a Item)| Entry {
         item,
-        found: item.find(records, &members),
+        found: catalog::find(item, records, &members),
         anchor: format!("paper-{}-{}", index + 1, k + 1),
     };
     paper.items.iter().enumerate().map(entry).collect()
 }
 
 fn count(entries: &[Entry<'_>], of: impl Fn(Standing) -> bool) -> usize {
-    let standings = entries.iter().map(|e| e.item.standing(&e.found));
+    let standings = entries.iter().map(|e| catalog::standing(e.item, &e.found));
     standings.filter(|s| of(*s)).count()
 }
 
@@ -222,13 +224,14 @@ fn id(place: &Place) -> String {
 
 fn standing(entry: &Entry<'_>) -> String {
     let item = entry.item;
-    let (class, text) = match item.standing(&entry.found) {
+    let (class, text) = match catalog::standing(item, &entry.found) {
         Standing::NoData => (
             "none",
             format!("no data: {}", item.no_data.as_deref().unwrap_or_default()),
         ),
         Standing::Reproduced if entry.found.numbers.is_empty() => ("good", "shown".to_owned()),
         Standing::Reproduced => ("good", "shown, the numbers agree".to_owned()),
+        Standing::Fitted => ("fitted", "shown, fitted to its numbers".to_owned()),
         Standing::Differs => ("differs", "a number differs, with a reason".to_owned()),
         Standing::NotYet => (
             "open",
@@ -362,35 +365,47 @@ fn numbers_of(scenario: &str, entries: &[Entry<'_>]) -> String {
     rows
 }
 
-/// Writes as HTML the reasons why numbers of a scenario differ from the printed ones, once for each result of the paper.
+/// Writes as HTML the reasons why numbers of a scenario differ from the printed ones, and the inputs that were fitted, once for each result
+/// of the paper.
 fn reasons(scenario: &str, entries: &[Entry<'_>]) -> String {
-    let here = |n: &Compared| n.place.scenario == scenario && !n.agrees();
-    let differing = entries.iter().filter(|e| e.found.numbers.iter().any(here));
-    let lines = differing.filter_map(|entry| {
-        let (label, reason) = (&entry.item.label, entry.item.differs.as_deref()?);
-        Some(format!(
-            "<p class=\"states\"><a href=\"#{}\">{}</a> <span class=\"differs\">differs:</span> {}.</p>\n",
-            entry.anchor,
-            escape(label),
-            escape(reason)
-        ))
-    });
-    lines.collect()
+    let mut lines = String::new();
+    for entry in entries {
+        let here = entry.found.numbers.iter();
+        let here = here.filter(|n| n.place.scenario == scenario);
+        let differing = here.clone().filter_map(|n| n.quantity.differs.as_deref());
+        let fitted = here.filter(|n| n.quantity.is_fitted);
+        let fitted = fitted.filter_map(|n| n.quantity.note.as_deref());
+        let differing = differing.map(|reason| ("differs: ", reason));
+        let reasons: BTreeSet<_> = differing.chain(fitted.map(|note| ("", note))).collect();
+        for (word, reason) in reasons {
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                lines,
+                "<p class=\"states\"><a href=\"#{}\">{}</a> <span class=\"differs\">{word}</span>{}.</p>",
+                entry.anchor,
+                escape(&entry.item.label),
+                escape(reason)
+            );
+        }
+    }
+    lines
 }
 
 fn number_row(entry: &Entry<'_>, number: &Compared) -> String {
-    let (class, verdict) = if number.agrees() {
-        ("good", "agrees")
-    } else {
-        ("differs", "differs")
+    let quantity = &number.quantity;
+    let (class, verdict) = match (number.agrees(), quantity.is_fitted) {
+        (true, true) => ("fitted", "fitted"),
+        (true, false) => ("good", "agrees"),
+        (false, _) => ("differs", "differs"),
     };
-    let unit = if number.unit.is_empty() {
+    let printed = quantity.paper.unwrap_or_default();
+    let unit = if quantity.unit.is_empty() {
         String::new()
     } else {
-        format!(" {}", escape(&number.unit))
+        format!(" {}", escape(&quantity.unit))
     };
-    let error = minus(&export::difference(number.ours, number.printed));
-    let (bound, error) = if number.at_least {
+    let error = minus(&export::difference(quantity.value, printed));
+    let (bound, error) = if quantity.at_least {
         ("at least ", String::new())
     } else {
         ("", error)
@@ -402,8 +417,8 @@ fn number_row(entry: &Entry<'_>, number: &Compared) -> String {
         entry.anchor,
         escape(&entry.item.label),
         escape(&number.place.name),
-        minus(&export::shown(number.printed)),
-        minus(&export::shown(number.ours)),
+        minus(&export::shown(printed)),
+        minus(&export::shown(quantity.value)),
         error
     )
 }

@@ -135,14 +135,17 @@ pub fn summary(record: &Record) -> String {
     for quantity in agreeing_first(&record.quantities) {
         rows.extend(quantity_rows(quantity));
         if let Some(why) = &quantity.differs {
-            reasons.push((rows.len(), why));
+            reasons.push((rows.len(), format!("differs: {why}")));
+        }
+        if let Some(note) = quantity.note.as_ref().filter(|_| quantity.is_fitted) {
+            reasons.push((rows.len(), note.clone()));
         }
     }
     let mut reasons = reasons.into_iter().peekable();
     for (n, line) in (1..).zip(align(&rows)) {
         out.push_str(&line);
         while let Some((_, why)) = reasons.next_if(|(row, _)| *row == n) {
-            out.push_str(&format!("    differs: {why}\n"));
+            out.push_str(&format!("    {why}\n"));
         }
     }
     if !account.energy.is_empty() {
@@ -191,7 +194,7 @@ pub fn compared_summary(runs: &[ComparedRun], comparison: &Value) -> String {
 /// Returns the quantities in the order in which they are shown: those that are known to differ from a printed value come last.
 fn agreeing_first(quantities: &[Quantity]) -> Vec<&Quantity> {
     let mut all: Vec<&Quantity> = quantities.iter().collect();
-    all.sort_by_key(|q| q.differs.is_some());
+    all.sort_by_key(|q| q.differs.is_some() || q.is_fitted);
     all
 }
 

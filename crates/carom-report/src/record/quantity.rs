@@ -32,6 +32,12 @@ pub struct Quantity {
     /// Largest difference from the printed value that its digits allow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<f64>,
+    /// True if the printed value is a lower bound: "more than five orders of magnitude".
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
+    /// True if an input of the run was fitted to the printed value: agreement is then no evidence. The note says which input.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_fitted: bool,
     /// Place of the printed value in the paper, e.g. `"Eq. (15)"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
@@ -62,6 +68,8 @@ impl Quantity {
             unit: unit.into(),
             paper: None,
             within: None,
+            at_least: false,
+            is_fitted: false,
             source: None,
             differs: None,
             reference: None,
@@ -104,16 +112,8 @@ impl Quantity {
         self
     }
 
-    /// Removes the value printed in a paper from this quantity. The printed value is valid only for the parameters of the
-    /// paper; a run with other parameters calls this function.
-    pub fn forget_printed(&mut self) {
-        self.paper = None;
-        self.within = None;
-        self.source = None;
-        self.differs = None;
-    }
-
-    /// True if the computed value equals the value printed in a paper up to the printed digits, or if no value is printed.
+    /// True if the computed value equals the value printed in a paper up to the printed digits or satisfies a printed bound, or
+    /// if no value is printed. NaN never agrees.
     #[must_use]
     pub fn agrees_with_print(&self) -> bool {
         let Some(paper) = self.paper else {
@@ -121,6 +121,9 @@ impl Quantity {
         };
         // Printed decimals have no exact binary form: a rounding error of each side is allowed.
         let rounding = 4.0 * f64::EPSILON * paper.abs();
+        if self.at_least {
+            return self.value >= paper - rounding;
+        }
         (self.value - paper).abs() <= self.within.unwrap_or(0.0) + rounding
     }
 
@@ -156,10 +159,16 @@ impl Quantity {
     }
 
     /// Iterates over the expected values of this quantity. Each item contains the origin of the value in words (such as
-    /// `printed`), the value, and its source.
+    /// `printed`), the value, and its source. A printed value to which an input was fitted is called `fitted`, a printed bound
+    /// `at least`.
     pub fn expected(&self) -> impl Iterator<Item = (&'static str, f64, &str)> {
         let source = self.source.as_deref().unwrap_or_default();
-        let printed = self.paper.map(|value| ("printed", value, source));
+        let kind = match (self.is_fitted, self.at_least) {
+            (true, _) => "fitted",
+            (false, true) => "at least",
+            (false, false) => "printed",
+        };
+        let printed = self.paper.map(|value| (kind, value, source));
         let reference = self.reference.as_ref();
         let reference = reference.map(|r| (r.kind.words(), r.value, r.source.as_str()));
         printed.into_iter().chain(reference)

@@ -110,6 +110,21 @@ impl<'a> Input<'a> {
         without(&self.value) == without(&self.defaults)
     }
 
+    /// True if the keys in `keys` (paths, as in `shape.radius`) have the values of the scenario's defaults, or the whole
+    /// configuration if the list is empty.
+    pub(crate) fn has_defaults(&self, keys: &[String]) -> bool {
+        let (now, defaults) = (self.value.json(), self.defaults.json());
+        let is_same = |key: &String| {
+            let path = format!("/{}", key.replace('.', "/"));
+            now.pointer(&path) == defaults.pointer(&path)
+        };
+        if keys.is_empty() {
+            now == defaults
+        } else {
+            keys.iter().all(is_same)
+        }
+    }
+
     /// Returns a warning for each quaternion of the user whose length is not 1 and is normalized.
     pub(crate) fn quaternion_warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();

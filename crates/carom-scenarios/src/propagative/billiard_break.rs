@@ -215,14 +215,12 @@ fn curves(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
                 name("indeterminacy_90_deg"),
                 indeterminacy(radii, FRAC_PI_2, 0.0)?,
                 "",
-            )
-            .printed(0.0, 1e-12, "Fig. 5, Sec. VII-A"),
+            ),
             Quantity::new(
                 name("indeterminacy_180_deg"),
                 indeterminacy(radii, PI, 0.0)?,
                 "",
-            )
-            .printed(0.0, 1e-12, "Fig. 5, Sec. VII-A"),
+            ),
         ]);
         figure.marks.push(Mark::line(
             format!("r_c / r = {ratio:.4}"),

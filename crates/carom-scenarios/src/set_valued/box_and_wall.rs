@@ -70,7 +70,6 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &mut record,
         &system,
         &sampling,
-        1.97,
         &[
             Plane::new("fig11_normal", "Box and wall: normal velocities", [0, 2]),
             Plane::new("fig11_floor", "Box and wall: corner A on the floor", [1, 0]),

@@ -79,7 +79,6 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &mut record,
         &system,
         &sampling,
-        2.27,
         &[
             Plane::new(
                 "fig10_normal",

@@ -88,7 +88,6 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &mut record,
         &system,
         &sampling,
-        9.04,
         &[
             Plane::new(
                 "fig14_floor",

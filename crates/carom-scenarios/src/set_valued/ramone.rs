@@ -201,7 +201,6 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &mut record,
         &system,
         &sampling,
-        3.20,
         &[
             Plane::new("fig13_trailing", "RAMone: trailing foot B", [3, 2]),
             Plane::new(

@@ -110,13 +110,11 @@ impl Plane {
     }
 }
 
-/// Adds the outcomes of a set-valued impact to a record. `table_3`: number of complementarity problems per sample in the
-/// paper's Table 3; `planes`: figures to draw, each with two contact rows (normal or tangential directions) as its axes.
+/// Adds the outcomes of a set-valued impact to a record. `planes`: figures to draw, each with two contact rows (normal or tangential directions) as its axes.
 pub(super) fn report(
     record: &mut Record,
     system: &FrictionalSystem,
     sampling: &Sampling,
-    table_3: f64,
     planes: &[Plane],
     progress: &Progress,
 ) -> Result<(), ScenarioError> {
@@ -182,7 +180,7 @@ pub(super) fn report(
     let plain_summary = summarize(&plain, &progress.samples())?;
     let search = Sampler::new(problem, &sampling.search(system.contacts.len()))?;
     let search_summary = summarize(&search, &progress.samples())?;
-    quantities(record, &plain_summary, &search_summary, table_3);
+    quantities(record, &plain_summary, &search_summary);
     let breeding = Sampler::new(problem, &sampling.breeding())?;
     let bred = extremes(&breeding, progress)?;
     extents(
@@ -272,8 +270,7 @@ fn stretch(
     Ok(())
 }
 
-fn quantities(record: &mut Record, plain: &SampleSummary, search: &SampleSummary, table_3: f64) {
-    let reason = "the paper draws quasi-random caps and solves by another solver";
+fn quantities(record: &mut Record, plain: &SampleSummary, search: &SampleSummary) {
     let rate = |count: u64, of: u64| {
         if of > 0 {
             count as f64 / of as f64
@@ -282,9 +279,7 @@ fn quantities(record: &mut Record, plain: &SampleSummary, search: &SampleSummary
         }
     };
     record.quantities.extend([
-        Quantity::new("lcp_per_sample", plain.lcp_per_sample, "")
-            .printed(table_3, 0.005, "Table 3")
-            .differs(reason),
+        Quantity::new("lcp_per_sample", plain.lcp_per_sample, ""),
         Quantity::new("pivots_per_sample", plain.pivots_per_sample, ""),
         Quantity::new("terminated", rate(plain.terminated, plain.samples), "")
             .note("fraction of the samples"),

@@ -73,7 +73,6 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &mut record,
         &system,
         &sampling,
-        2.67,
         &[
             Plane::new(
                 "fig9_normal",

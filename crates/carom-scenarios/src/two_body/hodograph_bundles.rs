@@ -40,13 +40,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     )?;
     let (figure, stopped) = fig6;
     record.figures.push(figure);
-    record.quantities.push(
-        Quantity::new("fig6_not_stopped", (*config.stopping - stopped) as f64, "").printed(
-            4.0,
-            0.0,
-            "Fig. 6, of 15 hodographs",
-        ),
-    );
+    let not_stopped = (*config.stopping - stopped) as f64;
+    let quantity = Quantity::new("fig6_not_stopped", not_stopped, "");
+    record.quantities.push(quantity);
     let fig8 = bundle(
         &config,
         &mut table,

@@ -15,7 +15,6 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let setup = config.setup()?;
     let trace = setup.trace()?;
     record.quantities = quantities(&setup, &trace);
-    annotate(&mut record.quantities);
     let deviation = inertia_deviation()?;
     record.quantities.push(
         Quantity::new("inverse_inertia_deviation", deviation, "1/kg").note(
@@ -44,28 +43,6 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     record.animations.push(slide(&setup, &trace));
     record.tables.push(trace_table(&trace));
     Ok(record)
-}
-
-/// Adds the values printed in the paper to the computed quantities. Adds a remark if a computed value differs from the printed
-/// one or has more digits.
-fn annotate(quantities: &mut [Quantity]) {
-    let euler = "the error of the paper's Euler step, of the size that its Table 1 reports";
-    for quantity in quantities {
-        let (printed, within, place, differs) = match quantity.name.as_str() {
-            "impulse_x_ns" => (-0.00326657, 5e-9, "Eq. (15)", Some(euler)),
-            "impulse_y_ns" => (-0.0592263, 5e-8, "Eq. (15)", Some(euler)),
-            "impulse_z_ns" => (
-                0.1007,
-                5e-5,
-                "Eq. (15), a multiple of the step 0.00095",
-                Some(euler),
-            ),
-            "stick_demand" => (0.3157, 5e-5, "Eq. (23), |B^-1 d|", None),
-            _ => continue,
-        };
-        *quantity = quantity.clone().printed(printed, within, place);
-        quantity.differs = differs.map(str::to_owned);
-    }
 }
 
 /// Returns the largest difference (1/kg) between the entries of the contact's inverse inertia matrix that Eq. (13) prints and

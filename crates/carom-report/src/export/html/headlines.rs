@@ -49,6 +49,8 @@ fn item(quantity: &Quantity) -> String {
     for (kind, value, source) in quantity.expected() {
         let who = match kind {
             "printed" => "the paper says".to_owned(),
+            "at least" => "the paper says at least".to_owned(),
+            "fitted" => "fitted to the paper's".to_owned(),
             kind => format!("{kind}:"),
         };
         // Writing to a string cannot fail.

@@ -58,8 +58,7 @@ pub(super) fn perturbed<F: Flight>(
 
     let at_start = |state: &State| distance(&system.initial, state);
     record.quantities.extend([
-        Quantity::new("error_start_position", at_start(&starts[0]), "")
-            .printed(1e-8, 5e-10, "Sec. 7.4"),
+        Quantity::new("error_start_position", at_start(&starts[0]), ""),
         Quantity::new("error_start_attitude", at_start(&starts[1]), "").note(
             "with the printed angle 1e-8 pi; the paper's 1.75e-8 is a millionth of a degree, below",
         ),
@@ -67,8 +66,7 @@ pub(super) fn perturbed<F: Flight>(
             "error_start_attitude_microdegree",
             at_start(&microdegree),
             "",
-        )
-        .printed(1.75e-8, 5e-11, "Sec. 7.4"),
+        ),
     ]);
     let parted = base
         .grid()

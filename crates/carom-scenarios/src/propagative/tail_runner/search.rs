@@ -6,6 +6,7 @@ use super::table::{INITIAL, OPTIMIZED};
 use super::{drawing, robot};
 use crate::ScenarioError;
 use crate::config::{Count, Input, Positive};
+use crate::published::printed;
 use carom_mechanism::DesignError;
 use carom_mechanism::design::{
     DesignFamily, PairAngle, Root, RootOptions, min_norm_newton, nearest_root,
@@ -114,7 +115,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &scales,
         &options,
     )?)?;
-    report(&mut record, &start, &newton, &nearest);
+    report(&mut record, &start, &newton, &nearest)?;
 
     let mut starts = Table::new(
         "perturbed_starts",
@@ -169,10 +170,17 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-fn report(record: &mut Record, start: &Found, newton: &Found, nearest: &Found) {
+fn report(
+    record: &mut Record,
+    start: &Found,
+    newton: &Found,
+    nearest: &Found,
+) -> Result<(), ScenarioError> {
+    let cosine = |row: &str| printed("tail-runner", &format!("{row}_printed_row_cosine"));
     let prints = format!(
         "the paper prints {} at its start and {} at its optimum",
-        INITIAL.printed_product, OPTIMIZED.printed_product
+        cosine("initial")?,
+        cosine("optimized")?
     );
     record.quantities.extend([
         Quantity::new("start_y_cm", start.root.unknowns[0], "cm"),
@@ -227,6 +235,7 @@ fn report(record: &mut Record, start: &Found, newton: &Found, nearest: &Found) {
             ));
         }
     }
+    Ok(())
 }
 
 fn distances(starts: &Table) -> Figure {

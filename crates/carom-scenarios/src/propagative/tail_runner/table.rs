@@ -7,13 +7,11 @@ pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) stance: Stance,
     pub(super) lengths: Lengths,
-    /// Printed product of the normals.
-    pub(super) printed_product: f64,
 }
 
 /// Builds a row of the paper's Table I from its printed numbers. The numbers have the order of the columns: x, y, θ, φ_L, φ_R,
-/// γ_L, γ_R, φ_T, r1, r2, l_u, l_l, ⟨u, v⟩.
-const fn row(name: &'static str, printed: [f64; 13]) -> Row {
+/// γ_L, γ_R, φ_T, r1, r2, l_u, l_l.
+const fn row(name: &'static str, printed: [f64; 12]) -> Row {
     let [
         x,
         y,
@@ -27,7 +25,6 @@ const fn row(name: &'static str, printed: [f64; 13]) -> Row {
         r2,
         thigh,
         shank,
-        product,
     ] = printed;
     Row {
         name,
@@ -38,7 +35,6 @@ const fn row(name: &'static str, printed: [f64; 13]) -> Row {
             thigh,
             shank,
         },
-        printed_product: product,
     }
 }
 
@@ -46,7 +42,7 @@ const fn row(name: &'static str, printed: [f64; 13]) -> Row {
 pub(super) const INITIAL: Row = row(
     "initial",
     [
-        0.0, 12.38, 5.78, 5.13, 1.99, 5.24, 5.24, 0.0, 7.0, 4.0, 8.0, 10.0, 1.65e-3,
+        0.0, 12.38, 5.78, 5.13, 1.99, 5.24, 5.24, 0.0, 7.0, 4.0, 8.0, 10.0,
     ],
 );
 
@@ -54,6 +50,6 @@ pub(super) const INITIAL: Row = row(
 pub(super) const OPTIMIZED: Row = row(
     "optimized",
     [
-        0.0, 13.69, 5.92, 4.79, 2.85, 5.71, 5.67, -0.19, 6.69, 4.22, 7.81, 9.86, -2.28e-7,
+        0.0, 13.69, 5.92, 4.79, 2.85, 5.71, 5.67, -0.19, 6.69, 4.22, 7.81, 9.86,
     ],
 );
