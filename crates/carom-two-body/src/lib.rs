@@ -78,7 +78,7 @@ pub use inertia::ContactInertia;
 pub use invariant::{InvariantDirection, InvariantDirections, invariant_directions};
 pub use options::{ImpactOptions, Recompression, RestitutionLaw};
 pub use solve::FinalMode;
-pub use trace::{Trace, TracePoint, trace_impact};
+pub use trace::{Trace, TraceMode, TracePoint, trace_impact};
 pub use variation::{PARAMETERS, VariedImpact, inertia_entries, vary_impact};
 
 // Crates whose types appear in signatures of this crate.

@@ -5,6 +5,7 @@ use super::events::Event;
 use super::line::Line;
 use super::state::State;
 use super::tail::Tail;
+use super::trace::TraceMode;
 
 /// Receives the states of an impact in order.
 pub(crate) trait Recorder {
@@ -20,6 +21,10 @@ pub(crate) trait Recorder {
 
     /// Receives a state of the contact during the impact and the elastic energy stored in this state, both in scaled units.
     fn point(&mut self, state: &State, energy: f64);
+
+    /// Receives the mode of the contact in the phase that begins at the last received state.
+    #[inline]
+    fn phase(&mut self, _mode: TraceMode) {}
 
     /// Receives the Taylor polynomials of a step of curved sliding that begins, and the state at the start of the step.
     #[inline]

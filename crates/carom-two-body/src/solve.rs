@@ -9,6 +9,7 @@ use super::options::ImpactOptions;
 use super::recorder::Recorder;
 use super::state::State;
 use super::tail::Tail;
+use super::trace::TraceMode;
 use crate::TwoBodyError;
 use crate::tolerances::{MAX_STEPS, ROUNDING};
 use carom_numeric::roots;
@@ -155,6 +156,7 @@ impl<'a, R: Recorder> Run<'a, R> {
                 }
                 let lambda = f * self.flow.rate;
                 let ray = Line::straight(self.w, self.mu, direction, lambda, self.state.rho);
+                self.recorder.phase(TraceMode::Straight);
                 return self.line(&ray);
             }
             is_start = false;
@@ -412,13 +414,16 @@ impl<'a, R: Recorder> Run<'a, R> {
         let [x, y] = self.w.demand;
         if x * x + y * y <= self.mu * self.mu {
             self.mode = FinalMode::Stick;
+            self.recorder.phase(TraceMode::Stick);
             self.line(&Line::stick(self.w))
         } else {
             self.mode = FinalMode::ResumedSlip;
             if self.mu == 0.0 {
                 self.mode = FinalMode::Slip;
+                self.recorder.phase(TraceMode::Slip);
                 return self.line(&Line::frictionless(self.w));
             }
+            self.recorder.phase(TraceMode::Straight);
             let (direction, lambda) = centrifugal(self.w, self.mu);
             self.line(&Line::straight(self.w, self.mu, direction, lambda, 0.0))
         }

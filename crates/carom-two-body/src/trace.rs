@@ -8,6 +8,30 @@ use super::state::State;
 use crate::TwoBodyError;
 use nalgebra::Vector3;
 
+/// Mode of a contact during a phase of an impact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TraceMode {
+    /// The contact slides, and the sliding direction may turn.
+    Slip,
+    /// The contact sticks.
+    Stick,
+    /// The contact slides in a constant direction.
+    Straight,
+}
+
+impl TraceMode {
+    /// Returns the name of the mode: `slip`, `stick` or `straight`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Slip => "slip",
+            Self::Stick => "stick",
+            Self::Straight => "straight",
+        }
+    }
+}
+
 /// Impulse, contact velocity and stored elastic energy at one point of an impact, for plots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -18,6 +42,8 @@ pub struct TracePoint {
     pub velocity: Vector3<f64>,
     /// Elastic energy stored at the contact, J.
     pub energy: f64,
+    /// Mode of the contact from this point on; at the last point, the mode in which the impact ends.
+    pub mode: TraceMode,
 }
 
 /// Result of an impact together with the curves of impulse, contact velocity and stored energy during it, for
@@ -36,6 +62,7 @@ struct Keep {
     points: Vec<TracePoint>,
     impulse: f64,
     velocity: f64,
+    mode: TraceMode,
 }
 
 impl Recorder for Keep {
@@ -52,7 +79,15 @@ impl Recorder for Keep {
             impulse: Vector3::from(state.impulse) * self.impulse,
             velocity: Vector3::new(x, y, state.normal_velocity) * self.velocity,
             energy: energy * self.impulse * self.velocity,
+            mode: self.mode,
         });
+    }
+
+    fn phase(&mut self, mode: TraceMode) {
+        self.mode = mode;
+        if let Some(last) = self.points.last_mut() {
+            last.mode = mode;
+        }
     }
 }
 
@@ -74,6 +109,7 @@ pub fn trace_impact(
         points: Vec::new(),
         impulse: 1.0,
         velocity: 1.0,
+        mode: TraceMode::Slip,
     };
     let response = respond(w, velocity, friction, restitution, options, &mut keep)?;
     Ok(match response {
@@ -83,4 +119,48 @@ pub fn trace_impact(
         }),
         _ => None,
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::{TraceMode, trace_impact};
+    use crate::{ContactInertia, ImpactOptions};
+    use nalgebra::{Matrix3, Vector3};
+
+    /// The velocity of every row is $v^- + WI$, every event has a row, and a sticking contact does not slide.
+    #[test]
+    fn rows_obey_the_law_of_impulse_and_momentum() {
+        let matrix = Matrix3::new(3.0, 0.2, 0.5, 0.2, 2.0, 0.1, 0.5, 0.1, 1.0);
+        let w = ContactInertia::from_matrix(&matrix).unwrap();
+        let mut met = Vec::new();
+        for (velocity, friction) in [
+            (Vector3::new(0.5, -0.2, -1.0), 0.4),
+            (Vector3::new(0.5, -0.2, -1.0), 0.05),
+            (Vector3::new(0.0, 0.0, -1.0), 0.1),
+            (Vector3::new(0.5, -0.2, -1.0), 0.0),
+        ] {
+            let options = ImpactOptions::default();
+            let trace = trace_impact(&w, &velocity, friction, 0.6, &options);
+            let trace = trace.unwrap().unwrap();
+            for point in &trace.points {
+                let error = (velocity + matrix * point.impulse - point.velocity).amax();
+                assert!(error <= 1e-9, "{error:e}");
+                met.push(point.mode);
+            }
+            for event in trace.impact.events.iter() {
+                let at = |p: &super::TracePoint| (p.impulse.z - event.impulse[2]).abs() <= 1e-12;
+                assert!(trace.points.iter().any(at), "{:?}", event.event);
+            }
+            let sticking = trace.points.iter().filter(|p| p.mode == TraceMode::Stick);
+            for point in sticking {
+                assert!(point.velocity.xy().norm() <= 1e-9);
+            }
+            let last = trace.points.last().unwrap();
+            assert!((last.impulse - trace.impact.impulse).amax() <= 1e-9);
+        }
+        for mode in [TraceMode::Slip, TraceMode::Stick, TraceMode::Straight] {
+            assert!(met.contains(&mode), "{mode:?}");
+        }
+    }
 }

@@ -5,6 +5,7 @@ use crate::error::WireError;
 use crate::frictional::in_axes;
 use crate::options::{Asked, known_law, refused};
 use crate::outcome::{audit_fields, warn};
+use crate::trace::trace;
 use carom_contact::{Contact, ContactSet, Diagnostics, ImpactError, ImpactLaw, ImpactProblem};
 use carom_impact::Law;
 use carom_impact::two_body::{BodyPair, RigidBody, TwoBodyError};
@@ -117,7 +118,8 @@ pub(crate) fn pose(contacts: &ContactSet, pair: &BodyPair) -> Result<ImpactProbl
 }
 
 pub(crate) fn resolve(input: &BodiesInput) -> Result<Map<String, Value>, WireError> {
-    let law = Asked::read(&known_law(&input.law)?, &input.options)?.law;
+    let asked = Asked::read(&known_law(&input.law)?, &input.options)?;
+    let law = asked.law.clone();
     let wanted = Wanted::read(&input.derivative)?;
     let pair = pair(&input.contact, &input.body1, input.body2.as_ref())?;
     let metric = metric(&pair)?;
@@ -153,6 +155,9 @@ pub(crate) fn resolve(input: &BodiesInput) -> Result<Map<String, Value>, WireErr
     if let Some(wanted) = &wanted {
         let jacobian = wanted.jacobian_of_bodies(&problem, &law, &outcome, &frame)?;
         put("jacobian", jacobian);
+    }
+    if let Some(trace) = trace(&problem, &asked)? {
+        put("trace", trace);
     }
     warn(&mut fields, &outcome);
     Ok(fields)

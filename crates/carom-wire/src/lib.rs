@@ -50,6 +50,7 @@ mod resolve;
 mod simultaneous;
 mod solved;
 mod time_step;
+mod trace;
 mod verdict;
 mod zeros;
 

@@ -35,7 +35,7 @@ pub(crate) fn check_law(value: &Value) -> Result<(), WireError> {
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) law: Law,
-    /// Options of the answer instead of the law: `outcomes`, for laws that may have several, and `bounds`.
+    /// Options of the answer instead of the law: `outcomes`, for laws that may have several, `bounds` and `trace`.
     rest: Map<String, Value>,
 }
 
@@ -53,7 +53,7 @@ impl Asked {
         let mut own = options.clone();
         own.retain(|_, value| !value.is_null());
         let mut rest = Map::new();
-        for key in ["outcomes", "bounds"] {
+        for key in ["outcomes", "bounds", "trace"] {
             if let Some(value) = own.shift_remove(key) {
                 rest.insert(key.to_owned(), value);
             }
@@ -65,7 +65,7 @@ impl Asked {
         Ok(Self { law, rest })
     }
 
-    /// Returns the option `key` if it concerns the form of the answer instead of the law: `outcomes` or `bounds`.
+    /// Returns the option `key` if it concerns the form of the answer instead of the law: `outcomes`, `bounds` or `trace`.
     pub(crate) fn rest(&self, key: &str) -> Option<Value> {
         self.rest.get(key).cloned()
     }
@@ -152,7 +152,7 @@ mod tests {
             let written = written["options"].as_object().unwrap();
             let listed = law.info().options;
             // These options are options of the answer, or another name of an option of the law.
-            let elsewhere = ["outcomes", "friction_directions", "bounds"];
+            let elsewhere = ["outcomes", "friction_directions", "bounds", "trace"];
             for option in listed.iter().filter(|o| !elsewhere.contains(&o.key)) {
                 let default = &written[option.key];
                 // Defaults that depend on the problem are documented in words, not as JSON.

@@ -9,6 +9,7 @@ use crate::outcome::outcome_fields;
 use crate::problem::{Problem, contact_set, metric, pose};
 use crate::propagative::{propagative, tell_of_set};
 use crate::solved::{Single, Solved, one};
+use crate::trace::trace;
 use crate::zeros::drop_signs_of_zeros;
 use crate::{Answer, Progress, bodies, simultaneous};
 use carom_contact::{ContactSet, ImpactLaw, ImpactProblem};
@@ -177,6 +178,9 @@ impl Request {
         if let Some(jacobian) = &single.jacobian {
             fields.insert("jacobian".to_owned(), jacobian.clone());
         }
+        if let Some(trace) = &single.trace {
+            fields.insert("trace".to_owned(), trace.clone());
+        }
         if let Law::Propagative(_) = self.law {
             let of_set = single
                 .indeterminacy
@@ -255,7 +259,11 @@ fn by_law(
             let contacts = problem.contacts();
             let found = law.resolve(problem);
             let outcome = found.map_err(|error| refused(law, contacts, error))?;
-            one(problem, law, outcome, wanted)
+            let mut solved = one(problem, law, outcome, wanted)?;
+            if let Solved::One(single) = &mut solved {
+                single.trace = trace(problem, asked)?;
+            }
+            Ok(solved)
         }
     }
 }

@@ -21,6 +21,8 @@ pub enum Solved {
 pub struct Single {
     pub(crate) outcome: ImpactOutcome,
     pub(crate) jacobian: Option<Value>,
+    /// Path of the impact, if it was requested.
+    pub(crate) trace: Option<Value>,
     /// Indeterminacy of the propagative law, if it is cheap to compute.
     pub(crate) indeterminacy: Option<f64>,
 }
@@ -42,6 +44,7 @@ pub(crate) fn one(
     let jacobian = wanted.map(|wanted| wanted.jacobian(problem, law, &outcome, false));
     Ok(Solved::One(Box::new(Single {
         jacobian: jacobian.transpose()?,
+        trace: None,
         outcome,
         indeterminacy: None,
     })))

@@ -32,6 +32,12 @@ impl BuiltIn for Routh {
                 unit: "",
                 meaning: "resolve a touching contact that friction drives together",
             },
+            OptionInfo {
+                key: "trace",
+                default: "false",
+                unit: "",
+                meaning: "answer with the path of impulse and contact velocity, too",
+            },
         ],
         example: r#"{"law":"routh","mass_matrix":[[1,0,0],[0,1,0],[0,0,0.3333333333333333]],"velocity":[0,-1,0],"contacts":[{"normal":[0,1,-0.7071067811865476],"tangents":[[1,0,0.7071067811865476]],"friction":0.3,"restitution":0.5}]}"#,
     };

@@ -3,3 +3,4 @@
 
 mod derivatives;
 mod round_cones;
+mod trace;
