@@ -232,3 +232,27 @@ impl Normal {
         self.compressions > 1
     }
 }
+
+/// Mode of a contact during a phase of an impact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TraceMode {
+    /// The contact slides, and the sliding direction may turn.
+    Slip,
+    /// The contact sticks.
+    Stick,
+    /// The contact slides in a constant direction.
+    Straight,
+}
+
+impl TraceMode {
+    /// Returns the name of the mode: `slip`, `stick` or `straight`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Slip => "slip",
+            Self::Stick => "stick",
+            Self::Straight => "straight",
+        }
+    }
+}

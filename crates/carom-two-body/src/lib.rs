@@ -72,13 +72,13 @@ mod variation;
 pub use bodies::{BodyPair, RigidBody};
 pub use compliance::{CompliantImpact, CompliantPhase, compliant_impact};
 pub use error::TwoBodyError;
-pub use events::{Event, EventPoint, Events};
+pub use events::{Event, EventPoint, Events, TraceMode};
 pub use impact::{ContactImpact, ContactResponse, solve_impact};
 pub use inertia::ContactInertia;
 pub use invariant::{InvariantDirection, InvariantDirections, invariant_directions};
 pub use options::{ImpactOptions, Recompression, RestitutionLaw};
 pub use solve::FinalMode;
-pub use trace::{Trace, TraceMode, TracePoint, trace_impact};
+pub use trace::{Trace, TracePoint, trace_impact};
 pub use variation::{PARAMETERS, VariedImpact, inertia_entries, vary_impact};
 
 // Crates whose types appear in signatures of this crate.

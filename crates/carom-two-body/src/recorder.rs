@@ -1,11 +1,10 @@
 //! Observers of an impact during its computation.
 
 use super::arc::Arc;
-use super::events::Event;
+use super::events::{Event, TraceMode};
 use super::line::Line;
 use super::state::State;
 use super::tail::Tail;
-use super::trace::TraceMode;
 
 /// Receives the states of an impact in order.
 pub(crate) trait Recorder {

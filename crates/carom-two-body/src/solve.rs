@@ -1,7 +1,7 @@
 //! Computation of an impact as a sequence of phases.
 
 use super::arc::Arc;
-use super::events::{End, Event, EventPoint, Events, Normal, Phase};
+use super::events::{End, Event, EventPoint, Events, Normal, Phase, TraceMode};
 use super::flow::{Flow, centrifugal, normalized};
 use super::inertia::ContactInertia;
 use super::line::Line;
@@ -9,7 +9,6 @@ use super::options::ImpactOptions;
 use super::recorder::Recorder;
 use super::state::State;
 use super::tail::Tail;
-use super::trace::TraceMode;
 use crate::TwoBodyError;
 use crate::tolerances::{MAX_STEPS, ROUNDING};
 use carom_numeric::roots;

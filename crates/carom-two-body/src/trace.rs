@@ -1,5 +1,6 @@
 //! Curves of an impact for plots.
 
+use super::events::TraceMode;
 use super::impact::{ContactImpact, ContactResponse, respond};
 use super::inertia::ContactInertia;
 use super::options::ImpactOptions;
@@ -7,30 +8,6 @@ use super::recorder::Recorder;
 use super::state::State;
 use crate::TwoBodyError;
 use nalgebra::Vector3;
-
-/// Mode of a contact during a phase of an impact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TraceMode {
-    /// The contact slides, and the sliding direction may turn.
-    Slip,
-    /// The contact sticks.
-    Stick,
-    /// The contact slides in a constant direction.
-    Straight,
-}
-
-impl TraceMode {
-    /// Returns the name of the mode: `slip`, `stick` or `straight`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Slip => "slip",
-            Self::Stick => "stick",
-            Self::Straight => "straight",
-        }
-    }
-}
 
 /// Impulse, contact velocity and stored elastic energy at one point of an impact, for plots.
 #[derive(Clone, Copy, Debug, PartialEq)]
