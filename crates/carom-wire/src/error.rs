@@ -83,8 +83,8 @@ impl WireError {
         }
     }
 
-    /// Writes the error as JSON: `{"kind": ..., "message": ...}`, with `"residual"`, `"limit"`, `"digits"`, `"outcomes"` and
-    /// `"proof"` if there are any.
+    /// Writes the error as JSON: `{"kind": ..., "message": ...}`, with `"residual"`, `"limit"`, `"digits"`, `"outcomes"`,
+    /// `"proof"` and `"would_be"` if there are any.
     pub fn to_value(&self) -> Value {
         let mut value = json!({ "kind": self.kind, "message": self.message });
         if let Some(residual) = self.residual {

@@ -2,7 +2,7 @@
 
 use crate::error::{WireError, typed, typed_by};
 use crate::nearest_name;
-use crate::refusal::of_law;
+use crate::refusal::{of_law, would_be};
 use carom_contact::{ContactSet, ImpactError};
 use carom_impact::{LAWS, Law};
 use serde_json::{Map, Value, json};
@@ -127,7 +127,10 @@ pub(crate) fn refused(law: &Law, contacts: &ContactSet, error: ImpactError) -> W
     );
     match (law, &error) {
         (_, ImpactError::InvalidRestitution { .. }) => WireError::at("options.restitution", &error),
-        _ if is_nonholonomic => WireError::at("law", &error),
+        _ if is_nonholonomic => WireError {
+            evidence: would_be(&error).map(Box::new),
+            ..WireError::at("law", &error)
+        },
         (Law::Propagative(_), ImpactError::InvalidOption { .. }) => {
             WireError::at("options.outcomes", &error)
         }

@@ -3,7 +3,7 @@
 use crate::error::WireError;
 use crate::outcome::{by_contact, outcome_fields};
 use crate::zeros::drop_signs_of_zeros;
-use carom_contact::{ContactIndex, ContactSet, ImpactError, ImpactOutcome};
+use carom_contact::{ContactIndex, ContactSet, Diagnostics, ImpactError, ImpactOutcome};
 use carom_impact::frictional::{ContactMode, EndMode};
 use serde_json::{Value, json};
 
@@ -23,6 +23,27 @@ pub(crate) fn of_law(contacts: &ContactSet, error: &ImpactError) -> WireError {
         evidence: evidence.map(Box::new),
         ..WireError::of(error)
     }
+}
+
+/// Returns the key `would_be` and the outcome that a nonholonomic law would give although a contact still approaches after it:
+/// the velocity, and the effective restitution of the first impact.
+pub(crate) fn would_be(error: &ImpactError) -> Option<(&'static str, Value)> {
+    let ImpactError::InfeasibleLaw {
+        found: Some(outcome),
+        ..
+    } = error
+    else {
+        return None;
+    };
+    let Diagnostics::Nonholonomic(found) = &outcome.diagnostics else {
+        return None;
+    };
+    let velocity = outcome.velocity_plus.0.as_slice();
+    let value = json!({
+        "velocity_plus": velocity,
+        "effective_restitution": found.effective_restitution,
+    });
+    Some(("would_be", value))
 }
 
 /// Writes the outcomes of an ambiguous impact as those of `anitescu-potra` are, with the combination of modes in which each
