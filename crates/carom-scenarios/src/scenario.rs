@@ -80,10 +80,13 @@ impl Scenario {
         let mut record = runner(&input).map_err(|error| input.locate(error))?;
         crate::common::warn(&mut record.results, input.quaternion_warnings().into_iter());
         record.scenario = self.name.to_owned();
+        // A runner whose bodies are not those of the scenario's summary says so.
+        let own = Some(std::mem::take(&mut record.summary)).filter(|own| !own.is_empty());
         record.summary = input
             .title
             .clone()
             .or_else(|| self.name_of_scene(overrides))
+            .or(own)
             .unwrap_or_else(|| self.summary.to_owned());
         record.citations = citations(self.paper);
         record.animations.iter_mut().for_each(Animation::round);

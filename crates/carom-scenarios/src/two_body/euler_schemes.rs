@@ -1,13 +1,12 @@
-//! Accuracy of the paper's integration schemes compared with this library: Jia & Wang, Table 1.
+//! Accuracy of the integration schemes of Jia & Wang, Table 1, compared with this library.
 
 use crate::ScenarioError;
-use crate::config::{Input, Positive};
+use crate::config::{Fraction, Input, NonNegative, Positive};
 use crate::published::printed;
+use crate::two_body::cases::{Body, Contact, Place, check_names, inertia};
 use crate::two_body::euler_impact::{EulerScheme, euler_impact};
-use crate::two_body::sliding::{
-    ICOSAHEDRON_TETRAHEDRON, ICOSAHEDRON_VELOCITY, PIN_BALL, PIN_VELOCITY, Setup,
-};
-use carom_impact::two_body::{ContactResponse, ImpactOptions, solve_impact};
+use crate::two_body::sliding::Setup;
+use carom_impact::two_body::{ContactResponse, ImpactOptions, RestitutionLaw, solve_impact};
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
 use nalgebra::Vector3;
 use serde::Deserialize;
@@ -15,70 +14,90 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
+    inverse_inertia: [[f64; 3]; 3],
+    body1: Option<Body>,
+    body2: Option<Body>,
+    contact: Option<Place>,
+    restitution: Fraction,
     h1: Positive,
     h2: Positive,
+    instances: Vec<Instance>,
 }
 
-/// A contact of the table, with the step lengths of the schemes and the printed results.
-struct Impact {
-    name: &'static str,
-    inertia: [[f64; 3]; 3],
-    velocity: [f64; 3],
-    friction: f64,
-    restitution: f64,
-    /// Step lengths of the scheme for the true solution, and of the schemes NI and FS.
-    steps: [f64; 3],
+/// One impact, with the settings of the schemes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Instance {
+    name: String,
+    friction: NonNegative,
+    velocity: Option<[f64; 3]>,
+    inverse_inertia: Option<[[f64; 3]; 3]>,
+    restitution: Option<Fraction>,
+    steps: Steps,
+    h1: Option<Positive>,
+    h2: Option<Positive>,
 }
 
-const IMPACTS: [Impact; 2] = [
-    Impact {
-        name: "icosahedron",
-        inertia: ICOSAHEDRON_TETRAHEDRON,
-        velocity: ICOSAHEDRON_VELOCITY,
-        friction: 0.8,
-        restitution: 0.95,
-        steps: [1e-6, 0.00095, 0.001],
-    },
-    Impact {
-        name: "pin",
-        inertia: PIN_BALL,
-        velocity: PIN_VELOCITY,
-        friction: 0.7,
-        restitution: 0.7,
-        steps: [1e-6, 0.001, 0.002],
-    },
-];
+/// Steps of the normal impulse (N s).
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Steps {
+    truth: Positive,
+    ni: Positive,
+    fs: Positive,
+}
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
-    for impact in IMPACTS {
-        one(&impact, &config, &mut record)?;
+    check_names("instances", config.instances.iter().map(|i| &*i.name))?;
+    let contact = Contact::new(
+        input,
+        &config.inverse_inertia,
+        config.body1.as_ref(),
+        config.body2.as_ref(),
+        config.contact.as_ref(),
+    )?;
+    let is_paper = input.has_defaults(&[]);
+    for instance in &config.instances {
+        let own = instance.inverse_inertia.as_ref().map(inertia).transpose()?;
+        let setup = Setup {
+            inertia: own.unwrap_or(contact.inertia),
+            velocity: contact.velocity(instance.velocity, &instance.name)?,
+            friction: *instance.friction,
+            restitution: *instance.restitution.unwrap_or(config.restitution),
+            law: RestitutionLaw::default(),
+        };
+        let [first, second] = [
+            *instance.h1.unwrap_or(config.h1),
+            *instance.h2.unwrap_or(config.h2),
+        ];
+        let steps = &instance.steps;
+        let schemes = [
+            ("truth", EulerScheme::Fixed { step: *steps.truth }),
+            ("ni", EulerScheme::Pure { step: *steps.ni }),
+            ("fs", EulerScheme::Fixed { step: *steps.fs }),
+            ("vs", EulerScheme::Variable { first, second }),
+        ];
+        one(&instance.name, &setup, schemes, is_paper, &mut record)?;
     }
     Ok(record)
 }
 
-fn one(impact: &Impact, config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
-    let setup = Setup::new(
-        &impact.inertia,
-        impact.velocity,
-        impact.friction,
-        impact.restitution,
-    )?;
-    let exact = setup.trace()?.impact.impulse;
+/// Adds the results of the schemes for one impact to a record. `is_paper`: the impacts are those of the paper.
+fn one(
+    impact: &str,
+    setup: &Setup,
+    schemes: [(&str, EulerScheme); 4],
+    is_paper: bool,
+    record: &mut Record,
+) -> Result<(), ScenarioError> {
+    let exact = setup.trace_of("instances", impact)?.impact.impulse;
     let euler = |scheme: EulerScheme| -> Result<(f64, f64), ScenarioError> {
-        let found = euler_impact(&setup, &scheme)?;
+        let found = euler_impact(setup, &scheme)?;
         Ok((found.iterations as f64, (found.impulse - exact).norm()))
     };
-    let [truth, pure, fixed] = impact.steps;
-    let (first, second) = (*config.h1, *config.h2);
-    let schemes = [
-        ("truth", EulerScheme::Fixed { step: truth }),
-        ("ni", EulerScheme::Pure { step: pure }),
-        ("fs", EulerScheme::Fixed { step: fixed }),
-        ("vs", EulerScheme::Variable { first, second }),
-    ];
     let mut table = Table::new(
-        format!("{}_schemes", impact.name),
+        format!("{impact}_schemes"),
         "Table 1 (rows: truth, NI, FS, VS) and this library at four tolerances: iterations, the \
          paper's iterations (0: none), error against the exact impulse.",
         vec![
@@ -87,32 +106,37 @@ fn one(impact: &Impact, config: &Config, record: &mut Record) -> Result<(), Scen
             Column::new("error", "N s"),
         ],
     );
+    // Errors below rounding error are drawn at 1e-16.
+    let drawn = |error: f64| error.max(1e-16);
     let mut shown = [Vec::new(), Vec::new()];
     for (name, scheme) in schemes {
         let (iterations, error) = euler(scheme)?;
-        let key = |ending: &str| format!("{}_{name}_{ending}", impact.name);
-        let theirs = printed("euler-schemes", &key("iterations"))?;
+        let key = |ending: &str| format!("{impact}_{name}_{ending}");
+        let theirs = if is_paper {
+            printed("euler-schemes", &key("iterations"))?
+        } else {
+            0.0
+        };
         table.rows.push(vec![iterations, theirs, error]);
         record.quantities.extend([
             Quantity::new(key("iterations"), iterations, ""),
             Quantity::new(key("error_ns"), error, "N s"),
         ]);
-        shown[0].push(iterations);
-        shown[1].push(error);
+        shown[0].push(iterations.max(1.0));
+        shown[1].push(drawn(error));
     }
     let mut ours = [Vec::new(), Vec::new()];
     for tolerance in [1e-3, 1e-5, 1e-7, 1e-9] {
         let options = setup.options().with_tolerance(tolerance);
-        let (steps, error) = arcs(&setup, &options, &exact)?;
-        // Errors below rounding error are drawn at 1e-16.
-        let error = error.max(1e-16);
+        let (steps, error) = arcs(setup, &options, &exact)?;
+        let error = drawn(error);
         table.rows.push(vec![steps, 0.0, error]);
         ours[0].push(steps);
         ours[1].push(error);
     }
     let mut figure = Figure::new(
-        format!("table1_{}", impact.name),
-        format!("Work and error, {}", impact.name),
+        format!("table1_{impact}"),
+        format!("Work and error, {impact}"),
         "Jia & Wang's schemes of Table 1 (each at one setting) and Taylor arcs at tolerances from \
          1e-3 to 1e-9. One arc costs about as much as twenty Euler steps.",
         Axis::log("iterations", ""),

@@ -1,25 +1,62 @@
-//! Bundles of hodographs: Jia & Wang, Figs. 6 and 8.
+//! Bundles of hodographs; by default those of Jia & Wang, Figs. 6 and 8.
 
 use crate::ScenarioError;
-use crate::config::{Count, Fraction, Input};
-use crate::two_body::sliding::{ICOSAHEDRON_TETRAHEDRON, Setup, hodograph, rays, sliding_plane};
-use carom_impact::two_body::Event;
+use crate::config::{Count, Fraction, Input, NonNegative};
+use crate::two_body::cases::{Body, Contact, Place, check_names};
+use crate::two_body::sliding::{Setup, hodograph, rays, sliding_plane};
+use carom_impact::two_body::{Event, InvariantDirection, RestitutionLaw};
 use carom_report::record::{
     Color, Column, Figure, LineStyle, Mark, PointShape, Quantity, Record, Table,
 };
+use nalgebra::Vector3;
 use serde::Deserialize;
 use std::f64::consts::TAU;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
+    inverse_inertia: [[f64; 3]; 3],
+    body1: Option<Body>,
+    body2: Option<Body>,
+    contact: Option<Place>,
     restitution: Fraction,
-    stopping: Count<1, 360>,
-    drifting: Count<1, 360>,
+    bundles: Vec<Bundle>,
+}
+
+/// Hodographs from several unit sliding velocities.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bundle {
+    name: String,
+    friction: NonNegative,
+    normal_velocity: f64,
+    number: Count<1, 360>,
+    starts: Starts,
+    /// Angle of the first of equally spaced starts, rad.
+    #[serde(default)]
+    first_angle: f64,
+}
+
+/// Choice of the sliding directions before the impact.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Starts {
+    /// Every invariant direction; the rest divide the arcs between them.
+    Invariant,
+    /// Equal angles.
+    Equal,
 }
 
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
+    check_names("bundles", config.bundles.iter().map(|b| &*b.name))?;
+    let contact = Contact::new(
+        input,
+        &config.inverse_inertia,
+        config.body1.as_ref(),
+        config.body2.as_ref(),
+        config.contact.as_ref(),
+    )?;
     let mut table = Table::new(
         "bundles",
         "Start directions, total normal impulse, and where sliding stops (0 if it does not).",
@@ -30,122 +67,182 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             Column::new("sliding_stops", "N s"),
         ],
     );
-    let fig6 = bundle(
-        &config,
-        &mut table,
-        *config.stopping,
-        0.8,
-        -0.2,
-        "fig6_bundle",
-    )?;
-    let (figure, stopped) = fig6;
-    record.figures.push(figure);
-    let not_stopped = (*config.stopping - stopped) as f64;
-    let quantity = Quantity::new("fig6_not_stopped", not_stopped, "");
-    record.quantities.push(quantity);
-    let fig8 = bundle(
-        &config,
-        &mut table,
-        *config.drifting,
-        0.25,
-        -0.8,
-        "fig8_bundle",
-    )?;
-    let (figure, stopped) = fig8;
-    record.figures.push(figure);
-    record
-        .quantities
-        .push(Quantity::new("fig8_stopped", stopped as f64, "").note(
-            "the start on the repelling direction; the paper lets six join the centrifugal \
-             direction, which no hodograph reaches unless it starts there",
-        ));
+    for bundle in &config.bundles {
+        let setup = Setup {
+            inertia: contact.inertia,
+            velocity: Vector3::new(1.0, 0.0, bundle.normal_velocity),
+            friction: *bundle.friction,
+            restitution: *config.restitution,
+            law: RestitutionLaw::default(),
+        };
+        let (figure, stopped) = bundle.trace(&setup, &mut table)?;
+        record.figures.push(figure);
+        let count = |what: &str, number: usize| {
+            Quantity::new(format!("{}_{what}", bundle.name), number as f64, "")
+        };
+        record.quantities.extend([
+            count("stopped", stopped).note("hodographs that reach zero sliding"),
+            count("not_stopped", *bundle.number - stopped),
+        ]);
+    }
     record.tables.push(table);
     Ok(record)
 }
 
-/// Traces hodographs (paths of the sliding velocity during an impact) from unit sliding velocities at equal angles. The
-/// first starts along the repelling invariant direction. Returns the figure, and the number of hodographs that reach
-/// zero sliding. `vz`: normal velocity before the impact (m/s); `number`: number of hodographs. Each hodograph is added
-/// to `table`.
-fn bundle(
-    config: &Config,
-    table: &mut Table,
-    number: usize,
-    friction: f64,
-    vz: f64,
-    name: &str,
-) -> Result<(Figure, usize), ScenarioError> {
-    let probe = Setup::new(
-        &ICOSAHEDRON_TETRAHEDRON,
-        [1.0, 0.0, vz],
-        friction,
-        *config.restitution,
-    )?;
-    let directions = probe.directions();
-    let repelling = directions.iter().find(|d| !d.attracting);
-    let first = repelling.map_or(0.0, |d| d.angle);
-    let mut figure = sliding_plane(
-        name,
-        &format!("{number} hodographs, friction {friction}"),
-        "Unit sliding velocities (dots) at equal angles; crosses: where they are when the impact \
-         ends.",
-    );
-    let mut marks = Vec::new();
-    let mut named = Vec::new();
-    let mut starts = [Vec::new(), Vec::new()];
-    let mut ends = [Vec::new(), Vec::new()];
-    let mut stopped = 0;
-    let mut longest: f64 = 1.0;
-    for k in 0..number {
-        let angle = first + TAU * k as f64 / number as f64;
-        let velocity = [libm::cos(angle), libm::sin(angle), vz];
-        let setup = Setup::new(
-            &ICOSAHEDRON_TETRAHEDRON,
-            velocity,
-            friction,
-            *config.restitution,
-        )?;
-        let trace = setup.trace()?;
-        let stop = trace.impact.events.first(Event::SlipZero);
-        stopped += usize::from(stop.is_some());
-        table.rows.push(vec![
-            friction,
-            angle,
-            trace.impact.impulse.z,
-            stop.map_or(0.0, |s| s.impulse[2]),
-        ]);
-        let (x, y) = hodograph(&trace.points);
-        let after = trace.impact.velocity_plus;
-        longest = longest.max(after.xy().norm());
-        starts[0].push(velocity[0]);
-        starts[1].push(velocity[1]);
-        ends[0].push(after.x);
-        ends[1].push(after.y);
-        let (kind, color) = if stop.is_some() {
-            ("sliding stops", Color::Blue)
-        } else {
-            ("slides to the end", Color::Orange)
+impl Bundle {
+    /// Traces the hodographs (paths of the sliding velocity during an impact) of the contact of `setup` from unit sliding
+    /// velocities. Returns the figure, and the number of hodographs that reach zero sliding. Each hodograph is added to `table`.
+    fn trace(&self, setup: &Setup, table: &mut Table) -> Result<(Figure, usize), ScenarioError> {
+        let directions = setup.directions();
+        let mut figure = sliding_plane(
+            &format!("{}_bundle", self.name),
+            &format!("{} hodographs, friction {}", *self.number, setup.friction),
+            match self.starts {
+                Starts::Invariant => {
+                    "Unit sliding velocities (dots): the invariant directions, and the arcs between \
+                     them in equal parts; crosses: where they are when the impact ends."
+                }
+                Starts::Equal => {
+                    "Unit sliding velocities (dots) at equal angles; crosses: where they are when the \
+                     impact ends."
+                }
+            },
+        );
+        let mut marks = Vec::new();
+        let mut named = Vec::new();
+        let mut starts = [Vec::new(), Vec::new()];
+        let mut ends = [Vec::new(), Vec::new()];
+        let mut stopped = 0;
+        let mut longest: f64 = 1.0;
+        for angle in self.angles(&directions)? {
+            let (sin, cos) = libm::sincos(angle);
+            let velocity = Vector3::new(cos, sin, self.normal_velocity);
+            let trace = Setup { velocity, ..*setup }.trace_of("bundles", &self.name)?;
+            let stop = trace.impact.events.first(Event::SlipZero);
+            stopped += usize::from(stop.is_some());
+            table.rows.push(vec![
+                setup.friction,
+                angle,
+                trace.impact.impulse.z,
+                stop.map_or(0.0, |s| s.impulse[2]),
+            ]);
+            let (x, y) = hodograph(&trace.points);
+            let after = trace.impact.velocity_plus;
+            longest = longest.max(after.xy().norm());
+            starts[0].push(cos);
+            starts[1].push(sin);
+            ends[0].push(after.x);
+            ends[1].push(after.y);
+            let (kind, color) = if stop.is_some() {
+                ("sliding stops", Color::Blue)
+            } else {
+                ("slides to the end", Color::Orange)
+            };
+            let is_new = !named.contains(&kind);
+            named.push(kind);
+            marks.push(Mark::Line {
+                label: is_new.then(|| kind.to_owned()),
+                x,
+                y,
+                style: LineStyle::Solid,
+                color,
+            });
+        }
+        figure.marks = rays(&directions, longest);
+        figure.marks.extend(marks);
+        let points = |label: &str, [x, y]: [Vec<f64>; 2], shape, color| {
+            Mark::points(label, x, y, color).shape(shape)
         };
-        let is_new = !named.contains(&kind);
-        named.push(kind);
-        marks.push(Mark::Line {
-            label: is_new.then(|| kind.to_owned()),
-            x,
-            y,
-            style: LineStyle::Solid,
-            color,
-        });
+        figure
+            .marks
+            .push(points("before", starts, PointShape::Circle, Color::Black));
+        figure
+            .marks
+            .push(points("after", ends, PointShape::Cross, Color::Purple));
+        Ok((figure, stopped))
     }
-    figure.marks = rays(&directions, longest);
-    figure.marks.extend(marks);
-    let points = |label: &str, [x, y]: [Vec<f64>; 2], shape, color| {
-        Mark::points(label, x, y, color).shape(shape)
-    };
-    figure
-        .marks
-        .push(points("before", starts, PointShape::Circle, Color::Black));
-    figure
-        .marks
-        .push(points("after", ends, PointShape::Cross, Color::Purple));
-    Ok((figure, stopped))
+
+    /// Returns the angles (rad) of the sliding velocities before the impact.
+    fn angles(&self, directions: &[InvariantDirection]) -> Result<Vec<f64>, ScenarioError> {
+        let number = *self.number;
+        if self.starts == Starts::Equal || directions.is_empty() {
+            let angle = |k: usize| self.first_angle + TAU * k as f64 / number as f64;
+            return Ok((0..number).map(angle).collect());
+        }
+        if number < directions.len() {
+            let message = format!(
+                "`{}` has {number} starts and {} invariant directions",
+                self.name,
+                directions.len()
+            );
+            return Err(ScenarioError::value("bundles", message));
+        }
+        Ok(between(directions, number - directions.len()))
+    }
+}
+
+/// Returns the angles (rad) of the invariant directions, and `rest` angles that divide the arcs between them evenly. Each arc
+/// gets its share of them by largest remainder. The first angle is that of a repelling direction, if there is one.
+fn between(directions: &[InvariantDirection], rest: usize) -> Vec<f64> {
+    let mut sorted: Vec<&InvariantDirection> = directions.iter().collect();
+    sorted.sort_by(|a, b| a.angle.total_cmp(&b.angle));
+    let first = sorted.iter().position(|d| !d.attracting);
+    sorted.rotate_left(first.unwrap_or(0));
+    let next = sorted.iter().cycle().skip(1);
+    let arcs: Vec<[f64; 2]> = sorted
+        .iter()
+        .zip(next)
+        .map(|(from, to)| {
+            let length = (to.angle - from.angle).rem_euclid(TAU);
+            // A single direction has the whole circle.
+            [from.angle, if length > 0.0 { length } else { TAU }]
+        })
+        .collect();
+    let share = |[_, length]: &[f64; 2]| rest as f64 * length / TAU;
+    // The share is at most `rest`, so the cast is safe.
+    let mut counts: Vec<usize> = arcs.iter().map(|arc| share(arc).floor() as usize).collect();
+    let mut order: Vec<usize> = (0..arcs.len()).collect();
+    order.sort_by(|&i, &j| share(&arcs[j]).fract().total_cmp(&share(&arcs[i]).fract()));
+    let left = rest.saturating_sub(counts.iter().sum());
+    for &k in order.iter().cycle().take(left) {
+        counts[k] += 1;
+    }
+    let parts = arcs.iter().zip(&counts);
+    parts
+        .flat_map(|(&[from, length], &count)| {
+            (0..=count).map(move |k| from + length * k as f64 / (count + 1) as f64)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::two_body::cases::inertia;
+
+    /// Jia & Wang, Fig. 6: of 15 hodographs the first and the fifth start in the two invariant directions. Every start is a
+    /// unit vector, and the spacing within an arc is constant.
+    #[test]
+    fn invariant_directions_are_starts() {
+        let inertia = inertia(&crate::two_body::sliding::ICOSAHEDRON_TETRAHEDRON).unwrap();
+        for (friction, number) in [(0.8, 15), (0.25, 13), (3.0, 12), (3.0, 4)] {
+            let setup = Setup {
+                inertia,
+                velocity: Vector3::new(1.0, 0.0, -0.2),
+                friction,
+                restitution: 0.95,
+                law: RestitutionLaw::default(),
+            };
+            let directions = setup.directions();
+            let angles = between(&directions, number - directions.len());
+            assert_eq!(angles.len(), number);
+            for direction in &directions {
+                let off = |a: &f64| libm::sin(0.5 * (a - direction.angle)).abs();
+                assert!(angles.iter().map(off).fold(1.0, f64::min) <= 1e-15);
+            }
+            // The arcs have shares that differ from the exact ones by less than one start.
+            assert!(angles.windows(2).all(|pair| pair[0] < pair[1]));
+            assert!(angles.last().unwrap() - angles[0] < TAU);
+        }
+    }
 }

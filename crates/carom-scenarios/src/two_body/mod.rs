@@ -1,6 +1,7 @@
 //! Jia & Wang: frictional impact of two bodies at one contact.
 
 pub(crate) mod ball_impacts;
+mod cases;
 mod euler_impact;
 pub(crate) mod euler_schemes;
 pub(crate) mod hodograph_bundles;

@@ -23,20 +23,6 @@ pub(crate) const ICOSAHEDRON_TETRAHEDRON: [[f64; 3]; 3] = [
     [2.44236, 1.95747, 2.59042],
 ];
 
-/// Inverse inertia matrix at the contact of pin and ball, Jia & Wang, section 6.4.
-pub(crate) const PIN_BALL: [[f64; 3]; 3] = [
-    [1.55465, 0.00238676, -0.360808],
-    [0.00238676, 5.15191, -0.00313296],
-    [-0.360808, -0.00313296, 1.105],
-];
-
-/// Contact velocity of Fig. 3. It depends on the attitudes of the bodies, which the paper does not print. The attitudes
-/// used here follow from the paper's inverse inertia matrix and velocities after the impact.
-pub(crate) const ICOSAHEDRON_VELOCITY: [f64; 3] = [-0.261976, 0.386329, -0.077174];
-
-/// Contact velocity of Fig. 11, fitted to the impulse printed in the paper.
-pub(crate) const PIN_VELOCITY: [f64; 3] = [-0.206913, 0.117655, -1.506903];
-
 /// Impact at one contact: inertia, velocity, coefficients and law.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setup {
@@ -78,6 +64,16 @@ impl Setup {
         trace.ok_or_else(|| ScenarioError::value("velocity", "the contact does not close"))
     }
 
+    /// Traces the impact of the case `name` in the list `key` of the configuration.
+    pub(crate) fn trace_of(&self, key: &str, name: &str) -> Result<Trace, ScenarioError> {
+        self.trace().map_err(|error| match error {
+            ScenarioError::Key { message, .. } => {
+                ScenarioError::value(key, format!("`{name}`: {message}"))
+            }
+            other => other,
+        })
+    }
+
     pub(crate) fn directions(&self) -> Vec<InvariantDirection> {
         match invariant_directions(&self.inertia, self.friction) {
             InvariantDirections::Discrete(list) => list,
@@ -90,11 +86,11 @@ impl Setup {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    inverse_inertia: [[f64; 3]; 3],
-    velocity: [f64; 3],
-    friction: NonNegative,
-    restitution: Fraction,
-    restitution_law: RestitutionLaw,
+    pub(super) inverse_inertia: [[f64; 3]; 3],
+    pub(super) velocity: [f64; 3],
+    pub(super) friction: NonNegative,
+    pub(super) restitution: Fraction,
+    pub(super) restitution_law: RestitutionLaw,
 }
 
 impl Config {

@@ -6,3 +6,4 @@ mod animations;
 mod configuration;
 mod motion;
 mod tail_runner;
+mod two_body;
