@@ -267,9 +267,24 @@ fn build_all(key: &str, parts: &[ShapeConfig]) -> Result<Vec<Shape>, ScenarioErr
 }
 
 impl Config {
-    /// True if the configured impacts conserve energy: restitution 1 with the Hamiltonian impact rule.
+    /// True if restitution prescribes no loss of energy.
     pub(super) fn is_conservative(&self) -> bool {
-        *self.restitution == 1.0 && self.impact_rule == Rule::Hamiltonian
+        *self.restitution == 1.0
+    }
+
+    /// Returns in words which energy flights and impacts keep.
+    pub(super) fn kept_energy(&self) -> &'static str {
+        match self.impact_rule {
+            Rule::Hamiltonian if *self.restitution == 1.0 => {
+                "the flight in uniform gravity and the jump both keep the energy exactly: what is seen is rounding"
+            }
+            Rule::Hamiltonian => {
+                "the energy falls by what restitution prescribes: the error is the rest, which is rounding in uniform gravity"
+            }
+            Rule::DiscreteEnergy => {
+                "the jump keeps the discrete energy of its step, not the energy, which changes at every impact"
+            }
+        }
     }
 
     /// True if a run counts as failed when its impacts accumulate (infinitely many in finite time).
