@@ -18,6 +18,8 @@ pub(super) struct Drop {
     pub(super) lift: f64,
     pub(super) duration: f64,
     pub(super) time_step: f64,
+    /// Friction of lasting contacts; impacts are frictionless.
+    pub(super) friction: f64,
 }
 
 impl Drop {
@@ -48,9 +50,25 @@ pub(super) struct Comparison {
     pub(super) runs: [Trajectory; 2],
     /// Times, and distances between the momenta of both runs divided by the first momentum, from the first impact on.
     pub(super) series: Vec<[f64; 2]>,
+    /// Largest error of the energy of the first run (erg): change of the energy plus losses less the work of the drive.
+    pub(super) energy_error: f64,
 }
 
 impl Comparison {
+    /// Returns the path (cm) of the anterior ball along the floor in the first run, from the first impact to the end.
+    pub(super) fn travel(&self) -> f64 {
+        let [run, _] = &self.runs;
+        let first = run.impacts().next().map(|impact| impact.configuration[0]);
+        let last = run.states.last().map(|state| state.configuration[0]);
+        last.zip(first).map_or(0.0, |(last, first)| last - first)
+    }
+
+    /// Returns the energy (erg) that the friction of lasting contacts dissipates in the first run.
+    pub(super) fn friction_loss(&self) -> f64 {
+        let [run, _] = &self.runs;
+        run.balances.last().map_or(0.0, |last| last.contact_loss)
+    }
+
     /// Returns the median of the recorded distances between the two runs.
     pub(super) fn median(&self) -> f64 {
         let mut values: Vec<f64> = self.series.iter().map(|[_, xi]| *xi).collect();
@@ -73,11 +91,18 @@ pub(super) fn compare(
     stance: &Stance,
     drop: &Drop,
 ) -> Result<Comparison, ScenarioError> {
-    let robot = TailRunner::driven(lengths, layout, drive, stance, drop.fall_time())?;
+    let robot = TailRunner::driven(
+        lengths,
+        layout,
+        drive,
+        stance,
+        drop.fall_time(),
+        drop.friction,
+    )?;
     let grid = TimeGrid::duration(drop.time_step, drop.duration)?;
     let mut lifted = *stance;
     lifted[1] += drop.lift;
-    let run = |selection| -> Result<Trajectory, ScenarioError> {
+    let run = |selection| -> Result<(Trajectory, f64), ScenarioError> {
         let law = Propagative::default().with_selection(selection);
         // The paper states that knees and spine make elastic impacts die out.
         let options = IntegratorOptions::default().with_elastic_hits_accumulate(true);
@@ -85,14 +110,23 @@ pub(super) fn compare(
         let start = integrator.state(0.0, &lifted, &[0.0; 8])?;
         let trajectory = Trajectory::record(&integrator, &start, &grid, None)?;
         match trajectory.end.ending {
-            Ending::Stopped(error) => Err(error.into()),
-            _ => Ok(trajectory),
+            Ending::Stopped(error) => return Err(error.into()),
+            _ => (),
         }
+        let mut worst: f64 = 0.0;
+        let mut initial = None;
+        for (state, balance) in trajectory.states.iter().zip(&trajectory.balances) {
+            let (kinetic, potential) = integrator.energies(state)?;
+            let energy = kinetic + potential;
+            let change = energy - *initial.get_or_insert(energy);
+            let explained = balance.force_work - balance.impact_loss - balance.contact_loss;
+            worst = worst.max((change - explained).abs());
+        }
+        Ok((trajectory, worst))
     };
-    let runs = [
-        run(Selection::MostApproaching)?,
-        run(Selection::LeastApproaching)?,
-    ];
+    let (first, energy_error) = run(Selection::MostApproaching)?;
+    let (second, _) = run(Selection::LeastApproaching)?;
+    let runs = [first, second];
     let metric = |q: &[f64]| -> Result<KineticMetric, ScenarioError> {
         let n = q.len();
         let mut mass = DMatrix::zeros(n, n);
@@ -156,6 +190,7 @@ pub(super) fn compare(
         first_indeterminacy,
         first_predicted,
         series,
+        energy_error,
         robot,
         runs,
     })

@@ -223,11 +223,12 @@ impl TailRunner {
     /// [`MechanismError`] for lengths that are not positive, or a posterior ball that is not
     /// smaller than the anterior one.
     pub fn passive(lengths: Lengths, layout: Layout, gravity: f64) -> Result<Self, MechanismError> {
-        Self::build(lengths, layout, gravity, |_, _| ())
+        Self::build(lengths, layout, gravity, 0.0, |_, _| ())
     }
 
     /// Builds the running robot with springs, dampers and actuated hips. The springs are unstretched in the configuration
-    /// `stance`. Until the time `start` (s) the motors hold the hip angles; after this time the hips turn.
+    /// `stance`. Until the time `start` (s) the motors hold the hip angles; after this time the hips turn. `friction` is the
+    /// coefficient of the floor at tail and feet.
     ///
     /// # Errors
     ///
@@ -238,8 +239,9 @@ impl TailRunner {
         drive: &Drive,
         stance: &Stance,
         start: f64,
+        friction: f64,
     ) -> Result<Self, MechanismError> {
-        Self::build(lengths, layout, GRAVITY, |builder, robot| {
+        Self::build(lengths, layout, GRAVITY, friction, |builder, robot| {
             let rest = |link: Link| stance[link.coordinate()];
             let knees = [robot.legs[0][1], robot.legs[1][1]];
             let knee = [drive.knee_stiffness, drive.knee_damping];
@@ -273,6 +275,7 @@ impl TailRunner {
         lengths: Lengths,
         layout: Layout,
         gravity: f64,
+        friction: f64,
         finish: impl FnOnce(&mut PlanarBuilder, &Handles),
     ) -> Result<Self, MechanismError> {
         let [r1, r2, thigh, shank] = lengths.to_table();
@@ -319,7 +322,9 @@ impl TailRunner {
             ("right foot", right, shank),
         ];
         for (name, link, at) in contacts {
-            builder.contact(link, LineContact::point(name, [at, 0.0], Line::floor()));
+            let mut contact = LineContact::point(name, [at, 0.0], Line::floor());
+            contact.friction = friction;
+            builder.contact(link, contact);
         }
         let handles = Handles {
             anterior,

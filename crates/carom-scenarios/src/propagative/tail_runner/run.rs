@@ -7,7 +7,7 @@ use super::playback;
 use super::robot::{Drive, GRAVITY, LEFT_FOOT, Layout, Lengths, Stance, TAIL, TailRunner};
 use super::table::{INITIAL, OPTIMIZED, Row};
 use crate::ScenarioError;
-use crate::config::{Input, Positive};
+use crate::config::{Input, NonNegative, Positive};
 use carom_mechanism::MechanicalSystem;
 use carom_mechanism::design::{DesignFamily, PairAngle, RootOptions, min_norm_newton};
 use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
@@ -20,6 +20,7 @@ pub(crate) struct Config {
     lift: Positive,
     duration: Positive,
     time_step: Positive,
+    friction: NonNegative,
     cosine: f64,
     layout: Layout,
     drive: Drive,
@@ -49,6 +50,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         lift: *config.lift,
         duration: *config.duration,
         time_step: *config.time_step,
+        friction: 0.0,
     };
     let mut comparisons = Vec::with_capacity(2);
     for (name, stance) in &gaits {
@@ -65,8 +67,19 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             Quantity::new("median_ratio", ratio, "")
                 .note("the paper says more than five orders of magnitude"),
         );
-        let figure = series(&mut record, optimized, straight);
+        let figure = series(&mut record, optimized, straight, "");
         record.figures.push(figure);
+    }
+    if *config.friction > 0.0 {
+        let drop = Drop {
+            friction: *config.friction,
+            ..drop
+        };
+        let with_friction = |(_, stance): &(&str, Stance)| {
+            compare(lengths, config.layout, &config.drive, stance, &drop)
+        };
+        let [optimized, straight] = [with_friction(&gaits[0])?, with_friction(&gaits[1])?];
+        report_friction(&mut record, &optimized, &straight);
     }
     drawings(&mut record, config.layout, &robot, &gaits)?;
     Ok(record)
@@ -163,6 +176,9 @@ fn report(record: &mut Record, name: &str, comparison: &Comparison, drop: &Drop)
         )
         .note("of the grid after the first impact"),
     ]);
+    let travel = Quantity::new(format!("{name}_travel_cm"), comparison.travel(), "cm")
+        .note("of the anterior ball from the first impact on; the head is towards -x");
+    record.quantities.push(travel);
     for (rule, run) in ["most", "least"].iter().zip(&comparison.runs) {
         let impacts = run.end.n_impacts;
         let name = format!("{name}_impacts_{rule}_approaching_first");
@@ -172,9 +188,46 @@ fn report(record: &mut Record, name: &str, comparison: &Comparison, drop: &Drop)
     }
 }
 
-fn series(record: &mut Record, optimized: &Comparison, straight: &Comparison) -> Figure {
+/// Adds the runs of both gaits with friction of lasting contacts to a record.
+fn report_friction(record: &mut Record, optimized: &Comparison, straight: &Comparison) {
+    for (name, comparison) in [("optimized", optimized), ("straight", straight)] {
+        let quantity = |what: &str, value: f64, unit: &str| {
+            Quantity::new(format!("{name}_friction_{what}"), value, unit)
+        };
+        let [run, _] = &comparison.runs;
+        record.quantities.extend([
+            quantity("median_indeterminacy", comparison.median(), ""),
+            quantity(
+                "impacts_most_approaching_first",
+                run.end.n_impacts as f64,
+                "",
+            ),
+            quantity("travel_cm", comparison.travel(), "cm"),
+            quantity("loss_erg", comparison.friction_loss(), "erg")
+                .note("of lasting contacts to friction"),
+            quantity("energy_error_erg", comparison.energy_error, "erg").note(
+                "largest change of the energy plus losses less the work of the drive; of order two in \
+                 the step",
+            ),
+        ]);
+    }
+    let ratio = straight.median() / optimized.median();
+    record
+        .quantities
+        .push(Quantity::new("friction_median_ratio", ratio, ""));
+    let figure = series(record, optimized, straight, "_friction");
+    record.figures.push(figure);
+}
+
+/// Draws the indeterminacy of both gaits over time and adds its tables. `ending`: end of the names of figure and tables.
+fn series(
+    record: &mut Record,
+    optimized: &Comparison,
+    straight: &Comparison,
+    ending: &str,
+) -> Figure {
     let mut figure = Figure::new(
-        "fig8",
+        format!("fig8{ending}"),
         "Fig. 8: indeterminacy of two gaits of the same robot",
         "Distance of the momenta of two runs that resolve simultaneous impacts in opposite orders, \
          over the momentum, both in the kinetic metric. Straight legs against the stance in which \
@@ -187,7 +240,7 @@ fn series(record: &mut Record, optimized: &Comparison, straight: &Comparison) ->
         ("straight", straight, Color::Vermillion),
     ] {
         let mut table = Table::new(
-            format!("indeterminacy_{name}"),
+            format!("indeterminacy_{name}{ending}"),
             format!("Fig. 8, {name} gait: distance of two runs from the first impact on."),
             vec![Column::new("time", "s"), Column::new("indeterminacy", "")],
         );
