@@ -226,9 +226,14 @@ fn series(
     straight: &Comparison,
     ending: &str,
 ) -> Figure {
+    let with = if ending.is_empty() {
+        ""
+    } else {
+        " with friction"
+    };
     let mut figure = Figure::new(
         format!("fig8{ending}"),
-        "Fig. 8: indeterminacy of two gaits of the same robot",
+        format!("Fig. 8{with}: indeterminacy of two gaits of the same robot"),
         "Distance of the momenta of two runs that resolve simultaneous impacts in opposite orders, \
          over the momentum, both in the kinetic metric. Straight legs against the stance in which \
          the normals of tail and foot are orthogonal to 2e-7.",
