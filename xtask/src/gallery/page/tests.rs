@@ -1,9 +1,10 @@
 use super::*;
 use crate::gallery::golden;
+use carom_scenarios::published::published;
 
 /// Writes the gallery for the stored records. Returns the names and texts of its files.
 fn page() -> Vec<(String, String)> {
-    files(&Catalog::load().unwrap(), &golden(), "").unwrap()
+    files(published().unwrap(), &golden(), "").unwrap()
 }
 
 /// Returns the values of all attributes called `name` on a page.
@@ -21,11 +22,11 @@ fn every_page_stands_alone_and_every_link_leads_somewhere() {
     assert_eq!(files.last().unwrap().0, "index.html");
     let find = |name: &str| files.iter().find(|(file, _)| file == name);
     // Links to the papers are followed by readers, not by the page.
-    let papers: Vec<String> = Catalog::load()
+    let papers: Vec<String> = published()
         .unwrap()
         .papers
-        .into_iter()
-        .map(|p| p.address)
+        .iter()
+        .map(|p| p.address.clone())
         .collect();
     let pages = files.iter().filter(|(name, _)| name.ends_with(".html"));
     for (name, text) in pages.clone() {
@@ -93,7 +94,7 @@ fn the_index_begins_with_a_moving_picture() {
 #[test]
 fn papers_are_linked() {
     let files = page();
-    for paper in Catalog::load().unwrap().papers {
+    for paper in &published().unwrap().papers {
         let link = format!("<a href=\"{}\"><i>", paper.address);
         let linking = files.iter().filter(|(_, text)| text.contains(&link));
         assert_eq!(linking.count(), 2, "{}", paper.title);
