@@ -4,7 +4,7 @@ use super::report::{Plane, Sampling, report};
 use super::system::{FrictionalSystem, NamedContact};
 use crate::ScenarioError;
 use crate::config::{Count, Input, NonNegative, Positive};
-use carom_report::record::Record;
+use carom_report::record::{Quantity, Record};
 use nalgebra::DMatrix;
 use serde::Deserialize;
 use std::num::NonZeroU64;
@@ -90,5 +90,13 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         ],
         input.progress,
     )?;
+    let height = |angle: f64| -*config.leg_length * libm::cos(angle.to_radians());
+    let step = height(config.leading_angle_deg) - height(config.trailing_angle_deg);
+    if step != 0.0 {
+        record.quantities.push(
+            Quantity::new("step_height_m", step, "m")
+                .note("of the ground under the leading foot A over that under B"),
+        );
+    }
     Ok(record)
 }

@@ -179,6 +179,28 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
+/// Writes the ends of a range with the decimals that tell them apart, one at least.
+fn range([low, high]: [f64; 2]) -> String {
+    let mut decimals = 1;
+    // Twelve decimals tell the ends of every sweep apart that has more than one value.
+    while low != high
+        && decimals < 12
+        && format!("{low:.decimals$}") == format!("{high:.decimals$}")
+    {
+        decimals += 1;
+    }
+    let number = |value: f64| {
+        let text = format!("{value:.decimals$}");
+        let is_zero = text.chars().all(|c| matches!(c, '-' | '0' | '.'));
+        if is_zero {
+            text.trim_start_matches('-').to_owned()
+        } else {
+            text
+        }
+    };
+    format!("{} to {}", number(low), number(high))
+}
+
 /// Colors of the lines of a sweep, from its lowest to its highest values.
 const SWEEP: [Color; 5] = [
     Color::Blue,
@@ -279,7 +301,7 @@ fn add(record: &mut Record, rigid: &Rigid, sweep: &Sweep<'_>) {
     for ((values, landings), color) in values.zip(sweep.landings.chunks(share)).zip(SWEEP) {
         let ends = [values.first(), values.last()].map(|v| v.copied().unwrap_or_default());
         figure.marks.push(points(
-            format!("{} {:.1} to {:.1}", sweep.what, ends[0], ends[1]),
+            format!("{} {}", sweep.what, range(ends)),
             landings.iter().map(|l| l.normal_velocity).collect(),
             PointShape::Cross,
             color,

@@ -4,7 +4,7 @@ use super::report::{Plane, Sampling, report};
 use super::system::{FrictionalSystem, NamedContact};
 use crate::ScenarioError;
 use crate::config::{Count, Input, NonNegative, Positive};
-use carom_report::record::Record;
+use carom_report::record::{Quantity, Record};
 use nalgebra::DMatrix;
 use serde::Deserialize;
 use std::num::NonZeroU64;
@@ -84,7 +84,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         config.seed,
         config.max_steps,
     );
-    report(
+    let plain = report(
         &mut record,
         &system,
         &sampling,
@@ -99,8 +99,30 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
                 "Disk stack: the upper disk on the lower ones",
                 [4, 6],
             ),
+            Plane::new("fig14c_A", "Disk stack: left disk on the floor, A", [0, 1]),
+            Plane::new(
+                "fig14c_C",
+                "Disk stack: upper disk on the left one, C",
+                [4, 5],
+            ),
+            Plane::new("fig14c_E", "Disk stack: between the lower disks, E", [8, 9]),
         ],
         input.progress,
     )?;
+    // Velocities below this are rounding of a closed contact.
+    let rest = 1e-9 * *config.speed;
+    let leaves = |rows: &&Vec<f64>| [4, 6].iter().all(|&row| rows.get(row) > Some(&rest));
+    let left = plain.velocities.iter().filter(leaves).count();
+    record.quantities.push(
+        Quantity::new(
+            "top_leaves_both_share",
+            left as f64 / plain.velocities.len().max(1) as f64,
+            "",
+        )
+        .note(format!(
+            "{left} of {} samples that ended",
+            plain.velocities.len()
+        )),
+    );
     Ok(record)
 }

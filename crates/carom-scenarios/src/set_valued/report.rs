@@ -110,14 +110,14 @@ impl Plane {
     }
 }
 
-/// Adds the outcomes of a set-valued impact to a record. `planes`: figures to draw, each with two contact rows (normal or tangential directions) as its axes.
+/// Adds the outcomes of a set-valued impact to a record. Returns the summary of the paper's samples. `planes`: figures to draw, each with two contact rows (normal or tangential directions) as its axes.
 pub(super) fn report(
     record: &mut Record,
     system: &FrictionalSystem,
     sampling: &Sampling,
     planes: &[Plane],
     progress: &Progress,
-) -> Result<(), ScenarioError> {
+) -> Result<SampleSummary, ScenarioError> {
     let names = system.row_names();
     let columns = |first: &[(&str, &str)]| -> Vec<Column> {
         let first = first.iter().map(|(name, unit)| Column::new(*name, *unit));
@@ -130,16 +130,23 @@ pub(super) fn report(
     let problem = &system.problem()?;
     let mut table = Table::new(
         "simultaneous",
-        "Every outcome if all contacts act at once (Anitescu and Potra), with the number of \
-         contact modes that lead there.",
-        columns(&[("modes", ""), ("energy_change", "J")]),
+        "Every outcome if all contacts act at once (Anitescu and Potra), with the mode of each contact: 0 \
+         lift, 1 stick, 2 slide.",
+        columns(&[("energy_change", "J")]),
     );
+    let modes = system.contacts.iter();
+    let modes = modes.map(|c| Column::new(format!("mode_{}", c.name), ""));
+    table.columns.splice(0..0, modes);
+    // Velocities below this are rounding of a closed contact.
+    let rest = 1e-9 * before.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
     for solution in all_simultaneous(problem)? {
         let outcome = &solution.outcome;
         let rows = system.contact_velocity(outcome.velocity_plus.0.as_slice());
-        let mut row = vec![solution.modes.len() as f64, outcome.audit.energy_change_j()];
+        let (names, mut row): (Vec<&str>, Vec<f64>) =
+            rows.chunks(2).map(|contact| mode(contact, rest)).unzip();
+        row.push(outcome.audit.energy_change_j());
         row.extend(&rows);
-        table.rows.push(row);
+        table.push_named("modes", names.join(", "), row);
         simultaneous.push(rows);
     }
     record.quantities.push(Quantity::new(
@@ -201,9 +208,19 @@ pub(super) fn report(
             &sequential,
         ));
     }
-    match planes.first() {
-        Some(plane) => playback(record, system, &simultaneous, plane.rows),
-        None => Ok(()),
+    if let Some(plane) = planes.first() {
+        playback(record, system, &simultaneous, plane.rows)?;
+    }
+    Ok(plain_summary)
+}
+
+/// Returns the mode of a planar contact after an impact, in words and as a number of the table. `velocity`: its normal and
+/// tangential velocity (m/s); `rest`: largest velocity that counts as zero (m/s).
+fn mode(velocity: &[f64], rest: f64) -> (&'static str, f64) {
+    match *velocity {
+        [normal, _] if normal > rest => ("lift", 0.0),
+        [_, tangential] if tangential.abs() <= rest => ("stick", 1.0),
+        _ => ("slide", 2.0),
     }
 }
 

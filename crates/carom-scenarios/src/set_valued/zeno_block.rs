@@ -283,6 +283,8 @@ struct Curves {
     rate: Vec<f64>,
     /// Rate $dt/ds$ of the time.
     clock: Vec<f64>,
+    /// Rate of the normal impulse at corner A; both corners together have the rate $1 - dt/ds$.
+    corner_a: Vec<f64>,
 }
 
 impl Curves {
@@ -302,28 +304,37 @@ impl Curves {
             let start = 0.5 * block.mass * block.width * half_cycle.speed;
             let impulse = block.mass * block.gravity * time + momentum - start;
             let (normal, _) = block.pivot_force(theta, apex);
+            let clock = 1.0 / (1.0 + normal);
             self.push(
                 t0 + time,
                 s0 + time + impulse,
                 side * theta,
                 side * rate,
-                1.0 / (1.0 + normal),
+                [clock, if side > 0.0 { 1.0 - clock } else { 0.0 }],
             );
         }
-        // The landing is instantaneous.
+        // The landing is instantaneous, on the other corner.
+        let on_a = if side > 0.0 { 0.0 } else { 1.0 };
         let t = t0 + half_cycle.duration;
         let landing = s0 + half_cycle.duration + half_cycle.pivot_impulse;
-        self.push(t, landing, 0.0, -side * half_cycle.speed, 0.0);
+        self.push(t, landing, 0.0, -side * half_cycle.speed, [0.0, on_a]);
         let after = -side * block.ratio * half_cycle.speed;
-        self.push(t, landing + half_cycle.landing_impulse, 0.0, after, 0.0);
+        self.push(
+            t,
+            landing + half_cycle.landing_impulse,
+            0.0,
+            after,
+            [0.0, on_a],
+        );
     }
 
-    fn push(&mut self, t: f64, s: f64, angle: f64, rate: f64, clock: f64) {
+    fn push(&mut self, t: f64, s: f64, angle: f64, rate: f64, [clock, corner_a]: [f64; 2]) {
         self.t.push(t);
         self.s.push(s);
         self.angle.push(angle);
         self.rate.push(rate);
         self.clock.push(clock);
+        self.corner_a.push(corner_a);
     }
 
     /// Builds the animation of the block. The block rotates about its corner A at positive angles, and about B at negative
@@ -363,12 +374,36 @@ impl Curves {
         .body(body)
     }
 
+    /// Draws the rates of time and of the normal impulses at both corners against $s$; they add up to 1.
+    fn rates(&self) -> Figure {
+        let both = self.clock.iter().zip(&self.corner_a);
+        let corner_b = both.map(|(clock, a)| 1.0 - clock - a).collect();
+        let mut figure = Figure::new(
+            "fig8_rates",
+            "Zeno block: rates of time and of the normal impulses",
+            "The rates add up to 1. During a landing only the impulse at the corner that lands grows; at rest both \
+             corners carry half of the weight.",
+            Axis::linear("s", ""),
+            Axis::linear("rate per s", ""),
+        );
+        for (label, values, color) in [
+            ("time", self.clock.clone(), Color::Blue),
+            ("impulse at A", self.corner_a.clone(), Color::Vermillion),
+            ("impulse at B", corner_b, Color::Green),
+        ] {
+            let line = Mark::line(label, self.s.clone(), values, color);
+            figure.marks.push(line);
+        }
+        figure
+    }
+
     fn finish(mut self, record: &mut Record, t_end: f64, s_end: f64, rest: f64) {
         // Infinitely many half cycles follow between the last one shown and rest.
         let clock = Mark::path(self.s.clone(), self.clock.clone(), Color::Blue);
         let at_rest = Mark::path(vec![s_end, s_end + 3.0], vec![rest; 2], Color::Blue);
         for extra in [0.0, 3.0] {
-            self.push(t_end + rest * extra, s_end + extra, 0.0, 0.0, rest);
+            let rates = [rest, 0.5 * (1.0 - rest)];
+            self.push(t_end + rest * extra, s_end + extra, 0.0, 0.0, rates);
         }
         let motion = |name, title, caption, axis: Axis, at: &[f64]| {
             let mut figure = Figure::new(
@@ -395,6 +430,7 @@ impl Curves {
             );
             figure
         };
+        let rates = self.rates();
         record.figures.extend([
             motion(
                 "fig8_time",
@@ -421,6 +457,7 @@ impl Curves {
             )
             .mark(clock)
             .mark(at_rest),
+            rates,
         ]);
     }
 }

@@ -111,3 +111,24 @@ fn the_catalog_names_what_the_records_hold() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert_eq!(not_yet(catalog, &records, &of_paper), [""; 0]);
 }
+
+/// Checks the numbers of Table 3 that the book repeats against the stored records.
+#[test]
+fn the_book_has_the_records_numbers_of_table_3() {
+    let book = crate::workspace_root().join("docs/src/scenarios.md");
+    let book = std::fs::read_to_string(book).unwrap();
+    let mut checked = 0;
+    for record in golden() {
+        let mut quantities = record.quantities.iter();
+        let Some(quantity) = quantities.find(|q| q.name == "lcp_per_sample") else {
+            continue;
+        };
+        let Some(paper) = quantity.paper else {
+            continue;
+        };
+        let told = format!("{:.2} against {paper:.2}", quantity.value);
+        assert!(book.contains(&told), "{}: {told}", record.scenario);
+        checked += 1;
+    }
+    assert_eq!(checked, 5);
+}
