@@ -77,6 +77,24 @@ pub enum MechanismError {
         /// Index of the link.
         link: usize,
     },
+    /// A name of a coordinate or parameter cannot be used in formulas, or is not known.
+    #[error("name `{name}` {message}")]
+    InvalidName {
+        /// Name given.
+        name: String,
+        /// Fault of the name.
+        message: String,
+    },
+    /// A formula cannot be read or used.
+    #[error("`{text}`: {message}")]
+    InvalidFormula {
+        /// Path of the formula among the parts of the system, as in `mass_matrix[0][1]`.
+        key: String,
+        /// Formula given.
+        text: String,
+        /// Fault of the formula.
+        message: String,
+    },
 }
 
 impl MechanismError {
@@ -90,6 +108,8 @@ impl MechanismError {
             Self::UnknownLink { .. } => "unknown-link",
             Self::InvalidInertia { .. } => "invalid-inertia",
             Self::Massless { .. } => "massless",
+            Self::InvalidName { .. } => "invalid-name",
+            Self::InvalidFormula { .. } => "invalid-formula",
         }
     }
 

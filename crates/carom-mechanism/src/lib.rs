@@ -19,6 +19,8 @@
 //! | [`MechanicalSystem`] | trait that a mechanism implements |
 //! | [`Dynamics`] | buffers that one evaluation fills, without allocating |
 //! | [`PointContact`] | name, friction and restitution of a contact |
+//! | [`Constrained`], [`VelocityConstraint`] | linear constraints on velocities, such as rolling |
+//! | [`formulas`] | systems given by formulas |
 //! | [`planar`] | planar trees of rigid links, built from a description |
 //! | [`design`] | lengths and stances for which an impact has one outcome |
 //! | [`systems`] | small hand-written systems, ready to use and as examples |
@@ -47,14 +49,17 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod constraints;
 mod contact;
 pub mod design;
 mod dynamics;
 mod error;
+pub mod formulas;
 pub mod planar;
 mod system;
 pub mod systems;
 
+pub use constraints::{Constrained, VelocityConstraint};
 pub use contact::PointContact;
 pub use dynamics::{Derivatives, Dynamics};
 pub use error::{DesignError, MechanismError};

@@ -133,4 +133,28 @@ pub trait MechanicalSystem: fmt::Debug + Send + Sync {
     ) -> bool {
         false
     }
+
+    /// Returns the names of the linear constraints on the velocities of the system, $A(q)v = 0$; their number and order never
+    /// change. By default there are no constraints.
+    fn constraints(&self) -> &[String] {
+        &[]
+    }
+
+    /// Computes the row of $A(q)$ of the constraint with the index `constraint` (one entry per coordinate). An implementation must
+    /// write every entry.
+    fn constraint_row(&self, _constraint: usize, _configuration: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+    }
+
+    /// Computes the gradient, with respect to the configuration $q$, of the velocity $a(q)\cdot v$ of the constraint with the index
+    /// `constraint` and the row $a$, at a fixed velocity $v$ (one entry per coordinate). An implementation must write every entry.
+    fn constraint_derivative(
+        &self,
+        _constraint: usize,
+        _configuration: &[f64],
+        _velocity: &[f64],
+        out: &mut [f64],
+    ) {
+        out.fill(0.0);
+    }
 }

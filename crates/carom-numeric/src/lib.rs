@@ -38,6 +38,7 @@ pub mod decisions;
 pub mod dense;
 pub mod expression;
 pub mod kernel;
+mod nearest;
 pub mod polynomial;
 mod power;
 pub mod quadrature;
@@ -51,6 +52,7 @@ pub mod svd;
 pub mod time;
 mod version;
 
+pub use nearest::nearest_name;
 pub use power::power;
 pub use version::NUMERICS_VERSION;
 

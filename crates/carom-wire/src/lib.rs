@@ -40,7 +40,6 @@ mod lcp;
 mod limits;
 mod line;
 mod matrix;
-mod nearest;
 mod options;
 mod outcome;
 mod problem;
@@ -54,6 +53,7 @@ mod trace;
 mod verdict;
 mod zeros;
 
+pub use carom_numeric::nearest_name;
 pub use choice::{Choice, choice, choices};
 pub use differentiated::Differentiated;
 pub use error::WireError;
@@ -63,7 +63,6 @@ pub use limits::{
     MAX_CONTACTS, MAX_DIMENSION, MAX_LINE_BYTES, MAX_NESTING, MAX_SAMPLES, MAX_STEPS, MAX_WRITTEN,
 };
 pub use line::{Place, answer_line, answer_text, breaks_off, refuse, refuse_long_text};
-pub use nearest::nearest_name;
 pub use problem::{ContactInput, Problem, contact_set, metric, pose};
 pub use resolve::{Request, Resolved, resolve};
 pub use solved::{Single, Solved};

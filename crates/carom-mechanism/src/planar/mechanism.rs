@@ -154,7 +154,7 @@ impl PlanarMechanism {
     }
 
     /// Returns the indices of the links on the path from `link` to the ground, starting with `link`.
-    fn inward(&self, link: usize) -> impl Iterator<Item = usize> {
+    pub(super) fn inward(&self, link: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(link), |&link| self.links[link].parent)
     }
 

@@ -40,6 +40,7 @@
 //!
 //! Any consistent set of units. The papers' robot is in cm, g, s.
 
+mod blade;
 mod builder;
 mod drive;
 mod frames;
@@ -49,6 +50,7 @@ mod mechanism;
 mod variation;
 mod vector;
 
+pub use blade::Blade;
 pub use builder::{LineContact, Link, PlanarBuilder};
 pub use drive::{Actuator, Reference, Spring};
 pub use inertia::Inertia;

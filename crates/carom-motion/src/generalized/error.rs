@@ -52,6 +52,26 @@ pub enum IntegratorError {
         /// Gap of the contact in the initial state, negative.
         gap: f64,
     },
+    /// The initial velocity violates a velocity constraint of the system by more than a millionth of the velocities.
+    #[error(
+        "the velocity at the start violates the constraint `{constraint}` by the part {violation:e} of the velocities"
+    )]
+    NotAssembled {
+        /// Name of the constraint.
+        constraint: String,
+        /// Part of the velocity that the constraint does not admit, as a fraction of the velocity, in the kinetic norm.
+        violation: f64,
+    },
+    /// A velocity constraint that depended on the others at the start, and was left out, became independent.
+    #[error(
+        "constraint `{constraint}` follows from the others at the start and not at time {time}: the rank of the constraints must not change"
+    )]
+    ConstraintRank {
+        /// Time at which the constraint is violated (s).
+        time: f64,
+        /// Name of the constraint.
+        constraint: String,
+    },
     /// The mass matrix is not positive definite at a configuration of the motion.
     #[error("mass matrix is not positive definite at time {time}")]
     MassNotPositiveDefinite {
@@ -110,6 +130,8 @@ impl IntegratorError {
             Self::InvalidOption { .. } => "invalid-option",
             Self::InvalidFriction { .. } => "invalid-friction",
             Self::InitialPenetration { .. } => "initial-penetration",
+            Self::NotAssembled { .. } => "not-assembled",
+            Self::ConstraintRank { .. } => "constraint-rank",
             Self::MassNotPositiveDefinite { .. } => "mass-not-positive-definite",
             Self::StepNotSolved { .. } => "step-not-solved",
             Self::TooManyEvents { .. } => "event-limit",
@@ -123,6 +145,7 @@ impl IntegratorError {
     pub fn time(&self) -> Option<f64> {
         match *self {
             Self::MassNotPositiveDefinite { time }
+            | Self::ConstraintRank { time, .. }
             | Self::StepNotSolved { time, .. }
             | Self::TooManyEvents { time, .. }
             | Self::NoFrictionMode { time }

@@ -77,6 +77,8 @@ pub struct Impact {
     /// Closed contacts of the impact problem, in ascending order; `outcome` numbers them by
     /// their position in this list.
     pub contacts: Vec<usize>,
+    /// Normal and tangential impulse of each of these contacts (N s for gaps in meters); 0 where no friction can act.
+    pub impulses: Vec<[f64; 2]>,
     /// Configuration $q_\ast$ at the impact, one entry per coordinate.
     pub configuration: DVector<f64>,
     /// Discrete momentum before the impact, one entry per coordinate.

@@ -148,6 +148,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             return Ok(());
         }
         let scale = self.stepper.momentum_scale(&self.start, h);
+        let basis = self.stepper.constraint_basis(&self.end);
         let system = self.stepper.system();
         self.rows.fill(system, &self.end.configuration, &self.bonds);
         loop {
@@ -156,7 +157,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             while combinations.advance(&mut self.end_bonds) {
                 if !self
                     .projection
-                    .solve(&self.end, &self.rows, &self.end_bonds)
+                    .solve(&self.end, &self.rows, &self.end_bonds, &basis)
                 {
                     continue;
                 }
@@ -165,8 +166,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
                     .judge(&self.end_bonds, SIGN_TOLERANCE * scale)
                 {
                     Trial::Good => {
-                        self.accept_projection();
-                        return Ok(());
+                        return self.accept_projection().map_err(Some);
                     }
                     Trial::Pulls(bond) => pulls = pulls.or(Some(bond)),
                     Trial::Inconsistent => (),
@@ -184,7 +184,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         }
     }
 
-    fn accept_projection(&mut self) {
+    fn accept_projection(&mut self) -> Result<(), StepFailure> {
         let [before, ..] = &mut self.buffers;
         before.copy_from_slice(&self.end.velocity);
         for (i, bond) in self.end_bonds.iter().enumerate() {
@@ -201,6 +201,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             }
         }
         self.end.velocity_from_momentum();
+        self.stepper.constrain(&mut self.end)?;
         // Friction dissipates energy; the work of the normal impulses vanishes with the step length and counts as discretization
         // error.
         for (i, bond) in self.end_bonds.iter().enumerate() {
@@ -210,5 +211,6 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
                 self.flight_balance.contact_loss -= 0.5 * self.projection.impulses[i][1] * sum;
             }
         }
+        Ok(())
     }
 }

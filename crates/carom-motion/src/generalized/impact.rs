@@ -10,9 +10,10 @@ use carom_contact::{
 };
 use carom_impact::{Plastic, Propagative};
 use carom_mechanism::MechanicalSystem;
-use carom_metric::{Covector, KineticMetric, Tangent};
-use carom_variational::generalized::Bond;
+use carom_metric::{Covector, KineticMetric, Tangent, kernel};
+use carom_variational::generalized::{Bond, deflate};
 use nalgebra::{DMatrix, DVector};
+use std::sync::Arc;
 
 /// Fraction of the momentum before an impact below which contact velocities after it count as zero.
 const STILL: f64 = 1e-10;
@@ -78,11 +79,26 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         system.gap_gradient(contact, q, &mut normal);
         system.slide_gradient(contact, q, &mut tangent);
         let row = DVector::from_column_slice(&tangent);
-        let (size, moved) = (
-            self.start.norm_of(&mut normal),
-            self.start.norm_of(&mut tangent),
-        );
-        (moved > FORBIDDEN * size).then_some(row)
+        let size = self.start.norm_of(&mut normal);
+        let whole = self.start.norm_of(&mut tangent);
+        let moved = deflate(&mut tangent, &self.stepper.constraint_basis(&self.start));
+        (moved > FORBIDDEN * size.max(whole)).then_some(row)
+    }
+
+    /// Returns the set of contacts `contacts` (indices in the system) at the start of the flight, under the velocity constraints.
+    fn contact_set(
+        &self,
+        metric: Arc<KineticMetric>,
+        contacts: &[usize],
+    ) -> Result<ContactSet, ImpactError> {
+        let (system, q) = (self.stepper.system(), &self.start.configuration);
+        let form = |constraint: usize| {
+            let mut row = DVector::zeros(q.len());
+            system.constraint_row(constraint, q, row.as_mut_slice());
+            Covector(row)
+        };
+        let forms = (0..system.constraints().len()).map(form).collect();
+        ContactSet::constrained(metric, self.rows_of(contacts), forms)
     }
 
     /// True if the impacts of a contact accumulate, so that the impact at the start of this flight is made plastic. This requires
@@ -108,7 +124,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         system.mass_matrix(&self.start.configuration, &mut mass);
         let metric = KineticMetric::new(mass).map_err(|source| at(source.into()))?;
         let contacts = self.closed();
-        let set = ContactSet::new(metric, self.rows_of(&contacts)).map_err(at)?;
+        let set = self.contact_set(Arc::new(metric), &contacts).map_err(at)?;
         let velocity = Tangent::from_slice(&self.start.velocity);
         let problem = ImpactProblem::new(&set, velocity.clone()).map_err(at)?;
         if !problem.is_approaching() {
@@ -143,7 +159,8 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             })
             .collect();
         let fragility = if near.len() > contacts.len() {
-            let other = ContactSet::new(set.metric().clone(), self.rows_of(&near))
+            let other = self
+                .contact_set(set.metric().clone(), &near)
                 .and_then(|set| law.resolve(&ImpactProblem::new(&set, velocity)?))
                 .ok();
             other.and_then(|other| {
@@ -153,6 +170,10 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             })
         } else {
             None
+        };
+        let impulses_at = |place: ContactIndex| {
+            let mut rows = set.row_range(place).map(|row| outcome.impulses[row]);
+            [rows.next().unwrap_or(0.0), rows.next().unwrap_or(0.0)]
         };
         self.balance.impact_loss -= outcome.audit.energy_change_j();
         let mut impact = Impact {
@@ -168,6 +189,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             released: Vec::new(),
             indeterminacy: self.indeterminacy(&problem),
             fragility,
+            impulses: set.indices().map(impulses_at).collect(),
             outcome,
             contacts,
             balance: self.balance,
@@ -281,7 +303,7 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             row
         };
         let normals: Vec<_> = (0..self.bonds.len()).map(normal).collect();
-        if is_independent(&normals) {
+        if is_independent(self.stepper.constraint_basis(&self.start), normals) {
             return true;
         }
         self.bonds.pop();
@@ -289,21 +311,16 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
     }
 }
 
-/// True if the last vector is linearly independent of the other ones, which must be independent of each other.
-fn is_independent(vectors: &[Vec<f64>]) -> bool {
-    let mut basis: Vec<DVector<f64>> = Vec::with_capacity(vectors.len());
+/// True if the last vector is linearly independent of the other ones and of an orthonormal `basis`, which must be independent of
+/// each other.
+fn is_independent(mut basis: Vec<Vec<f64>>, vectors: Vec<Vec<f64>>) -> bool {
     let mut left = 1.0;
-    for vector in vectors {
-        let mut x = DVector::from_column_slice(vector);
-        let norm = x.norm();
-        for _ in 0..2 {
-            for direction in &basis {
-                let along = direction.dot(&x);
-                x.axpy(-along, direction, 1.0);
-            }
-        }
-        left = x.norm() / norm;
-        basis.push(x.normalize());
+    for mut vector in vectors {
+        let norm = kernel::norm(&vector);
+        let rest = deflate(&mut vector, &basis);
+        left = rest / norm;
+        vector.iter_mut().for_each(|x| *x /= rest);
+        basis.push(vector);
     }
     left > DEPENDENT_ROW
 }

@@ -2,7 +2,7 @@
 
 use carom_metric::kernel;
 use carom_numeric::dense;
-use carom_variational::generalized::{Bond, ContactMode, Point, Rows};
+use carom_variational::generalized::{Bond, ContactMode, Point, Rows, deflate};
 
 /// Solver for the projection of a momentum onto the velocities that lasting contacts allow, with buffers.
 #[derive(Debug, Default)]
@@ -28,8 +28,14 @@ impl Projection {
 
     /// Solves for the contact impulses at the end of a step, for one choice of friction modes. These impulses change the momentum
     /// such that the velocity is one that the contacts allow. `bonds` holds the contacts with their modes, `rows` the Jacobian
-    /// rows of the contacts. Returns false if the linear system is singular.
-    pub(super) fn solve(&mut self, end: &Point, rows: &Rows, bonds: &[Bond]) -> bool {
+    /// rows of the contacts, `basis` an orthonormal basis of the whitened rows of the velocity constraints. Returns false if the linear system is singular.
+    pub(super) fn solve(
+        &mut self,
+        end: &Point,
+        rows: &Rows,
+        bonds: &[Bond],
+        basis: &[Vec<f64>],
+    ) -> bool {
         let n = end.momentum.len();
         let lower = end.mass.as_slice();
         self.momentum.clear();
@@ -43,6 +49,7 @@ impl Projection {
         for (i, row) in self.rows.chunks_exact_mut(n).enumerate() {
             if i % 2 == 0 || bonds[i / 2].is_frictional() {
                 dense::whiten(lower, row);
+                deflate(row, basis);
             }
         }
         let unknowns = || {

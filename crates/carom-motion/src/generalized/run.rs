@@ -6,6 +6,7 @@ use super::hits::HitHistory;
 use super::projection::Projection;
 use super::{IntegratorError, IntegratorOptions};
 use crate::hybrid::{Ending, Hybrid, Limits, drive};
+use crate::tolerances::DEPENDENT_ROW;
 use carom_contact::ImpactLaw;
 use carom_contact::internal::GRAZING_TOLERANCE;
 use carom_derivative::DifferentiableLaw;
@@ -19,6 +20,10 @@ use nalgebra::DVector;
 /// Fraction of the momentum below which the gap rate of a closed contact counts as rounding error.
 /// It is coarser than the rounding threshold of a single impact law, because a run accumulates rounding errors.
 const ROUNDING: f64 = 1e-12;
+
+/// Part of a velocity, in the kinetic norm, that velocity constraints do not admit and that is projected away at the start; a larger
+/// part is an error. Constraints that were left out as dependent may be violated by so much.
+const ADMITTED: f64 = 1e-6;
 
 /// Result of a run of a [`CollisionIntegrator`]: last state, reason of the end, counts and energy balance.
 #[must_use = "the reason for the end may be an error"]
@@ -167,6 +172,17 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         Ok(Tangent::from_slice(&point.velocity))
     }
 
+    /// Returns the number of the system's velocity constraints that are independent of each other in a state.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`velocity`](Self::velocity).
+    pub fn constraint_rank(&self, state: &State) -> Result<usize, IntegratorError> {
+        let mut stepper = Stepper::new(self.system, self.options.gap_floor());
+        let point = self.point(&mut stepper, state)?;
+        Ok(stepper.keep_independent(&point, DEPENDENT_ROW).len())
+    }
+
     /// Returns the kinetic and the potential energy of the system in a state, in this order (J).
     ///
     /// # Errors
@@ -231,7 +247,8 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
     /// # Errors
     ///
     /// Errors of the initial state only: those of [`velocity`](Self::velocity),
-    /// and [`IntegratorError::InitialPenetration`].
+    /// [`IntegratorError::InitialPenetration`] and [`IntegratorError::NotAssembled`]. A velocity that violates the velocity
+    /// constraints by less is projected.
     pub fn run(
         &self,
         initial: &State,
@@ -249,7 +266,7 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
     ///
     /// The derivative does not exist, and [`reason`](Sensitivity::reason) names the cause, if an impact grazes, has a kink or a
     /// discontinuity in its law, if several contacts hit together (`"simultaneous-contacts"`), if impacts accumulate (`"zeno"`),
-    /// or if contacts last (`"established-contact"`). It is not available if the law or the system does not provide the
+    /// or if contacts last (`"established-contact"`), or if the system has velocity constraints (`"velocity-constraints"`). It is not available if the law or the system does not provide the
     /// derivatives (`"not-differentiated"`: an integrator made with [`new`](Self::new), contacts without
     /// [`contact_hessians`](MechanicalSystem::contact_hessians)).
     ///
@@ -264,15 +281,57 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         parameters: &[ForceParameter<'_>],
         observe: &mut dyn FnMut(Event<'_>),
     ) -> Result<(RunEnd, Sensitivity), IntegratorError> {
-        let Some(law) = self.differentiable else {
+        let reason = match self.system.constraints() {
+            [] => "not-differentiated",
+            _ => "velocity-constraints",
+        };
+        let law = self
+            .differentiable
+            .filter(|_| reason == "not-differentiated");
+        let Some(law) = law else {
             let end = self.run(initial, grid, max_impacts, observe)?;
             let mut sensitivity = Sensitivity::default();
-            sensitivity.refuse("not-differentiated");
+            sensitivity.refuse(reason);
             return Ok((end, sensitivity));
         };
         let wanted = Some((law, parameters));
         let (end, sensitivity) = self.execute(initial, grid, max_impacts, wanted, observe)?;
         Ok((end, sensitivity.unwrap_or_default()))
+    }
+
+    /// Chooses the independent part of the velocity constraints at the start, and projects the velocity there onto what they admit.
+    /// Returns the projected state.
+    fn admitted(
+        &self,
+        stepper: &mut Stepper<'_, S>,
+        start: &mut Point,
+        initial: &State,
+    ) -> Result<State, IntegratorError> {
+        let mut state = initial.clone();
+        if self.system.constraints().is_empty() {
+            return Ok(state);
+        }
+        let time = start.time;
+        stepper.keep_independent(start, DEPENDENT_ROW);
+        let size = start.kinetic_norm();
+        for (constraint, name) in self.system.constraints().iter().enumerate() {
+            let violation = start.violation(self.system, constraint) / size;
+            if violation > ADMITTED {
+                let constraint = name.clone();
+                return Err(IntegratorError::NotAssembled {
+                    constraint,
+                    violation,
+                });
+            }
+        }
+        let failed = |_| IntegratorError::StepNotSolved {
+            time,
+            time_step: 0.0,
+        };
+        stepper.constrain(start).map_err(failed)?;
+        stepper.set_gaps(start).map_err(failed)?;
+        state.momentum = Covector::from_slice(&start.momentum);
+        Ok(state)
     }
 
     fn execute(
@@ -284,7 +343,8 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
         observe: &mut dyn FnMut(Event<'_>),
     ) -> Result<(RunEnd, Option<Sensitivity>), IntegratorError> {
         let mut stepper = Stepper::new(self.system, self.options.gap_floor());
-        let start = self.point(&mut stepper, initial)?;
+        let mut start = self.point(&mut stepper, initial)?;
+        let initial = &self.admitted(&mut stepper, &mut start, initial)?;
         for (contact, &gap) in start.gaps.iter().enumerate() {
             if gap < -self.options.gap_tolerance {
                 return Err(IntegratorError::InitialPenetration { contact, gap });
@@ -433,7 +493,7 @@ impl<S: MechanicalSystem + ?Sized> Hybrid for Run<'_, '_, '_, S> {
         let left = length - self.clock.done;
         // The remaining time is below the rounding error of the time.
         if left <= 2.0 * f64::EPSILON * (begin.abs() + length) {
-            self.end_step();
+            self.end_step()?;
             return Ok(None);
         }
         if let Some(contact) = self.approaching() {
@@ -524,10 +584,27 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
         }
     }
 
-    fn end_step(&mut self) {
+    /// Returns an error if a velocity constraint is violated: one that depended on the others at the start, and does not any more.
+    fn check_constraints(&self) -> Result<(), IntegratorError> {
+        let system = self.stepper.system();
+        let violated =
+            system.constraints().iter().enumerate().find(|(i, _)| {
+                self.start.violation(system, *i) > ADMITTED * self.start.kinetic_norm()
+            });
+        match violated {
+            Some((_, name)) => Err(IntegratorError::ConstraintRank {
+                time: self.start.time,
+                constraint: name.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn end_step(&mut self) -> Result<(), IntegratorError> {
         self.clock.n_steps += 1;
         (self.clock.done, self.clock.n_events) = (0.0, 0);
         self.start.time = self.clock.begin();
+        self.check_constraints()?;
         self.write();
         (self.observe)(Event::Sample(Grid {
             step: self.clock.n_steps,
@@ -536,6 +613,7 @@ impl<'r, 's, 'o, S: MechanicalSystem + ?Sized> Run<'r, 's, 'o, S> {
             balance: self.balance,
         }));
         self.reactions.clear();
+        Ok(())
     }
 
     pub(crate) fn is_bonded(&self, contact: usize) -> bool {

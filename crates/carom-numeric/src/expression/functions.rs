@@ -80,6 +80,38 @@ impl Function {
     }
 }
 
+impl Function {
+    /// Returns the first and the second derivative of a function of one argument `x` (not of `min`, `max` and `atan2`), whose
+    /// value at `x` is `value`.
+    pub(super) fn derivatives(self, x: f64, value: f64) -> (f64, f64) {
+        match self {
+            Self::Sin => (libm::cos(x), -value),
+            Self::Cos => (-libm::sin(x), -value),
+            Self::Tan => {
+                let slope = 1.0 + value * value;
+                (slope, 2.0 * value * slope)
+            }
+            Self::Asin | Self::Acos => {
+                let square = 1.0 - x * x;
+                let slope = 1.0 / libm::sqrt(square);
+                let sign = if self == Self::Asin { 1.0 } else { -1.0 };
+                (sign * slope, sign * slope * x / square)
+            }
+            Self::Atan => {
+                let slope = 1.0 / (1.0 + x * x);
+                (slope, -2.0 * x * slope * slope)
+            }
+            Self::Sqrt => (0.5 / value, -0.25 / (x * value)),
+            Self::Exp => (value, value),
+            Self::Ln => (1.0 / x, -1.0 / (x * x)),
+            Self::Abs if x == 0.0 => (0.0, 0.0),
+            Self::Abs => (x.signum(), 0.0),
+            Self::Floor => (0.0, 0.0),
+            Self::Atan2 | Self::Min | Self::Max => (f64::NAN, f64::NAN),
+        }
+    }
+}
+
 /// Returns the value of a minimum or maximum function: one of its `arguments`, or NaN if an argument is NaN.
 /// `is_better(a, b)` is true if the argument `a` replaces `b`. Among equal arguments the first one is returned.
 fn extreme(arguments: &[f64], is_better: impl Fn(f64, f64) -> bool) -> f64 {

@@ -14,9 +14,11 @@
 //! ```
 
 mod functions;
+mod jet;
 mod parse;
 
 pub use functions::FUNCTIONS;
+pub use jet::Jets;
 
 use functions::Function;
 
@@ -65,28 +67,14 @@ impl Scalar {
     }
 }
 
-/// Function that suggests a correction of a misspelled variable name: from an unknown name and the list of
-/// known names it returns the most similar known name, or `None` if no name is similar enough.
-pub type Nearest = for<'n> fn(&str, &[&'n str]) -> Option<&'n str>;
-
 /// Names and types of the variables that an arithmetic expression may use. Name i belongs to entry i of the
 /// slice of values with which the expression is evaluated.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     known: Vec<(String, Type)>,
-    nearest: Option<Nearest>,
 }
 
 impl Names {
-    /// Creates an empty list of variable names. If an expression contains an unknown name, the error message
-    /// suggests the name that `nearest` returns.
-    pub fn with_hints(nearest: Nearest) -> Self {
-        Self {
-            known: Vec::new(),
-            nearest: Some(nearest),
-        }
-    }
-
     /// Appends a variable with its name and type to the list. The variable gets the next index, counted from 0.
     pub fn add(&mut self, name: &str, kind: Type) {
         self.known.push((name.to_owned(), kind));

@@ -166,7 +166,7 @@ impl<'t> Parser<'t> {
     }
 
     fn name(&mut self, depth: usize) -> Result<(), String> {
-        let name = self.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
+        let name = self.take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
         if name == "pi" {
             self.steps.push(Step::Number(std::f64::consts::PI));
             return Ok(());
@@ -177,10 +177,10 @@ impl<'t> Parser<'t> {
         let Some((index, kind)) = self.names.find(name) else {
             self.skip_blanks();
             return Err(if self.rest.starts_with('(') {
-                unknown("function", name, &FUNCTIONS, self.names)
+                unknown("function", name, &FUNCTIONS)
             } else {
                 let known: Vec<&str> = self.names.all().chain(["pi"]).collect();
-                unknown("name", name, &known, self.names)
+                unknown("name", name, &known)
             });
         };
         if !matches!(kind, Type::Integer | Type::Float) {
@@ -209,8 +209,8 @@ impl<'t> Parser<'t> {
     }
 }
 
-fn unknown(what: &str, name: &str, known: &[&str], names: &Names) -> String {
-    let near = names.nearest.and_then(|nearest| nearest(name, known));
+fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    let near = crate::nearest_name(name, known.iter().copied());
     let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     format!("unknown {what} `{name}` in the expression{hint}")
 }

@@ -206,8 +206,7 @@ pub(crate) fn lay_over(base: &mut Value, over: &Value) {
 /// Returns the variables that expressions of every plan can use: `cell`, the number of the cell (point of the sweep),
 /// and `seed`, the random integer of the cell.
 pub(crate) fn cell_names() -> Names {
-    let mut names =
-        Names::with_hints(|name, known| carom_wire::nearest_name(name, known.iter().copied()));
+    let mut names = Names::default();
     names.add("cell", Type::Integer);
     names.add("seed", Type::Integer);
     names

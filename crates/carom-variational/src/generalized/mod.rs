@@ -32,7 +32,9 @@
 //! ```
 
 mod bond;
+mod held;
 mod step;
 
 pub use bond::{Bond, ContactMode};
+pub use held::deflate;
 pub use step::{Point, Rows, StepFailure, Stepper};

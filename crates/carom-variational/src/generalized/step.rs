@@ -1,6 +1,7 @@
 //! One step: the forced discrete Euler-Lagrange equations, solved for the mean velocity.
 
 use super::bond::{Bond, ContactMode};
+use super::held::Held;
 use carom_mechanism::{Derivatives, Dynamics, MechanicalSystem, Motion};
 use carom_metric::kernel;
 use carom_numeric::dense;
@@ -71,6 +72,21 @@ impl Point {
     pub fn norm_of(&self, covector: &mut [f64]) -> f64 {
         dense::whiten(self.mass.as_slice(), covector);
         kernel::norm(covector)
+    }
+
+    /// Returns the kinetic norm $\sqrt{v^TMv}$ of the velocity.
+    pub fn kinetic_norm(&self) -> f64 {
+        kernel::dot(&self.momentum, &self.velocity).max(0.0).sqrt()
+    }
+
+    /// Returns the kinetic norm of the part of the velocity that a velocity constraint of the system does not admit,
+    /// $|a\cdot v|/\sqrt{aM^{-1}a^T}$ with its row $a$; 0 for a row that is zero.
+    pub fn violation<S: MechanicalSystem + ?Sized>(&self, system: &S, constraint: usize) -> f64 {
+        let mut row = vec![0.0; self.configuration.len()];
+        system.constraint_row(constraint, &self.configuration, &mut row);
+        let rate = kernel::dot(&row, &self.velocity).abs();
+        let norm = self.norm_of(&mut row);
+        if norm > 0.0 { rate / norm } else { 0.0 }
     }
 
     /// Sets the velocity $v = M^{-1}p$ of this state from its momentum $p$ and its mass matrix $M$.
@@ -154,6 +170,7 @@ pub struct Stepper<'s, S: ?Sized> {
     pub start_rows: Rows,
     end_rows: Rows,
     anchors: Vec<f64>,
+    held: Held,
     /// Accuracy to which the gaps of active contacts are kept (m).
     gap_floor: f64,
 }
@@ -164,7 +181,9 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
     /// error of both.
     pub fn new(system: &'s S, gap_floor: f64) -> Self {
         let (n, contacts) = (system.dimension(), system.contacts().len());
-        let most = n + 2 * contacts;
+        let held = Held::all(system);
+        let fixed = n + held.len();
+        let most = fixed + 2 * contacts;
         Self {
             system,
             n,
@@ -175,13 +194,14 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
             impulses: vec![0.0; 2 * contacts],
             drive: vec![0.0; n],
             residual: vec![0.0; most],
-            terms: vec![0.0; n],
+            terms: vec![0.0; fixed],
             row: vec![0.0; n],
             jacobian: vec![0.0; most * most],
             pivots: vec![0; most],
             start_rows: Rows::default(),
             end_rows: Rows::default(),
             anchors: vec![0.0; contacts],
+            held,
             gap_floor,
         }
     }
@@ -205,6 +225,30 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         (kinetic, self.dynamics.potential)
     }
 
+    /// Keeps an independent part of the system's velocity constraints in the steps to come: those of an independent part at the
+    /// configuration of `point`, first ones first. `threshold`: part of a row that is independent of the rows before it, as a
+    /// fraction of its kinetic norm, below which it is left out. Returns the indices of the constraints that are kept.
+    pub fn keep_independent(&mut self, point: &Point, threshold: f64) -> &[usize] {
+        self.held = Held::independent(self.system, point, threshold);
+        &self.held.indices
+    }
+
+    /// Projects the momentum of a point onto the velocities that the velocity constraints admit: adds impulses along their rows,
+    /// and sets the velocity. Without constraints the point is left as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`StepFailure::NotConverged`] if the rows depend on each other.
+    pub fn constrain(&self, point: &mut Point) -> Result<(), StepFailure> {
+        self.held.project(self.system, point)
+    }
+
+    /// Returns an orthonormal basis of the whitened rows of the velocity constraints at a point: with the Cholesky factor $L$ of the
+    /// mass matrix, vectors that span the columns of $L^{-1}A^T$. It is empty without constraints.
+    pub fn constraint_basis(&self, point: &Point) -> Vec<Vec<f64>> {
+        self.held.basis(self.system, point)
+    }
+
     /// Solves the time step of length `h` (s) from the state `start`: computes the mean velocity $w$ of the step and the impulses
     /// $\lambda_i$ of the active contacts `bonds`. The initial guess of $w$ is [`mean`](Self::mean). At the solution the active
     /// contacts keep their gaps, and the following residual is zero, with configuration $q_0$ and momentum $p_0$ at the start,
@@ -212,6 +256,9 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
     ///
     /// $$ p_0 + \tfrac h2\left(\frac{\partial T}{\partial q} - \frac{\partial V}{\partial q} + f\right) - M(\bar q)w +
     /// \sum_i\lambda_i\mathrm{D}\phi_i(q_0), \qquad \bar q = q_0 + \tfrac h2w. $$
+    ///
+    /// Velocity constraints $A(q)v = 0$ add $A(q_0)^T\lambda$ to it, and the equations $A(\bar q)w = 0$; [`finish`](Self::finish)
+    /// gives the other kick, so that the step is its own adjoint.
     ///
     /// The Jacobian of the residual with respect to $w$ is $-M - \tfrac h2(B - B^T) + \tfrac{h^2}4(T_{qq} - V_{qq} + f_q) +
     /// \tfrac h2f_v$ with $B = \partial(Mw)/\partial q$ at constant $w$; indices denote partial derivatives.
@@ -221,7 +268,9 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
     /// [`StepFailure`].
     pub fn solve(&mut self, start: &Point, h: f64, bonds: &[Bond]) -> Result<(), StepFailure> {
         let n = self.n;
-        let size = n + bonds.iter().map(Bond::n_unknowns).sum::<usize>();
+        let fixed = n + self.held.len();
+        let size = fixed + bonds.iter().map(Bond::n_unknowns).sum::<usize>();
+        self.held.start(self.system, &start.configuration);
         if !bonds.is_empty() {
             self.start_rows
                 .fill(self.system, &start.configuration, bonds);
@@ -267,7 +316,8 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
                 return Err(StepFailure::NotConverged);
             }
             kernel::add_scaled(&mut self.mean, -1.0, &self.residual[..n]);
-            let mut row = n;
+            kernel::add_scaled(&mut self.held.impulses, -1.0, &self.residual[n..fixed]);
+            let mut row = fixed;
             for (i, bond) in bonds.iter().enumerate() {
                 for k in 0..bond.n_unknowns() {
                     self.impulses[2 * i + k] -= self.residual[row];
@@ -341,6 +391,12 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
                 *term += (entry * w).abs();
             }
         }
+        self.held.residuals(
+            self.system,
+            (&self.middle, &self.mean),
+            &mut self.residual,
+            &mut self.terms,
+        );
         if bonds.is_empty() {
             return;
         }
@@ -359,7 +415,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
             }
         }
         self.locate_end(start, h);
-        let mut row = n;
+        let mut row = n + self.held.len();
         for (i, bond) in bonds.iter().enumerate() {
             let gap = self.system.gap(bond.contact, &self.end);
             self.residual[row] = (gap - bond.gap) / h;
@@ -386,11 +442,11 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
     /// True if the active contacts keep their gaps, and sticking contacts their slide coordinates (tangential displacements), up
     /// to `gap_floor` (m) at the end of a step of length `h` (s). `size` is the number of equations of the step.
     fn is_held(&self, h: f64, size: usize) -> bool {
-        let mut rows = self.residual[self.n..size].iter();
+        let mut rows = self.residual[self.n + self.held.len()..size].iter();
         rows.all(|residual| h * residual.abs() <= self.gap_floor)
     }
 
-    /// True if the residuals of the momentum equations are at most their rounding errors, so that no further iteration can reduce
+    /// True if the residuals of the momentum equations and of the velocity constraints are at most their rounding errors, so that no further iteration can reduce
     /// them.
     fn at_floor(&self) -> bool {
         let floor = FLOOR * self.n as f64;
@@ -415,11 +471,15 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
                     + quarter * second;
             }
         }
+        if size > n {
+            let at = (self.middle.as_slice(), self.mean.as_slice());
+            self.held.assemble(self.system, at, half, jacobian, size);
+        }
         if bonds.is_empty() {
             return;
         }
         self.end_rows.fill(self.system, &self.end, bonds);
-        let mut row = n;
+        let mut row = n + self.held.len();
         for (i, bond) in bonds.iter().enumerate() {
             let (normal, slide) = (self.start_rows.normal(i), self.start_rows.slide(i));
             let column = &mut jacobian[row * size..row * size + n];
@@ -442,7 +502,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         }
     }
 
-    /// Evaluates the dynamics of a time step without active contacts at the midpoint of the step, and factors the Jacobian of the
+    /// Evaluates the dynamics of a time step without active contacts and velocity constraints at the midpoint of the step, and factors the Jacobian of the
     /// step's residual. The step starts at `start`, has the length `h` (s) and is already solved: `mean` is its mean velocity.
     /// Returns false if the Jacobian is singular.
     pub fn linearize(&mut self, start: &Point, h: f64, mean: &[f64]) -> bool {
@@ -494,7 +554,8 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
     /// With the momentum $p_0$ at the start, kinetic energy $T$, potential energy $V$, force $f$, and the impulses $\lambda_i$
     /// along the gradients of the gaps and slide coordinates $\phi_i$ at the initial configuration $q_0$, the momentum is $p_1 =
     /// p_0 + h(\partial T/\partial q - \partial V/\partial q + f) + \sum_i\lambda_i\mathrm{D}\phi_i(q_0)$. This is the second
-    /// discrete Legendre transform of the solution. If neither the Lagrangian nor a force depends on a coordinate, its momentum
+    /// discrete Legendre transform of the solution. Velocity constraints $A(q)v = 0$ give the kicks $A(q_0)^T\lambda_0$, and
+    /// $A(q_1)^T\lambda_1$ such that $A(q_1)M^{-1}p_1 = 0$. If neither the Lagrangian nor a force depends on a coordinate, its momentum
     /// is conserved to the last bit.
     ///
     /// # Errors
@@ -512,7 +573,8 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         out.momentum.copy_from_slice(&start.momentum);
         kernel::add_scaled(&mut out.momentum, h, &self.drive);
         self.add_impulses(bonds, &mut out.momentum);
-        self.set_velocity(out)
+        self.set_velocity(out)?;
+        self.constrain(out)
     }
 
     /// Returns the work (J) of the applied forces, which have no potential, during the step solved last. `h` is the length of the
@@ -535,6 +597,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
             return 0.0;
         }
         let mut kick = std::mem::take(&mut self.terms);
+        kick.truncate(self.n);
         kick.fill(0.0);
         self.add_impulses(bonds, &mut kick);
         start.norm_of(&mut kick);
@@ -550,13 +613,16 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
             start.norm_of(&mut row);
             work += tangential * (slide + 0.5 * kernel::dot(&row, &kick));
         }
+        kick.resize(self.n + self.held.len(), 0.0);
         self.terms = kick;
         self.row = row;
         work
     }
 
-    /// Adds the contact impulses of the first half of the step to a generalized momentum. `bonds` lists the active contacts.
+    /// Adds the impulses of the contacts and constraints in the first half of the step to a generalized momentum. `bonds` lists the
+    /// active contacts.
     fn add_impulses(&self, bonds: &[Bond], momentum: &mut [f64]) {
+        self.held.add_impulses(momentum);
         for (i, bond) in bonds.iter().enumerate() {
             let (normal, tangential) = self.half_impulse(i, bond);
             kernel::add_scaled(momentum, normal, self.start_rows.normal(i));
