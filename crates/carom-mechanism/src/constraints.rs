@@ -14,6 +14,16 @@ pub trait VelocityConstraint: fmt::Debug + Send + Sync {
     fn derivative(&self, configuration: &[f64], velocity: &[f64], out: &mut [f64]);
 }
 
+impl VelocityConstraint for Box<dyn VelocityConstraint> {
+    fn row(&self, configuration: &[f64], out: &mut [f64]) {
+        self.as_ref().row(configuration, out);
+    }
+
+    fn derivative(&self, configuration: &[f64], velocity: &[f64], out: &mut [f64]) {
+        self.as_ref().derivative(configuration, velocity, out);
+    }
+}
+
 /// Mechanical system under linear constraints on its velocities, $A(q)v = 0$, which no function of the configuration need express
 /// (nonholonomic constraints).
 ///

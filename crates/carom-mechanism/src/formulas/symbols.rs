@@ -41,6 +41,15 @@ impl Symbols {
                 });
             }
         }
+        Ok(Self::unchecked(coordinates, parameters))
+    }
+
+    /// Creates the list of names from those of the coordinates alone. Names that are no words cannot be used in formulas.
+    pub fn of_coordinates(coordinates: Vec<String>) -> Self {
+        Self::unchecked(coordinates, Vec::new())
+    }
+
+    fn unchecked(coordinates: Vec<String>, parameters: Vec<(String, f64)>) -> Self {
         let mut of_place = Names::default();
         let constants = parameters.iter().map(|(name, _)| name);
         for name in coordinates.iter().chain(constants) {
@@ -51,12 +60,12 @@ impl Symbols {
         for name in &coordinates {
             of_motion.add(&format!("v_{name}"), Type::Float);
         }
-        Ok(Self {
+        Self {
             coordinates,
             parameters,
             of_place,
             of_motion,
-        })
+        }
     }
 
     /// Returns the names of the coordinates.

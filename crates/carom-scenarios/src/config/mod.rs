@@ -98,6 +98,27 @@ impl<'a> Input<'a> {
         Ok((config, record))
     }
 
+    /// Returns the input without the default values of the keys `keys`, which belong to another kind of what the user describes.
+    pub(crate) fn without_defaults(&self, keys: &[&str]) -> Self {
+        let mut value = self.value.clone();
+        if let Kind::Table(entries) = &mut value.kind {
+            entries
+                .retain(|entry| !(keys.contains(&entry.key.as_str()) && is_default(entry.place)));
+        }
+        Self {
+            title: self.title.clone(),
+            value,
+            defaults: self.defaults.clone(),
+            ..*self
+        }
+    }
+
+    /// True if the configuration has this key at its top.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        let entries = self.value.entries().unwrap_or_default();
+        entries.iter().any(|entry| entry.key == key)
+    }
+
     /// True if the merged configuration equals the scenario's defaults, apart from the values of the top-level keys in `keys`.
     pub(crate) fn is_default_but_for(&self, keys: &[&str]) -> bool {
         let without = |value: &Value| match value.json() {
@@ -233,7 +254,7 @@ pub(crate) fn title(text: &str) -> Result<String, String> {
 
 /// Returns the name of the scenario to which a configuration in TOML belongs. The name is the value of the key `scenario`.
 /// Without this key the name is `world` if the text has `[[bodies]]`, `[[fill]]`, `[[joints]]` or `[urdf]`, and `mechanism` if
-/// the text has `[[links]]`.
+/// the text has `[[links]]` or `[system]`.
 ///
 /// # Errors
 ///
@@ -255,11 +276,12 @@ pub fn scenario_of(toml: &str) -> Result<String, ScenarioError> {
         ("joints", "world"),
         ("urdf", "world"),
         ("links", "mechanism"),
+        ("system", "mechanism"),
     ];
     let found = kinds.iter().find(|(key, _)| find(key).is_some());
     found.map(|(_, name)| (*name).to_owned()).ok_or_else(|| {
         let message = "the file names no scenario: say scenario = \"NAME\" at its top, or give [[bodies]] or [urdf] (a world) or \
-                       [[links]] (a mechanism)";
+                       [[links]] or [system] (a mechanism)";
         ScenarioError::Config {
             message: message.to_owned(),
         }

@@ -1,8 +1,10 @@
-//! Configuration of a planar mechanism, and its checks.
+//! Configuration of a mechanism, of links or given by formulas, and its checks.
 
+mod formulas;
 mod setup;
 
-pub(super) use setup::Setup;
+pub(super) use formulas::FormulaContactConfig;
+pub(super) use setup::{Kind, Scene, Setup};
 
 use crate::ScenarioError;
 use crate::common::Zeno;
@@ -12,20 +14,22 @@ use serde::Deserialize;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Config {
+pub(crate) struct Config<C> {
     #[serde(default = "duration")]
     duration: f64,
     #[serde(default = "time_step")]
     time_step: f64,
-    #[serde(default = "gravity")]
-    gravity: [f64; 2],
+    gravity: Option<[f64; 2]>,
     max_impacts: Option<usize>,
     on_zeno: Option<Zeno>,
     seed: Option<u64>,
     #[serde(default)]
     law: LawConfig,
     links: Option<Vec<LinkConfig>>,
-    pub(super) contacts: Option<Vec<ContactConfig>>,
+    system: Option<formulas::SystemConfig>,
+    #[serde(default)]
+    constraints: Vec<formulas::ConstraintConfig>,
+    pub(super) contacts: Option<Vec<C>>,
     #[serde(default)]
     output: Output,
 }
@@ -36,10 +40,6 @@ fn duration() -> f64 {
 
 fn time_step() -> f64 {
     0.001
-}
-
-fn gravity() -> [f64; 2] {
-    [0.0, -9.80665]
 }
 
 fn sample_step() -> f64 {
@@ -261,31 +261,77 @@ impl LinkConfig {
     }
 }
 
-impl Config {
-    fn law(&self, contacts: &[ContactConfig]) -> Result<Law, ScenarioError> {
+/// Configuration of a contact: of a link with a line, or of a gap that is a formula.
+pub(super) trait AnyContact {
+    fn name(&self) -> &str;
+    fn friction(&self) -> f64;
+    fn restitution(&self) -> f64;
+}
+
+impl AnyContact for ContactConfig {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn friction(&self) -> f64 {
+        self.friction
+    }
+
+    fn restitution(&self) -> f64 {
+        self.restitution
+    }
+}
+
+/// Checks the name and the coefficients of a contact. An error contains the invalid key and a message. `before`: contacts that were
+/// added before, which must have other names.
+fn check_contact<C: AnyContact>(contact: &C, before: &[C]) -> Result<(), (&'static str, String)> {
+    let (name, friction, restitution) = (contact.name(), contact.friction(), contact.restitution());
+    if name.is_empty() {
+        return Err(("name", "a name is needed".to_owned()));
+    }
+    if before.iter().any(|other| other.name() == name) {
+        return Err(("name", format!("`{name}` is there twice")));
+    }
+    if !(friction >= 0.0 && friction.is_finite()) {
+        let message = format!("{friction} of `{name}` must be at least 0");
+        return Err(("friction", message));
+    }
+    if !(0.0..=1.0).contains(&restitution) {
+        let message = format!("{restitution} of `{name}` must lie in [0, 1]");
+        return Err(("restitution", message));
+    }
+    Ok(())
+}
+
+impl<C: AnyContact> Config<C> {
+    fn law(&self, contacts: &[C]) -> Result<Law, ScenarioError> {
         let name = self.law.name.as_str();
         let complain = |message: String| Err(ScenarioError::value("law.name", message));
         let Some(law) = Law::named(name) else {
             let known: Vec<&str> = LAWS.iter().map(|entry| entry.name).collect();
             return complain(format!("unknown law `{name}`; known: {}", known.join(", ")));
         };
-        let is_of_another_kind = matches!(
+        let is_constrained = matches!(
             law,
-            Law::TwoBody(_)
-                | Law::NonholonomicElastic(_)
+            Law::NonholonomicElastic(_)
                 | Law::NonholonomicProjected(_)
                 | Law::NonholonomicNewton(_)
                 | Law::NonholonomicProjectedNewton(_)
                 | Law::NonholonomicRough(_)
         );
-        if is_of_another_kind {
+        if matches!(law, Law::TwoBody(_)) {
             return complain(format!("`{name}` is no law for contacts of a mechanism"));
         }
-        let rubs = contacts.iter().find(|contact| contact.friction > 0.0);
+        if is_constrained && self.constraints.is_empty() {
+            return complain(format!(
+                "`{name}` is a law for mechanisms with [[constraints]]"
+            ));
+        }
+        let rubs = contacts.iter().find(|contact| contact.friction() > 0.0);
         if let (Some(contact), false) = (rubs, law.info().uses.friction) {
             return complain(format!(
                 "`{name}` cannot take the friction of `{}`",
-                contact.name
+                contact.name()
             ));
         }
         let mut options = self.law.options.clone();

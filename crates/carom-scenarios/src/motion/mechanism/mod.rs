@@ -1,4 +1,4 @@
-//! `carom run mechanism`: a planar mechanism that the user defines.
+//! `carom run mechanism`: a mechanism that the user defines, of links or by formulas.
 
 mod config;
 mod playback;
@@ -12,16 +12,27 @@ use carom_report::Record;
 use carom_variational::TimeGrid;
 
 use carom_motion::generalized::{CollisionIntegrator, Trajectory};
-use config::Config;
+use config::{Config, ContactConfig, FormulaContactConfig, Setup};
 
-/// Runs the scenario `mechanism`: any planar mechanism. A user's file with links replaces the whole example mechanism.
+/// Runs the scenario `mechanism`: any mechanism. A user's file with links or a system replaces the whole example mechanism.
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
-    let (mut config, mut record) = input.begin::<Config>()?;
-    if input.is_given("links") && !input.is_given("contacts") {
-        config.contacts = None;
+    let replaced: &[&str] = match (input.is_given("system"), input.is_given("links")) {
+        (true, _) => &["links", "contacts", "constraints", "gravity"],
+        (false, true) => &["system", "contacts", "constraints"],
+        (false, false) => &[],
+    };
+    let input = &input.without_defaults(replaced);
+    if input.has("system") {
+        let (config, record) = input.begin::<Config<FormulaContactConfig>>()?;
+        return play(input, &config.setup()?, record);
     }
-    let setup = config.setup()?;
-    let integrator = CollisionIntegrator::new(&setup.mechanism, setup.law.as_ref())
+    let (config, record) = input.begin::<Config<ContactConfig>>()?;
+    play(input, &config.setup()?, record)
+}
+
+/// Computes the motion of a mechanism, and completes its record.
+fn play(input: &Input<'_>, setup: &Setup, mut record: Record) -> Result<Record, ScenarioError> {
+    let integrator = CollisionIntegrator::new(setup.system.as_ref(), setup.law.as_ref())
         .map_err(|error| ScenarioError::value("contacts", error))?
         .with_options(setup.options)?;
     let start = integrator.state(0.0, &setup.position, &setup.velocity)?;
@@ -49,9 +60,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     };
     let extent = Extent::of_time(setup.duration, end.n_impacts, time);
     extent.note("", ending, &mut record);
-    report::report(&setup, &integrator, &trajectory, zeno, &mut record)?;
-    record
-        .animations
-        .push(playback::playback(&setup, &trajectory));
+    report::report(setup, &integrator, &trajectory, zeno, &mut record)?;
+    if let Some(scene) = &setup.scene {
+        let animation = playback::playback(scene, &trajectory);
+        record.animations.push(animation);
+    }
     Ok(record)
 }

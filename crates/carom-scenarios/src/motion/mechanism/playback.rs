@@ -1,6 +1,6 @@
 //! Animation of a mechanism: links are drawn through their known points, together with the lines that they touch.
 
-use super::config::Setup;
+use super::config::Scene;
 use crate::propagative::played::Played;
 use carom_mechanism::planar::Link;
 use carom_motion::generalized::Trajectory;
@@ -89,8 +89,8 @@ fn around(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
 }
 
 /// Creates the animation of a planar mechanism from a recorded run.
-pub(super) fn playback(setup: &Setup, run: &Trajectory) -> Animation {
-    let reaches = setup.drawings.iter().map(Drawing::reach);
+pub(super) fn playback(scene: &Scene, run: &Trajectory) -> Animation {
+    let reaches = scene.drawings.iter().map(Drawing::reach);
     let reach = reaches.fold(0.0, f64::max);
     let size = if reach > 0.0 { reach } else { 1.0 };
     let played = Played::new(run);
@@ -101,15 +101,15 @@ pub(super) fn playback(setup: &Setup, run: &Trajectory) -> Animation {
          these can touch.",
     );
     let stride = run.states.len().div_ceil(LOOKS).max(1);
-    for [point, normal] in &setup.lines {
+    for [point, normal] in &scene.lines {
         let direction = [normal[1], -normal[0]];
         let along =
             |at: [f64; 2]| direction[0] * (at[0] - point[0]) + direction[1] * (at[1] - point[1]);
         let (mut low, mut high) = (0.0, 0.0);
         for state in run.states.iter().step_by(stride) {
-            for drawing in &setup.drawings {
+            for drawing in &scene.drawings {
                 let q = state.configuration.as_slice();
-                let at = setup.mechanism.point(drawing.link, [0.0; 2], q);
+                let at = scene.mechanism.point(drawing.link, [0.0; 2], q);
                 let s = at.map_or(0.0, along);
                 (low, high) = (f64::min(low, s), f64::max(high, s));
             }
@@ -119,11 +119,11 @@ pub(super) fn playback(setup: &Setup, run: &Trajectory) -> Animation {
         animation = animation.fixed(Outline::line(ends, Color::Gray));
     }
     let colors = [Color::Blue, Color::Vermillion, Color::Green, Color::Purple];
-    for (drawing, color) in setup.drawings.iter().zip(colors.iter().cycle()) {
+    for (drawing, color) in scene.drawings.iter().zip(colors.iter().cycle()) {
         let link = drawing.link;
         let body = played.body(drawing.outlines(size, *color), |q| {
-            let [x, y] = setup.mechanism.point(link, [0.0; 2], q).unwrap_or_default();
-            [x, y, setup.mechanism.angle(link, q).unwrap_or_default()]
+            let [x, y] = scene.mechanism.point(link, [0.0; 2], q).unwrap_or_default();
+            [x, y, scene.mechanism.angle(link, q).unwrap_or_default()]
         });
         animation = animation.body(body.label(drawing.name.as_str()));
     }

@@ -1,11 +1,10 @@
 //! Record of a mechanism's motion.
 
-use super::config::Setup;
+use super::config::{Kind, Setup};
 use crate::ScenarioError;
 use crate::motion::balance::Balance as Books;
 use crate::motion::figures::{MOST_LINES, Series, against_time, extent, with_dashes};
 use carom_mechanism::MechanicalSystem;
-use carom_mechanism::planar::PlanarMechanism;
 use carom_motion::hybrid::Ending;
 use carom_report::record::{Quantity, Record};
 
@@ -17,11 +16,7 @@ use serde_json::{Value, json};
 /// Fraction of a step below which two times count as equal.
 const SAME_TIME: f64 = 1e-9;
 
-/// Fraction of the gap gradient below which a slide gradient counts as zero: the joints then forbid the slide, and the contact
-/// has no tangential row.
-const FORBIDDEN_SLIDE: f64 = 1e-13;
-
-type Integrator<'a> = CollisionIntegrator<'a, PlanarMechanism>;
+type Integrator<'a> = CollisionIntegrator<'a, dyn MechanicalSystem>;
 
 /// Time with the coordinates and velocities at that time.
 struct Node {
@@ -172,6 +167,19 @@ pub(super) fn report(
         ("n_impacts", json!(run.end.n_impacts)),
         ("n_steps", json!(run.end.n_steps)),
     ];
+    let rows = setup.system.constraints().len();
+    if rows > 0 {
+        let start = integrator.state(0.0, &setup.position, &setup.velocity)?;
+        let rank = integrator.constraint_rank(&start)?;
+        let residuals = stops.iter().map(|stop| residual(setup, &stop.node));
+        results.extend([
+            ("constraints", json!({"rows": rows, "rank": rank})),
+            (
+                "max_constraint_residual",
+                json!(residuals.fold(0.0, f64::max)),
+            ),
+        ]);
+    }
     if let Some(ignored) = &setup.ignored {
         results.push(("ignored", json!([ignored])));
     }
@@ -256,32 +264,43 @@ fn impact(
         impact.momentum_minus.clone(),
     );
     let velocity = integrator.velocity(&before)?.0;
-    let mut at = 0;
     let mut contacts = Vec::new();
-    for contact in &impact.contacts {
-        let (mut normal, mut slide) = (vec![0.0; q.len()], vec![0.0; q.len()]);
-        setup.mechanism.gap_gradient(*contact, q, &mut normal);
-        setup.mechanism.slide_gradient(*contact, q, &mut slide);
-        let largest = |row: &[f64]| row.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-        let slides = largest(&slide) > FORBIDDEN_SLIDE * largest(&normal);
-        let impulses = &impact.outcome.impulses;
-        let value = |k: usize| impulses.get(at + k).copied().unwrap_or_default();
+    let mut normal = vec![0.0; q.len()];
+    for (contact, impulse) in impact.contacts.iter().zip(&impact.impulses) {
+        setup.system.gap_gradient(*contact, q, &mut normal);
         let rate: f64 = normal.iter().zip(velocity.iter()).map(|(n, v)| n * v).sum();
         if rate < 0.0 {
             contacts.push(json!({
                 "name": setup.contacts.get(*contact).map_or("", String::as_str),
-                "impulse": [value(0), if slides { value(1) } else { 0.0 }],
+                "impulse": impulse,
                 "normal_velocity": rate,
             }));
         }
-        at += if slides { 2 } else { 1 };
     }
-    Ok(json!({
+    let mut entry = json!({
         "time": impact.time,
         "contacts": contacts,
         "energy_minus_j": audit.energy_minus_j,
         "energy_plus_j": audit.energy_minus_j + audit.energy_change_j(),
-    }))
+    });
+    let names = setup.system.constraints();
+    if !names.is_empty() {
+        let impulses = names.iter().zip(impact.outcome.constraint_impulses.iter());
+        let impulses = impulses.map(|(name, impulse)| json!({"name": name, "impulse": impulse}));
+        entry["constraints"] = impulses.collect();
+    }
+    Ok(entry)
+}
+
+/// Returns the largest velocity of a constraint in a state, $|a\cdot v|$ with its row $a$: 0 but for rounding.
+fn residual(setup: &Setup, node: &Node) -> f64 {
+    let mut row = vec![0.0; node.q.len()];
+    let rates = (0..setup.system.constraints().len()).map(|constraint| {
+        setup.system.constraint_row(constraint, &node.q, &mut row);
+        let rate: f64 = row.iter().zip(&node.v).map(|(a, v)| a * v).sum();
+        rate.abs()
+    });
+    rates.fold(0.0, f64::max)
 }
 
 /// Returns the balance of the energy of a run from its computed states `stops`, of which `first` and `last` are the first and the
@@ -315,16 +334,23 @@ fn energy_balance(
 fn figures(setup: &Setup, run: &Trajectory, stops: &[Stop<'_>], record: &mut Record) {
     let times: Vec<f64> = stops.iter().map(|stop| stop.node.time).collect();
     let hits: Vec<f64> = run.impacts().map(|impact| impact.time).collect();
-    for (of_angles, name, title, unit) in [
-        (false, "positions", "Positions", "m"),
-        (true, "angles", "Angles", "rad"),
+    for (wanted, name, title, axis, unit) in [
+        (Kind::Position, "positions", "Positions", "position", "m"),
+        (Kind::Angle, "angles", "Angles", "angle", "rad"),
+        (
+            Kind::Formula,
+            "coordinates",
+            "Coordinates",
+            "coordinate",
+            "",
+        ),
     ] {
         let series: Vec<Series> = setup
             .coordinates
             .iter()
-            .zip(&setup.is_angle)
+            .zip(&setup.kinds)
             .enumerate()
-            .filter(|(_, (_, is_angle))| **is_angle == of_angles)
+            .filter(|(_, (_, kind))| **kind == wanted)
             .take(MOST_LINES)
             .map(|(i, (name, _))| Series::new(name, stops.iter().map(|s| s.node.q[i]).collect()))
             .collect();
@@ -332,8 +358,7 @@ fn figures(setup: &Setup, run: &Trajectory, stops: &[Stop<'_>], record: &mut Rec
             continue;
         }
         let caption = "Coordinates against time; dotted where there is an impact.";
-        let label = (if of_angles { "angle" } else { "position" }, unit);
-        let figure = against_time([name, title, caption], label, &times, &series, &[]);
+        let figure = against_time([name, title, caption], (axis, unit), &times, &series, &[]);
         record
             .figures
             .push(with_dashes(figure, &hits, extent(&series)));
@@ -365,7 +390,7 @@ const STILL: f64 = 1e-10;
 /// the sum of the magnitudes of these terms; rounding errors of the slip velocity are proportional to it.
 fn slip(setup: &Setup, contact: usize, node: &Node) -> (f64, f64) {
     let mut row = vec![0.0; node.q.len()];
-    setup.mechanism.slide_gradient(contact, &node.q, &mut row);
+    setup.system.slide_gradient(contact, &node.q, &mut row);
     let terms = || row.iter().zip(&node.v).map(|(a, b)| a * b);
     (terms().sum(), terms().map(f64::abs).sum())
 }

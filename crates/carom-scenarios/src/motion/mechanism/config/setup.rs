@@ -1,6 +1,7 @@
-//! Assembly of a planar mechanism from its configuration.
+//! Assembly of a mechanism from its configuration.
 
-use super::{Config, ContactConfig, Joint, LineConfig, LinkConfig};
+use super::formulas::{ConstraintConfig, FormulaContactConfig, constrained};
+use super::{AnyContact, Config, ContactConfig, Joint, LineConfig, LinkConfig, check_contact};
 use crate::ScenarioError;
 use crate::common::Zeno;
 use crate::motion::mechanism::playback::Drawing;
@@ -21,20 +22,38 @@ const MAX_STEPS: f64 = 5e6;
 /// Largest number of rows of a sampled trajectory.
 const MAX_SAMPLES: f64 = 1e6;
 
+/// Acceleration of gravity where none is given (m/s²).
+const GRAVITY: [f64; 2] = [0.0, -9.80665];
+
+/// Kind of a coordinate, which has its own figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Position,
+    Angle,
+    /// Coordinate of a system given by formulas, whose unit is not known.
+    Formula,
+}
+
+/// Drawn parts of a mechanism of links.
+pub(crate) struct Scene {
+    pub(crate) mechanism: PlanarMechanism,
+    pub(crate) drawings: Vec<Drawing>,
+    /// Lines that links can touch: a point, and a unit normal.
+    pub(crate) lines: Vec<[[f64; 2]; 2]>,
+}
+
 /// Mechanism with the settings of its run.
 pub(crate) struct Setup {
-    pub(crate) mechanism: PlanarMechanism,
+    pub(crate) system: Box<dyn MechanicalSystem>,
+    /// Drawn parts; `None` for a system given by formulas.
+    pub(crate) scene: Option<Scene>,
     pub(crate) law: Box<dyn ImpactLaw>,
     /// Note about contact coefficients that the law does not use; `None` if all are used.
     pub(crate) ignored: Option<String>,
     pub(crate) options: IntegratorOptions,
     pub(crate) coordinates: Vec<String>,
-    /// `true` for each coordinate that is an angle.
-    pub(crate) is_angle: Vec<bool>,
+    pub(crate) kinds: Vec<Kind>,
     pub(crate) contacts: Vec<String>,
-    pub(crate) drawings: Vec<Drawing>,
-    /// Lines that links can touch: a point, and a unit normal.
-    pub(crate) lines: Vec<[[f64; 2]; 2]>,
     pub(crate) position: Vec<f64>,
     pub(crate) velocity: Vec<f64>,
     pub(crate) duration: f64,
@@ -55,41 +74,85 @@ impl Setup {
                     format!("initial-penetration: contact `{name}` starts with the gap {gap:e}");
                 ScenarioError::value(&format!("contacts[{contact}]"), message)
             }
+            IntegratorError::NotAssembled { ref constraint, .. } => {
+                let mut names = self.system.constraints().iter();
+                let index = names.position(|name| name == constraint);
+                let key = format!("constraints[{}]", index.unwrap_or_default());
+                ScenarioError::value(&key, format!("{}: {error}", error.kind()))
+            }
             other => other.into(),
         }
     }
 }
 
-impl Config {
-    /// Checks the configuration, and builds the planar mechanism with the settings of its run.
+/// Parts of a mechanism that its kind determines: of links, or given by formulas.
+pub(super) struct Parts {
+    pub(super) system: Box<dyn MechanicalSystem>,
+    pub(super) scene: Option<Scene>,
+    pub(super) coordinates: Vec<String>,
+    pub(super) kinds: Vec<Kind>,
+    pub(super) position: Vec<f64>,
+    pub(super) velocity: Vec<f64>,
+}
+
+impl Config<ContactConfig> {
+    /// Checks the configuration of a mechanism of links, and builds it with the settings of its run.
     pub(crate) fn setup(&self) -> Result<Setup, ScenarioError> {
         self.check_times()?;
-        let links = self.links.as_deref().unwrap_or_default();
         let contacts = self.contacts.as_deref().unwrap_or_default();
-        let mut parts = Assembly::new(self.gravity);
+        let links = self.links.as_deref().unwrap_or_default();
+        let mut assembly = Assembly::new(self.gravity.unwrap_or(GRAVITY));
         for i in 0..links.len() {
-            parts.add_link(links, i)?;
+            assembly.add_link(links, i)?;
         }
         for i in 0..contacts.len() {
-            parts.add_contact(contacts, i)?;
+            assembly.add_contact(contacts, i)?;
         }
-        let mechanism = parts.build()?;
+        let lines = distinct_lines(contacts);
+        let parts = assembly.finish(&self.constraints, lines)?;
+        self.finish(parts, contacts)
+    }
+}
+
+impl Config<FormulaContactConfig> {
+    /// Checks the configuration of a system given by formulas, and builds it with the settings of its run.
+    pub(crate) fn setup(&self) -> Result<Setup, ScenarioError> {
+        self.check_times()?;
+        if self.links.is_some() {
+            let message = "a mechanism is a `[system]` of formulas or has `[[links]]`, not both";
+            return Err(ScenarioError::value("system", message));
+        }
+        if self.gravity.is_some() {
+            let message = "a `[system]` has its weight in `potential`";
+            return Err(ScenarioError::value("gravity", message));
+        }
+        let contacts = self.contacts.as_deref().unwrap_or_default();
+        let Some(system) = &self.system else {
+            return Err(ScenarioError::value("system", "is missing"));
+        };
+        let parts = system.build(contacts, &self.constraints)?;
+        self.finish(parts, contacts)
+    }
+}
+
+impl<C: AnyContact> Config<C> {
+    /// Adds the settings of the run to a mechanism.
+    fn finish(&self, parts: Parts, contacts: &[C]) -> Result<Setup, ScenarioError> {
         let mut options = IntegratorOptions::default().with_max_events_per_step(MAX_EVENTS);
         if self.on_zeno == Some(Zeno::Continue) {
             options.zeno_ratio = 0.0;
         }
         let law = self.law(contacts)?;
-        let restitutes = contacts.iter().any(|contact| contact.restitution > 0.0);
+        let restitutes = contacts.iter().any(|contact| contact.restitution() > 0.0);
         Ok(Setup {
             ignored: crate::motion::ignored("law.name", &law).filter(|_| restitutes),
             law: Box::new(law),
-            mechanism,
+            system: parts.system,
+            scene: parts.scene,
             options,
             coordinates: parts.coordinates,
-            is_angle: parts.is_angle,
-            contacts: contacts.iter().map(|c| c.name.clone()).collect(),
-            drawings: parts.drawings,
-            lines: distinct_lines(contacts),
+            kinds: parts.kinds,
+            contacts: contacts.iter().map(|c| c.name().to_owned()).collect(),
             position: parts.position,
             velocity: parts.velocity,
             duration: self.duration,
@@ -104,7 +167,7 @@ impl Config {
     /// Rejects an invalid time step or duration, and a run with too many steps or output rows.
     fn check_times(&self) -> Result<(), ScenarioError> {
         crate::motion::positive("time_step", &[self.time_step])?;
-        crate::motion::finite("gravity", &self.gravity)?;
+        crate::motion::finite("gravity", &self.gravity.unwrap_or(GRAVITY))?;
         let steps = self.duration / self.time_step;
         if !(self.duration >= 0.0 && steps <= MAX_STEPS) {
             let message = format!(
@@ -147,7 +210,7 @@ struct Assembly {
     made: Vec<(String, Link)>,
     drawings: Vec<Drawing>,
     coordinates: Vec<String>,
-    is_angle: Vec<bool>,
+    kinds: Vec<Kind>,
     position: Vec<f64>,
     velocity: Vec<f64>,
 }
@@ -159,7 +222,7 @@ impl Assembly {
             made: Vec::new(),
             drawings: Vec::new(),
             coordinates: Vec::new(),
-            is_angle: Vec::new(),
+            kinds: Vec::new(),
             position: Vec::new(),
             velocity: Vec::new(),
         }
@@ -194,11 +257,15 @@ impl Assembly {
             Joint::Floating => {
                 let names = ["x", "y", "angle"].map(|axis| format!("{}.{axis}", link.name));
                 self.coordinates.extend(names);
-                self.is_angle.extend([false, false, true]);
+                self.kinds
+                    .extend([Kind::Position, Kind::Position, Kind::Angle]);
             }
             joint => {
                 self.coordinates.push(link.name.clone());
-                self.is_angle.push(joint == Joint::Hinge);
+                self.kinds.push(match joint {
+                    Joint::Hinge => Kind::Angle,
+                    _ => Kind::Position,
+                });
             }
         }
         let position = link.position.of(link.joint, &key("position"))?;
@@ -328,27 +395,42 @@ impl Assembly {
         contact: &ContactConfig,
         before: &[ContactConfig],
     ) -> Result<Link, (&'static str, String)> {
+        check_contact(contact, before)?;
         let name = &contact.name;
-        if name.is_empty() {
-            return Err(("name", "a name is needed".to_owned()));
-        }
-        if before.iter().any(|other| other.name == *name) {
-            return Err(("name", format!("`{name}` is there twice")));
-        }
-        let link = self.find(&contact.link).ok_or_else(|| {
+        self.find(&contact.link).ok_or_else(|| {
             let message = format!("contact `{name}`: no link is called `{}`", contact.link);
             ("link", message)
+        })
+    }
+
+    /// Builds the mechanism from its parts, under the velocity constraints `constraints`. `lines`: lines that its contacts touch.
+    fn finish(
+        self,
+        constraints: &[ConstraintConfig],
+        lines: Vec<[[f64; 2]; 2]>,
+    ) -> Result<Parts, ScenarioError> {
+        let mechanism = self.build()?;
+        let system = constrained(mechanism.clone(), constraints, &|constraint, key| {
+            constraint.of_links(
+                key,
+                &mechanism,
+                &self.coordinates,
+                &self.position,
+                &|name| self.find(name),
+            )
         })?;
-        let (friction, restitution) = (contact.friction, contact.restitution);
-        if !(friction >= 0.0 && friction.is_finite()) {
-            let message = format!("{friction} of `{name}` must be at least 0");
-            return Err(("friction", message));
-        }
-        if !(0.0..=1.0).contains(&restitution) {
-            let message = format!("{restitution} of `{name}` must lie in [0, 1]");
-            return Err(("restitution", message));
-        }
-        Ok(link)
+        Ok(Parts {
+            system,
+            scene: Some(Scene {
+                mechanism,
+                drawings: self.drawings,
+                lines,
+            }),
+            coordinates: self.coordinates,
+            kinds: self.kinds,
+            position: self.position,
+            velocity: self.velocity,
+        })
     }
 
     /// Builds the planar mechanism from the added links and contacts. Error messages contain the names of the links.
