@@ -227,6 +227,18 @@ scenarios! {
         "snakeboard" nonholonomic::snakeboard::run,
             "a snakeboard hits a wall with its nose: four laws side by side",
             "Sec. IV with two constraints in five coordinates";
+        "rolling-disk-on-slope" motion::mechanism::constrained::rolling_disk,
+            "a coin rolls on an inclined table between two walls: constraints and potential as formulas",
+            "Eqs. (9)-(13) with a potential, in time";
+        "sleigh-in-a-box" motion::mechanism::constrained::sleigh,
+            "a Chaplygin sleigh with corners in a square box",
+            "Eqs. (9)-(13) for a body with a blade, in time";
+        "snakeboard-in-motion" motion::mechanism::constrained::snakeboard,
+            "a snakeboard starts from rest by the torques of its rider, and hits a wall",
+            "Eqs. (9)-(13) with forces, in time";
+        "trailer" motion::mechanism::constrained::trailer,
+            "a car without a motor pulls a trailer against walls, on axles that do not slip",
+            "Eqs. (9)-(13) for two bodies with two blades, in time";
         "controlled-penny" nonholonomic::controlled_penny::run,
             "the bouncing penny with constant torques about the vertical and the axle",
             "Sec. VII, future work";
@@ -236,8 +248,8 @@ scenarios! {
             "rigid bodies in a container: shapes, planes, friction, restitution and laws as you like",
             "beyond the papers: their impact laws in time";
         "mechanism" motion::mechanism::run,
-            "a planar mechanism as you like: links, springs, actuators, contacts with fixed lines",
-            "beyond the papers: the collision integrator for any planar mechanism";
+            "a mechanism as you like: links, springs, actuators, or a system of formulas; contacts, velocity constraints",
+            "beyond the papers: the collision integrator for any mechanism";
         "sliding-ball" motion::sliding_ball::run,
             "a ball slides with spin until it rolls: the slip and the path in closed form",
             "beyond the papers: lasting contact with friction";

@@ -227,9 +227,13 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
 
     /// Keeps an independent part of the system's velocity constraints in the steps to come: those of an independent part at the
     /// configuration of `point`, first ones first. `threshold`: part of a row that is independent of the rows before it, as a
-    /// fraction of its kinetic norm, below which it is left out. Returns the indices of the constraints that are kept.
-    pub fn keep_independent(&mut self, point: &Point, threshold: f64) -> &[usize] {
+    /// fraction of its kinetic norm, below which it is left out.
+    pub fn keep_independent(&mut self, point: &Point, threshold: f64) {
         self.held = Held::independent(self.system, point, threshold);
+    }
+
+    /// Returns the indices of the velocity constraints that steps keep: all, or an independent part.
+    pub fn kept_constraints(&self) -> &[usize] {
         &self.held.indices
     }
 

@@ -1,5 +1,6 @@
 //! Mechanisms in generalized coordinates.
 
 mod clearance;
+mod constrained;
 mod motion;
 mod sensitivity;

@@ -1,6 +1,7 @@
 //! `carom run mechanism`: a mechanism that the user defines, of links or by formulas.
 
 mod config;
+pub(crate) mod constrained;
 mod playback;
 mod report;
 
@@ -11,11 +12,19 @@ use carom_motion::hybrid::Ending;
 use carom_report::Record;
 use carom_variational::TimeGrid;
 
-use carom_motion::generalized::{CollisionIntegrator, Trajectory};
+use carom_mechanism::MechanicalSystem;
+use carom_motion::generalized::{CollisionIntegrator, State, Trajectory};
 use config::{Config, ContactConfig, FormulaContactConfig, Setup};
 
-/// Runs the scenario `mechanism`: any mechanism. A user's file with links or a system replaces the whole example mechanism.
+/// Runs the scenario `mechanism`: any mechanism.
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
+    let (setup, mut record) = setup(input)?;
+    Played::new(input, &setup)?.report(&mut record)?;
+    Ok(record)
+}
+
+/// Reads the configuration of a mechanism. A user's file with links or a system replaces the whole example mechanism.
+fn setup(input: &Input<'_>) -> Result<(Setup, Record), ScenarioError> {
     let replaced: &[&str] = match (input.is_given("system"), input.is_given("links")) {
         (true, _) => &["links", "contacts", "constraints", "gravity"],
         (false, true) => &["system", "contacts", "constraints"],
@@ -24,46 +33,76 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let input = &input.without_defaults(replaced);
     if input.has("system") {
         let (config, record) = input.begin::<Config<FormulaContactConfig>>()?;
-        return play(input, &config.setup()?, record);
+        return Ok((config.setup()?, record));
     }
     let (config, record) = input.begin::<Config<ContactConfig>>()?;
-    play(input, &config.setup()?, record)
+    Ok((config.setup()?, record))
 }
 
-/// Computes the motion of a mechanism, and completes its record.
-fn play(input: &Input<'_>, setup: &Setup, mut record: Record) -> Result<Record, ScenarioError> {
-    let integrator = CollisionIntegrator::new(setup.system.as_ref(), setup.law.as_ref())
-        .map_err(|error| ScenarioError::value("contacts", error))?
-        .with_options(setup.options)?;
-    let start = integrator.state(0.0, &setup.position, &setup.velocity)?;
-    let grid = TimeGrid::duration(setup.time_step, setup.duration)
-        .map_err(|error| ScenarioError::value("duration", error))?;
-    let fly = |impacts| {
-        let observe = &mut |time, n| input.progress.simulated(time, setup.duration, n);
-        Trajectory::record_observed(&integrator, &start, &grid, impacts, observe)
-            .map_err(|error| setup.name_key(error))
-    };
-    let mut trajectory = fly(setup.max_impacts)?;
-    // To stop at an accumulation, the run is repeated up to the impact that detected it.
-    let accumulated = trajectory.impacts().position(|impact| impact.accumulated);
-    let zeno = setup.stops_at_zeno && accumulated.is_some();
-    if let (true, Some(last)) = (setup.stops_at_zeno, accumulated) {
-        trajectory = fly(Some(last + 1))?;
+/// Computed motion of a mechanism.
+struct Played<'s> {
+    setup: &'s Setup,
+    integrator: CollisionIntegrator<'s, dyn MechanicalSystem>,
+    trajectory: Trajectory,
+    /// True if the run ends where its impacts accumulate.
+    zeno: bool,
+}
+
+impl<'s> Played<'s> {
+    /// Computes the motion of a mechanism.
+    fn new(input: &Input<'_>, setup: &'s Setup) -> Result<Self, ScenarioError> {
+        let integrator = CollisionIntegrator::new(setup.system.as_ref(), setup.law.as_ref())
+            .map_err(|error| ScenarioError::value("contacts", error))?
+            .with_options(setup.options)?;
+        let start = integrator.state(0.0, &setup.position, &setup.velocity)?;
+        let grid = TimeGrid::duration(setup.time_step, setup.duration)
+            .map_err(|error| ScenarioError::value("duration", error))?;
+        let fly = |impacts| {
+            let observe = &mut |time, n| input.progress.simulated(time, setup.duration, n);
+            Trajectory::record_observed(&integrator, &start, &grid, impacts, observe)
+                .map_err(|error| setup.name_key(error))
+        };
+        let mut trajectory = fly(setup.max_impacts)?;
+        // To stop at an accumulation, the run is repeated up to the impact that detected it.
+        let accumulated = trajectory.impacts().position(|impact| impact.accumulated);
+        let zeno = setup.stops_at_zeno && accumulated.is_some();
+        if let (true, Some(last)) = (setup.stops_at_zeno, accumulated) {
+            trajectory = fly(Some(last + 1))?;
+        }
+        Ok(Self {
+            setup,
+            integrator,
+            trajectory,
+            zeno,
+        })
     }
-    let end = &trajectory.end;
-    let time = end.state.time;
-    let accumulates = Ending::Zeno { accumulation: time };
-    let ending = match &end.ending {
-        Ending::Stopped(_) => &end.ending,
-        _ if zeno => &accumulates,
-        ending => ending,
-    };
-    let extent = Extent::of_time(setup.duration, end.n_impacts, time);
-    extent.note("", ending, &mut record);
-    report::report(setup, &integrator, &trajectory, zeno, &mut record)?;
-    if let Some(scene) = &setup.scene {
-        let animation = playback::playback(scene, &trajectory);
-        record.animations.push(animation);
+
+    /// Completes the record of the motion.
+    fn report(&self, record: &mut Record) -> Result<(), ScenarioError> {
+        let (setup, run) = (self.setup, &self.trajectory);
+        let time = run.end.state.time;
+        let accumulates = Ending::Zeno { accumulation: time };
+        let ending = match &run.end.ending {
+            Ending::Stopped(_) => &run.end.ending,
+            _ if self.zeno => &accumulates,
+            ending => ending,
+        };
+        let extent = Extent::of_time(setup.duration, run.end.n_impacts, time);
+        extent.note("", ending, record);
+        report::report(setup, &self.integrator, run, self.zeno, record)?;
+        if let Some(scene) = &setup.scene {
+            record.animations.push(playback::playback(scene, run));
+        }
+        Ok(())
     }
-    Ok(record)
+
+    /// Returns configuration and velocity just before the first impact.
+    fn before_first_impact(&self) -> Option<(Vec<f64>, Vec<f64>)> {
+        let impact = self.trajectory.impacts().next()?;
+        let configuration = impact.configuration.clone();
+        let before = State::new(impact.time, configuration, impact.momentum_minus.clone());
+        let velocity = self.integrator.velocity(&before).ok()?.0;
+        let configuration = impact.configuration.as_slice().to_vec();
+        Some((configuration, velocity.as_slice().to_vec()))
+    }
 }
