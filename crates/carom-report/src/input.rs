@@ -14,9 +14,46 @@
 //! assert_eq!(error.to_string(), "longer than 1 MiB without a line feed");
 //! ```
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{BufRead, Error, ErrorKind, Read, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+thread_local! {
+    /// Files that this thread opened since a list of them was asked for.
+    static OPENED: RefCell<Option<Vec<PathBuf>>> = const { RefCell::new(None) };
+}
+
+/// Calls a function, and returns its result with the files that it opened by this module in this thread, in order.
+///
+/// # Examples
+///
+/// ```
+/// use carom_report::input::{files_read, read_file};
+/// use std::path::Path;
+/// let (_, files) = files_read(|| read_file(Path::new("Cargo.toml"), 1 << 20));
+/// assert_eq!(files, [Path::new("Cargo.toml")]);
+/// ```
+pub fn files_read<T>(function: impl FnOnce() -> T) -> (T, Vec<PathBuf>) {
+    let outer = OPENED.replace(Some(Vec::new()));
+    let result = function();
+    let files = OPENED.replace(outer).unwrap_or_default();
+    (result, files)
+}
+
+/// Opens a file for reading.
+///
+/// # Errors
+///
+/// Those of the file system.
+pub fn open(path: &Path) -> Result<File> {
+    OPENED.with_borrow_mut(|files| {
+        if let Some(files) = files {
+            files.push(path.to_path_buf());
+        }
+    });
+    File::open(path)
+}
 
 /// Largest configuration of a scenario, or plan of a sweep, as TOML (bytes); enough for a convex hull with 400,000 vertices.
 /// The shortest value has two bytes in the text and a hundred in memory. The limit therefore keeps the parsed text below a
@@ -33,7 +70,7 @@ pub const MAX_JSON_BYTES: u64 = 256 << 20;
 ///
 /// [`ErrorKind::FileTooLarge`] for a longer file, and the errors of the file system.
 pub fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>> {
-    let file = File::open(path)?;
+    let file = open(path)?;
     // A regular file is rejected by its length before anything is read.
     if file
         .metadata()

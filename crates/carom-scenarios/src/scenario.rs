@@ -61,6 +61,17 @@ impl Scenario {
         self.run_with(overrides, self.runner)
     }
 
+    /// Returns what a user changes as one configuration file in TOML: his file with the assignments carried out. A run with this
+    /// file has the same record. Relative paths are those seen from the current folder.
+    ///
+    /// # Errors
+    ///
+    /// [`ScenarioError::Config`] for a text that is not TOML, and for assignments to keys that do not exist, as far as that is known
+    /// before a run.
+    pub fn configuration(&self, overrides: &Overrides) -> Result<String, ScenarioError> {
+        Input::new(self.name, self.default_toml, overrides)?.given(self.name)
+    }
+
     /// Returns a title for the scene in a user's file: the name of the file, with spaces for hyphens and underscores. `None`
     /// unless the scenario is `world` or `mechanism`, whose own summaries would not describe the user's scene.
     fn name_of_scene(&self, overrides: &Overrides) -> Option<String> {

@@ -3,9 +3,8 @@
 use crate::SweepError;
 use crate::derived::derived;
 use crate::evaluate::Evaluator;
-use crate::plan::{CellKind, Column, Source};
+use crate::plan::{CellKind, Column, ScenarioCells, Source};
 use crate::table::{ColumnType, Datum};
-use carom_scenarios::{Overrides, Scenario};
 use carom_wire::{Command, Problem, WireError, resolve, solve};
 use serde::Deserialize;
 use serde_json::Value;
@@ -69,7 +68,7 @@ pub(crate) fn answer(
     // A panic of a law in one cell must not end the other cells.
     let answered = catch_unwind(AssertUnwindSafe(|| match kind {
         CellKind::Problem { command, .. } => command_answer(*command, input),
-        CellKind::Scenario(scenario) => scenario_answer(scenario, input),
+        CellKind::Scenario(cells) => scenario_answer(cells, input),
     }));
     Ok(answered.unwrap_or_else(|payload| {
         let message = payload
@@ -100,21 +99,15 @@ fn command_answer(command: Command, input: &Value) -> Result<Answered, WireError
     })
 }
 
-fn scenario_answer(scenario: &Scenario, input: &Value) -> Result<Answered, WireError> {
-    let set = input.get("set").and_then(Value::as_object);
-    // A JSON scalar is also a valid TOML value.
-    let assign = |(key, value): (&String, &Value)| format!("{key}={value}");
-    let overrides = Overrides {
-        assignments: set.into_iter().flatten().map(assign).collect(),
-        ..Overrides::default()
-    };
-    let record = scenario.run(&overrides).map_err(|error| {
+fn scenario_answer(cells: &ScenarioCells, input: &Value) -> Result<Answered, WireError> {
+    let overrides = cells.overrides(input);
+    let record = cells.scenario.run(&overrides).map_err(|error| {
         let kind = if error.is_configuration() {
             "invalid-configuration"
         } else {
             "not-solved"
         };
-        WireError::new(kind, error)
+        WireError::new(kind, cells.without_folder(&error.to_string()))
     })?;
     let answer =
         serde_json::to_value(&record).map_err(|error| WireError::new("internal", error))?;
@@ -128,7 +121,7 @@ fn value(column: &Column, answered: &Answered) -> Result<Datum, WireError> {
     match &column.source {
         Source::Pointer(pointer) => match answered.answer.pointer(pointer) {
             None | Some(Value::Null) => Ok(Datum::Null),
-            Some(value) => typed(value, column.kind).ok_or_else(|| {
+            Some(value) => typed(value, column).ok_or_else(|| {
                 let Column { name, kind, .. } = column;
                 let (found, kind) = (what(value), kind.name());
                 let message = format!("column `{name}`: {pointer} is {found}, not of type {kind}");
@@ -146,15 +139,16 @@ fn value(column: &Column, answered: &Answered) -> Result<Datum, WireError> {
     }
 }
 
-fn typed(value: &Value, kind: ColumnType) -> Option<Datum> {
-    match (kind, value) {
+fn typed(value: &Value, column: &Column) -> Option<Datum> {
+    match (column.kind, value) {
         (ColumnType::Float, Value::Number(number)) => number.as_f64().map(Datum::Float),
         (ColumnType::Integer, Value::Number(number)) => number.as_i64().map(Datum::Integer),
         (ColumnType::Text, Value::String(text)) => Some(Datum::Text(text.clone())),
         (ColumnType::Bool, Value::Bool(value)) => Some(Datum::Bool(*value)),
         (ColumnType::List, Value::Array(items)) => {
             let mut numbers = Vec::new();
-            flatten(items, &mut numbers)?;
+            let left_out = column.last.map_or(0, |n| items.len().saturating_sub(n));
+            flatten(items.get(left_out..).unwrap_or_default(), &mut numbers)?;
             Some(Datum::List(numbers))
         }
         _ => None,

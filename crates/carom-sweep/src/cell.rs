@@ -1,6 +1,7 @@
 //! Cells of a plan as lines of input.
 
 use crate::evaluate::Evaluator;
+use crate::plan::CellKind;
 use crate::{Plan, SweepError};
 use carom_wire::WireError;
 use serde_json::Value;
@@ -30,6 +31,24 @@ impl Cell {
 }
 
 impl Plan {
+    /// Returns the configuration of a cell of a plan that runs a scenario, as TOML: the file of the plan with the values of the cell.
+    /// A run of the scenario with this file has the cell's columns. Paths in it are absolute.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`cell`](Self::cell), and [`SweepError::Unsuitable`] for a plan of problems and for a cell without a
+    /// configuration.
+    pub fn cell_toml(&self, index: u64) -> Result<String, SweepError> {
+        let CellKind::Scenario(cells) = &self.kind else {
+            let message = "a cell of [problem] or [states] is a line of JSON, without --toml";
+            return Err(SweepError::Unsuitable(message.to_owned()));
+        };
+        let input = self.cell(index)?.input;
+        let input = input.map_err(|error| SweepError::Unsuitable(error.message))?;
+        let text = cells.scenario.configuration(&cells.overrides(&input));
+        text.map_err(|error| SweepError::Unsuitable(error.to_string()))
+    }
+
     /// Returns the cell of the plan (one combination of axis values) with the given index, counted from 0.
     ///
     /// # Errors

@@ -152,14 +152,26 @@ impl<'p> Evaluator<'p> {
             return Ok(Err(fault.clone()));
         }
         match &self.plan.kind {
-            CellKind::Scenario(scenario) => {
+            CellKind::Scenario(cells) => {
                 let names = self.coordinate_names();
                 let values = self.names.get(2..).unwrap_or_default();
-                let pairs = names.zip(values).filter(|(name, _)| *name != "draw");
+                let random = self.plan.random.iter().flat_map(|random| &random.columns);
+                let not_set: Vec<&str> = random
+                    .filter(|column| !column.is_set)
+                    .map(|column| column.name.as_str())
+                    .chain(["draw"])
+                    .collect();
+                let pairs = names
+                    .zip(values)
+                    .filter(|(name, _)| !not_set.contains(name));
                 let set: Map<String, Value> = pairs
                     .map(|(name, value)| (name.to_owned(), json(value)))
                     .collect();
-                self.filled = object!({ "scenario": scenario.name, "set": set });
+                self.filled = object!({ "scenario": cells.scenario.name });
+                if let Some(file) = &cells.file {
+                    self.filled["config"] = file.name.as_str().into();
+                }
+                self.filled["set"] = set.into();
                 Ok(Ok(&self.filled))
             }
             CellKind::Problem {

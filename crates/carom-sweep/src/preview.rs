@@ -3,8 +3,8 @@
 use crate::SweepError;
 use crate::answer::answer;
 use crate::evaluate::Evaluator;
-use crate::plan::{Axis, CellKind, Column, Derived, Plan, Source};
-use crate::source::{Fault, joined};
+use crate::plan::{CellKind, Column, Derived, Plan, Setting, Source, refused};
+use crate::source::Fault;
 use carom_wire::nearest_name;
 use serde_json::Value;
 
@@ -93,27 +93,21 @@ impl Plan {
         Ok(preview)
     }
 
-    /// Converts the error message of a cell to a fault of the plan, if the message is about an axis that is no key of the
-    /// scenario: no cell can then be computed.
+    /// Converts the error message of a cell to a fault of the plan, if the message is about a setting that is no key of the
+    /// scenario.
     fn unknown_key(&self, message: &str) -> Option<Fault> {
-        let (_, rest) = message.split_once("unknown field `")?;
-        let (name, known) = rest.split_once("`, expected ")?;
-        let is_named = |axis: &&Axis| axis.name.rsplit('.').next() == Some(name);
-        let axis = self.axes.iter().find(is_named)?;
-        let hint = nearest_name(name, known.split('`').skip(1).step_by(2)).map_or_else(
-            || {
-                format!(
-                    "; known: {}",
-                    known.strip_prefix("one of ").unwrap_or(known)
-                )
-            },
-            |near| format!("; did you mean `{near}`?"),
-        );
-        Some(Fault {
+        let axes = self.axes.iter().map(|axis| Setting {
+            name: axis.name.clone(),
             place: axis.place,
-            key: joined("axes", &axis.name),
-            message: format!("unknown key `{name}`{hint}"),
-        })
+            table: "axes",
+        });
+        let random = self.random.iter().flat_map(|random| &random.columns);
+        let random = random.map(|column| Setting {
+            name: column.name.clone(),
+            place: column.place,
+            table: "random",
+        });
+        refused(message, &axes.chain(random).collect::<Vec<_>>(), true)
     }
 
     /// Returns the error about a fault of this plan, with the name of its file.

@@ -27,6 +27,9 @@ pub(super) struct CellArgs {
     /// Numbers of cells.
     #[arg(required = true, value_name = "K")]
     cells: Vec<u64>,
+    /// Print the configuration of one cell of a scenario as TOML, for `carom run`.
+    #[arg(long)]
+    toml: bool,
 }
 
 pub(super) fn plan(args: &PlanArgs) -> Result<(), Failure> {
@@ -45,6 +48,16 @@ pub(super) fn plan(args: &PlanArgs) -> Result<(), Failure> {
 pub(super) fn cell(args: &CellArgs) -> Result<(), Failure> {
     let plan = Plan::read(&args.plan)?;
     let mut lines = String::new();
+    if args.toml {
+        let [cell] = args.cells.as_slice() else {
+            return Err(Failure::usage(
+                "--toml prints the configuration of one cell",
+            ));
+        };
+        let text = plan.cell_toml(*cell)?;
+        std::io::stdout().lock().write_all(text.as_bytes())?;
+        return Ok(());
+    }
     for cell in &args.cells {
         lines.push_str(&plan.cell(*cell)?.line());
         lines.push('\n');

@@ -4,7 +4,7 @@ use super::merge::insert;
 use crate::tree::{Entry, Fault, Kind, Place, Value, parse_value};
 
 /// Carries out the assignment `key.path=value` of a user on the configuration `root`. The path leads to one key, one element
-/// of a list, or a whole list or table. `source`: number of the assignment as a source of values, for error messages.
+/// of a list, or a whole list or table. An element of a list is found by its index, or by its `name` if it is a table. `source`: number of the assignment as a source of values, for error messages.
 pub(super) fn assign(root: &mut Value, assignment: &str, source: usize) -> Result<(), Fault> {
     let place = Place { source, byte: 0 };
     let complain = |message: String| Fault {
@@ -70,12 +70,42 @@ fn inner<'v>(value: &'v mut Value, key: &str, place: Place) -> Result<&'v mut Va
             entry.map(|entry| &mut entry.value).ok_or_else(String::new)
         }
         Kind::List(items) => {
+            let place = element(items, key)?;
             let length = items.len();
-            let index = key.parse::<usize>().ok();
-            index.and_then(|index| items.get_mut(index)).ok_or_else(|| {
+            items.get_mut(place).ok_or_else(|| {
                 format!("`{key}` is no element of a list of {length}, which count from 0")
             })
         }
         _ => Err(format!("`{key}` is a part of what has no parts")),
     }
+}
+
+/// Returns the index of the element of a list that a part of a path means: a number is an index, any other text the `name` of an
+/// element that is a table.
+fn element(items: &[Value], key: &str) -> Result<usize, String> {
+    if let Ok(index) = key.parse() {
+        return Ok(index);
+    }
+    let names: Vec<(usize, &str)> = (0..).zip(items).filter_map(named).collect();
+    if let Some((index, _)) = names.iter().find(|(_, name)| *name == key) {
+        return Ok(*index);
+    }
+    let length = items.len();
+    if names.is_empty() {
+        return Err(format!(
+            "`{key}` is no element of a list of {length}, which count from 0"
+        ));
+    }
+    let near = carom_numeric::nearest_name(key, names.iter().map(|(_, name)| *name));
+    let hint = near.map_or_else(
+        || "; a number is an index from 0".to_owned(),
+        |near| format!("; did you mean `{near}`?"),
+    );
+    Err(format!("no element of the list has the name `{key}`{hint}"))
+}
+
+fn named<'v>((index, item): (usize, &'v Value)) -> Option<(usize, &'v str)> {
+    let entries = item.entries().ok()?;
+    let name = entries.iter().find(|entry| entry.key == "name")?;
+    Some((index, name.value.text().ok()?))
 }

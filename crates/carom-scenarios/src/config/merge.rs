@@ -45,6 +45,40 @@ impl Value {
         place
     }
 
+    /// Returns the parts of a configuration that the user gave: without entries of tables that are defaults inside and out. A list
+    /// with a part that the user gave is kept whole. `None` if nothing was given.
+    pub(super) fn given(&self) -> Option<Self> {
+        let kind = match &self.kind {
+            Kind::Table(entries) => {
+                let given = entries.iter().filter_map(|entry| {
+                    let value = entry
+                        .value
+                        .given()
+                        .or_else(|| (!is_default(entry.place)).then(|| entry.value.clone()))?;
+                    Some(Entry {
+                        value,
+                        ..entry.clone()
+                    })
+                });
+                let given: Vec<Entry> = given.collect();
+                if given.is_empty() && is_default(self.place) {
+                    return None;
+                }
+                Kind::Table(given)
+            }
+            Kind::List(items) => {
+                let is_given = |item: &Self| item.given().is_some();
+                if is_default(self.place) && !items.iter().any(is_given) {
+                    return None;
+                }
+                return Some(self.clone());
+            }
+            _ if is_default(self.place) => return None,
+            kind => kind.clone(),
+        };
+        Some(Self { kind, ..*self })
+    }
+
     /// Calls `see` with the key and the value of each rotation of a configuration: entries `quaternion`, and entries `position`,
     /// which are rotations of spherical joints if they have four numbers. `key`: key of this value.
     pub(super) fn visit(&self, key: &str, see: &mut dyn FnMut(&str, &Self)) {

@@ -83,6 +83,29 @@ impl<'a> Input<'a> {
         })
     }
 
+    /// Returns what the user gave as one configuration file in TOML: the file with the assignments carried out, its title, and the
+    /// name of the scenario. Relative paths are those seen from the current folder.
+    ///
+    /// # Errors
+    ///
+    /// [`ScenarioError::Config`] if TOML cannot represent it.
+    pub(crate) fn given(&self, name: &str) -> Result<String, ScenarioError> {
+        let file = self.overrides.file.as_deref();
+        let rooted = file.and_then(|file| paths::rooted(&self.value, file.parent()?));
+        let given = rooted.as_ref().unwrap_or(&self.value).given();
+        let mut table = match given.map(|given| given.toml()) {
+            Some(toml::Value::Table(table)) => table,
+            _ => toml::Table::new(),
+        };
+        table.insert("scenario".to_owned(), name.into());
+        if let Some(title) = &self.title {
+            table.insert("title".to_owned(), title.as_str().into());
+        }
+        toml::to_string(&table).map_err(|error| ScenarioError::Config {
+            message: error.to_string(),
+        })
+    }
+
     /// Deserializes the merged configuration. Returns it with an empty record whose `parameters` are this configuration.
     ///
     /// # Errors

@@ -187,6 +187,23 @@ impl Value {
                 .collect(),
         }
     }
+
+    /// Converts the value to one of the crate `toml`, which writes it as text.
+    #[must_use]
+    pub(crate) fn toml(&self) -> toml::Value {
+        match &self.kind {
+            Kind::Bool(value) => (*value).into(),
+            Kind::Integer(value) => (*value).into(),
+            Kind::Float(value) => (*value).into(),
+            Kind::Text(value) => value.clone().into(),
+            Kind::List(items) => toml::Value::Array(items.iter().map(Self::toml).collect()),
+            Kind::Table(table) => {
+                let entries = table.iter();
+                let entries = entries.map(|entry| (entry.key.clone(), entry.value.toml()));
+                toml::Value::Table(entries.collect())
+            }
+        }
+    }
 }
 
 /// Writes a key as TOML text: with quotation marks unless it consists of letters, digits, `_` and `-` only.

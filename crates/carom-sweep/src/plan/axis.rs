@@ -222,6 +222,10 @@ pub(crate) struct Random {
 #[derive(Clone, Debug)]
 pub(crate) struct Uniform {
     pub(crate) name: String,
+    /// Position of the column in the plan.
+    pub(crate) place: Place,
+    /// True if the number is set in the configuration of a scenario, as the value of an axis is.
+    pub(crate) is_set: bool,
     low: f64,
     high: f64,
 }
@@ -230,7 +234,7 @@ impl Random {
     pub(super) fn read(mut fields: Fields) -> Result<Self, Fault> {
         let draws = fields.require("draws")?.count(1, 1 << 40)?;
         let column = |node: Node| {
-            let name = node.name.clone();
+            let (name, place) = (node.name.clone(), node.fault("").place);
             let mut fields = node.into_table()?;
             let node = fields.require("uniform")?;
             fields.finish(&["uniform"])?;
@@ -241,7 +245,13 @@ impl Random {
             if !(high - low).is_finite() {
                 return Err(node.fault("the ends are too far apart"));
             }
-            Ok(Uniform { name, low, high })
+            Ok(Uniform {
+                name,
+                place,
+                is_set: true,
+                low,
+                high,
+            })
         };
         let columns: Result<_, Fault> = fields.rest.into_iter().map(column).collect();
         Ok(Self {

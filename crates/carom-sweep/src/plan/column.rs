@@ -11,6 +11,8 @@ pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) source: Source,
     pub(crate) kind: ColumnType,
+    /// Number of items at the end of a list that are taken; all if `None`.
+    pub(crate) last: Option<usize>,
     /// True if it is not an error that no answer has this path.
     pub(crate) is_optional: bool,
     /// Position of the path in the plan.
@@ -58,19 +60,20 @@ impl Column {
     /// sets of outcomes may have the derived column `diameter`.
     pub(super) fn read(node: Node, has_outcomes: bool) -> Result<Self, Fault> {
         let name = node.name.clone();
-        let (path, kind, optional) = match &node.value.kind {
-            Kind::Text(_) => (node, None, None),
+        let (path, kind, optional, last) = match &node.value.kind {
+            Kind::Text(_) => (node, None, None, None),
             Kind::Table(_) => {
                 let mut fields = node.into_table()?;
                 let path = fields.require("path")?;
                 let kind = fields.take("type");
                 let optional = fields.take("optional");
-                fields.finish(&["path", "type", "optional"])?;
-                (path, kind, optional)
+                let last = fields.take("last");
+                fields.finish(&["path", "type", "optional", "last"])?;
+                (path, kind, optional, last)
             }
             _ => {
                 return Err(node.fault(
-                    "expected a JSON pointer, or { path = ..., type = ..., optional = ... }",
+                    "expected a JSON pointer, or { path = ..., type = ..., optional = ..., last = ... }",
                 ));
             }
         };
@@ -93,6 +96,13 @@ impl Column {
         if source == Source::Derived(Derived::Diameter) && !has_outcomes {
             return Err(path.fault("only the command `resolve` has a `diameter`"));
         }
+        let last = match last {
+            Some(node) if kind != ColumnType::List => {
+                return Err(node.fault("only a list has last items: type = \"list\" is needed"));
+            }
+            Some(node) => Some(usize::try_from(node.count(1, 1 << 32)?).unwrap_or(usize::MAX)),
+            None => None,
+        };
         let is_optional = match optional.as_ref().map(|node| (node, &node.value.kind)) {
             None => false,
             Some((_, Kind::Bool(value))) => *value,
@@ -103,6 +113,7 @@ impl Column {
             name,
             source,
             kind,
+            last,
             is_optional,
             place,
             key,
@@ -114,7 +125,11 @@ impl Column {
             Source::Pointer(path) | Source::Unknown(path) => path,
             Source::Derived(derived) => derived.name(),
         };
-        json!({ "name": self.name, "path": path, "type": self.kind.name() })
+        let mut json = json!({ "name": self.name, "path": path, "type": self.kind.name() });
+        if let Some(last) = self.last {
+            json["last"] = last.into();
+        }
+        json
     }
 
     /// True if the column shows the `id` of the answer or the whole answer, so that the answer must contain an `id`.

@@ -2,6 +2,7 @@
 
 use super::axis::{Axis, Random};
 use super::column::Column;
+use super::own::ConfigFile;
 use super::states::States;
 use carom_numeric::NUMERICS_VERSION;
 use carom_numeric::expression::Expression;
@@ -18,6 +19,7 @@ pub(super) struct Contents<'a> {
     pub(super) command: Option<Command>,
     pub(super) problem: Option<Value>,
     pub(super) scenario: Option<&'a str>,
+    pub(super) config: Option<&'a ConfigFile>,
     pub(super) states: Option<&'a States>,
     pub(super) lets: &'a [(String, Expression)],
     pub(super) axes: &'a [Axis],
@@ -65,6 +67,9 @@ pub(super) fn write(contents: &Contents<'_>) -> (Map<String, Value>, String) {
         .into_iter()
         .map(|(key, value)| (key.to_owned(), value));
     let mut manifest: Map<String, Value> = parts.collect();
+    if let Some(config) = contents.config {
+        manifest.insert("config".to_owned(), json!(config.hashes));
+    }
     let digest = digest_of(&manifest);
     manifest.insert("digest".to_owned(), json!(digest));
     (manifest, digest)

@@ -3,6 +3,7 @@
 mod axis;
 mod column;
 mod manifest;
+mod own;
 mod read;
 mod states;
 mod template;
@@ -10,6 +11,7 @@ mod template;
 pub(crate) use axis::{Axis, Random};
 pub(crate) use column::{Column, Derived, Source};
 pub(crate) use manifest::{FORMAT, digest_of, parts_that_differ};
+pub(crate) use own::{ScenarioCells, Setting, refused};
 pub(crate) use states::States;
 pub(crate) use template::{Template, json, lay_over, non_finite};
 
@@ -17,7 +19,6 @@ use crate::SweepError;
 use crate::table::{Field, Schema};
 use carom_numeric::expression::Expression;
 use carom_report::input::{MAX_TOML_BYTES, read_file};
-use carom_scenarios::Scenario;
 use carom_wire::Command;
 use serde_json::{Map, Value};
 use std::ops::Range;
@@ -88,7 +89,7 @@ pub(crate) enum CellKind {
         states: Option<States>,
     },
     /// Run of a scenario.
-    Scenario(&'static Scenario),
+    Scenario(ScenarioCells),
 }
 
 impl Plan {

@@ -2,6 +2,7 @@
 
 use super::axis::{Axis, MAX_VALUES, Random};
 use super::column::Column;
+use super::own::{ConfigFile, ScenarioCells};
 use super::states::States;
 use super::template::{Template, cell_names};
 use super::{CellKind, MAX_CELLS, MAX_SHARDS, Plan, manifest};
@@ -45,6 +46,7 @@ const RESERVED: [&str; 8] = [
 struct Draft {
     plan: Parts,
     states: Option<Node>,
+    config: Option<Node>,
 }
 
 struct Parts {
@@ -53,7 +55,7 @@ struct Parts {
     command: Command,
     cells_per_shard: u64,
     problem: Option<Node>,
-    scenario: Option<&'static carom_scenarios::Scenario>,
+    scenario: Option<ScenarioCells>,
     axes: Vec<Axis>,
     random: Option<Random>,
     names: Names,
@@ -73,7 +75,16 @@ pub(super) fn plan(text: &str, base: &Path) -> Result<Plan, SweepError> {
         })
     });
     let states = states.transpose()?;
-    let plan = finish(draft.plan, states).map_err(|fault| fault.located(text))?;
+    let mut parts = draft.plan;
+    if let Some(cells) = &mut parts.scenario {
+        let config = draft.config.as_ref();
+        let file = config.map(|node| ConfigFile::read(node, base, cells.scenario));
+        cells.file = file.transpose().map_err(|fault| fault.located(text))?;
+        cells
+            .complete(parts.seed, &parts.axes, parts.random.as_mut())
+            .map_err(|fault| fault.located(text))?;
+    }
+    let plan = finish(parts, states).map_err(|fault| fault.located(text))?;
     Ok(Plan {
         text: text.to_owned(),
         ..plan
@@ -111,6 +122,8 @@ fn draft(text: &str) -> Result<Draft, Fault> {
         check_no_problem_keys(command_node.as_ref(), lets.as_ref())?;
     }
     let scenario = scenario_node.map(read_scenario).transpose()?;
+    let (scenario, config) = scenario.unzip();
+    let config = config.flatten();
     let states = states.map(read_states).transpose()?;
 
     let is_scenario = scenario.is_some();
@@ -174,6 +187,7 @@ fn draft(text: &str) -> Result<Draft, Fault> {
             cells_at,
         },
         states,
+        config,
     })
 }
 
@@ -224,7 +238,11 @@ fn finish(parts: Parts, states: Option<States>) -> Result<Plan, Fault> {
         seed: parts.seed,
         command: parts.scenario.is_none().then_some(parts.command),
         problem: parts.problem.as_ref().map(|node| node.value.json()),
-        scenario: parts.scenario.map(|scenario| scenario.name),
+        scenario: parts.scenario.as_ref().map(|cells| cells.scenario.name),
+        config: parts
+            .scenario
+            .as_ref()
+            .and_then(|cells| cells.file.as_ref()),
         states: states.as_ref(),
         lets: &parts.lets,
         axes: &parts.axes,
@@ -236,7 +254,7 @@ fn finish(parts: Parts, states: Option<States>) -> Result<Plan, Fault> {
     let schema =
         Schema::of_plan(&manifest).ok_or_else(|| parts.cells_at.fault("the plan has no table"))?;
     let kind = match (parts.scenario, parts.template) {
-        (Some(scenario), _) => CellKind::Scenario(scenario),
+        (Some(cells), _) => CellKind::Scenario(cells),
         (None, template) => CellKind::Problem {
             command: parts.command,
             template: template.unwrap_or_else(Template::empty),
@@ -295,19 +313,26 @@ fn command(node: &Node) -> Result<Command, Fault> {
     }
 }
 
-fn read_scenario(node: Node) -> Result<&'static carom_scenarios::Scenario, Fault> {
+/// Reads the scenario of a plan, and the node with the path of a configuration of one's own.
+fn read_scenario(node: Node) -> Result<(ScenarioCells, Option<Node>), Fault> {
     let mut fields = node.into_table()?;
     let name = fields.require("name")?;
-    fields.finish(&["name"])?;
+    let config = fields.take("config");
+    fields.finish(&["name", "config"])?;
     let text = name.text()?;
-    scenario(text).ok_or_else(|| {
+    let found = scenario(text).ok_or_else(|| {
         let hint = nearest_name(text, SCENARIOS.iter().map(|scenario| scenario.name));
         let hint = hint.map_or_else(
             || "; see `carom list`".to_owned(),
             |near| format!("; did you mean `{near}`?"),
         );
         name.fault(format!("unknown scenario `{text}`{hint}"))
-    })
+    })?;
+    let cells = ScenarioCells {
+        scenario: found,
+        file: None,
+    };
+    Ok((cells, config))
 }
 
 fn read_states(node: Node) -> Result<Node, Fault> {

@@ -4,7 +4,6 @@ use crate::ScenarioError;
 use carom_geometry::{GeometryError, MeshFile, Polyhedron, Shape, TriangleMesh, Union};
 use nalgebra::Vector3;
 use serde::Deserialize;
-use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -147,7 +146,7 @@ pub(crate) fn read_mesh_file(file: &Path) -> Result<MeshFile, String> {
         "obj" => MeshFile::from_obj,
         _ => return Err("the file name must end in .stl or .obj".to_owned()),
     };
-    let input = File::open(path).map_err(|error| error.to_string())?;
+    let input = carom_report::input::open(path).map_err(|error| error.to_string())?;
     let about = input.metadata().map_err(|error| error.to_string())?;
     if !about.is_file() {
         return Err("it is no file".to_owned());
