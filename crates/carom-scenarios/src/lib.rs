@@ -44,7 +44,7 @@ pub use carom_motion;
 pub use carom_report::{self, Record};
 pub use carom_world;
 pub use cite::citations;
-pub use config::{Overrides, scenario_of};
+pub use config::{Overrides, is_path, scenario_of};
 pub use error::ScenarioError;
 pub use list::{SCENARIOS, scenario};
 pub use motion::world::{Contents, LeftOut, Robot, World, run_controlled, sort_left_out};

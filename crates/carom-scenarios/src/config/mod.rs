@@ -20,6 +20,7 @@ use crate::tree::{Fault, Kind, Value, parse};
 use crate::{Progress, ScenarioError};
 use carom_report::Record;
 use merge::{ASSIGNMENTS, DEFAULTS, FILE, is_default};
+pub use paths::is_path;
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 

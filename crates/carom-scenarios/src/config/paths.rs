@@ -7,6 +7,13 @@ use std::path::Path;
 /// Keys whose values are paths.
 const PATHS: [&str; 4] = ["file", "files", "folder", "mesh_dir"];
 
+/// True if the key of a configuration, as in `urdf.file`, has a path as its value.
+pub fn is_path(key: &str) -> bool {
+    key.rsplit('.')
+        .next()
+        .is_some_and(|last| PATHS.contains(&last))
+}
+
 /// Returns the configuration with the paths of the user's file as seen from the current folder; those of assignments stay as they
 /// are. `folder` is the folder of the file. Returns `None` if the file lies in the current folder.
 pub(super) fn rooted(value: &Value, folder: &Path) -> Option<Value> {

@@ -4,6 +4,7 @@
 mod accounts;
 mod animations;
 mod configuration;
+mod constrained;
 mod motion;
 mod tail_runner;
 mod two_body;

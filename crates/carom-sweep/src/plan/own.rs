@@ -6,15 +6,12 @@ use crate::source::{Fault, Node, joined};
 use carom_numeric::expression::Scalar;
 use carom_report::input::{MAX_TOML_BYTES, files_read, read_text};
 use carom_scenarios::tree::Place;
-use carom_scenarios::{Overrides, Progress, Scenario, ScenarioError};
+use carom_scenarios::{Overrides, Progress, Scenario, ScenarioError, is_path};
 use carom_wire::nearest_name;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
-
-/// Largest number of values of an axis of texts for which the files that a cell reads are looked up.
-const MAX_TRIALS: u64 = 64;
 
 /// Scenario that the cells of a plan run.
 #[derive(Clone, Debug)]
@@ -173,13 +170,13 @@ impl ScenarioCells {
     }
 }
 
-/// Choices of an index for each axis: the first of all, and every other value of each axis of texts, which may name a file.
+/// Choices of an index for each axis: the first of all, and every other value of each axis that names files.
 fn choices(axes: &[Axis]) -> Vec<Vec<u64>> {
     let first = vec![0; axes.len()];
     let mut all = vec![first.clone()];
     for (k, axis) in axes.iter().enumerate() {
-        if matches!(axis.value(0), Some(Scalar::Text(_))) {
-            for index in 1..axis.len().min(MAX_TRIALS) {
+        if is_path(&axis.name) {
+            for index in 1..axis.len() {
                 let mut choice = first.clone();
                 if let Some(entry) = choice.get_mut(k) {
                     *entry = index;

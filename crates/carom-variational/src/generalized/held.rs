@@ -5,9 +5,6 @@ use carom_mechanism::MechanicalSystem;
 use carom_metric::kernel;
 use carom_numeric::dense;
 
-/// Number of corrections of a projection: the second removes the rounding of the first.
-const PASSES: usize = 2;
-
 /// Velocity constraints that a step keeps, with the kicks of its first half.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Held {
@@ -153,7 +150,8 @@ impl Held {
         if !dense::lu(&mut matrix, m, &mut pivots) {
             return Err(StepFailure::NotConverged);
         }
-        for _ in 0..PASSES {
+        // The second correction removes the rounding of the first.
+        for _ in 0..2 {
             let rates = rows
                 .chunks_exact(n)
                 .map(|row| kernel::dot(row, &point.velocity));
@@ -199,7 +197,7 @@ fn fill<S: MechanicalSystem + ?Sized>(system: &S, indices: &[usize], q: &[f64], 
 /// Removes from a vector its part in the span of an orthonormal basis, such as that of
 /// [`constraint_basis`](super::Stepper::constraint_basis), and returns the norm of the rest.
 pub fn deflate(vector: &mut [f64], basis: &[Vec<f64>]) -> f64 {
-    for _ in 0..PASSES {
+    for _ in 0..2 {
         for direction in basis {
             let along = kernel::dot(direction, vector);
             kernel::add_scaled(vector, -along, direction);

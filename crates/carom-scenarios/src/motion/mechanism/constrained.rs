@@ -1,14 +1,12 @@
 //! Motions under velocity constraints: a rolling disk, a sleigh, a snakeboard, a car with a trailer.
 
+use super::playback::LOOKS;
 use super::{Played, setup};
 use crate::ScenarioError;
 use crate::config::Input;
 use carom_motion::generalized::Trajectory;
 use carom_report::record::{Axis, Color, Figure, Mark, Quantity, Record};
 use serde_json::Value;
-
-/// Largest number of points of a path in a figure.
-const POINTS: usize = 400;
 
 /// Computed value and exact value of a fact about a run, from the parameters of the configuration.
 type Fact = fn(&Value, &Played<'_>) -> Option<[f64; 2]>;
@@ -136,7 +134,7 @@ fn run(
 
 /// Returns the figure of the path of the first two coordinates.
 fn path(run: &Trajectory) -> Figure {
-    let stride = run.states.len().div_ceil(POINTS).max(1);
+    let stride = run.states.len().div_ceil(LOOKS).max(1);
     let of = |k: usize| {
         let states = run.states.iter().step_by(stride);
         let values = states.filter_map(|state| state.configuration.get(k).copied());

@@ -10,8 +10,8 @@ use carom_report::record::Color;
 /// Radius of a drawn mass, as a fraction of the largest link.
 const MASS: f64 = 0.04;
 
-/// Largest number of configurations from which the drawn length of lines is determined.
-const LOOKS: usize = 200;
+/// Largest number of configurations from which the drawn length of lines is determined, and of points of a path.
+pub(super) const LOOKS: usize = 200;
 
 /// Drawing of a link, in the frame of the link (m).
 #[derive(Clone, Debug)]
