@@ -50,9 +50,8 @@ pub(super) fn cell(args: &CellArgs) -> Result<(), Failure> {
     let mut lines = String::new();
     if args.toml {
         let [cell] = args.cells.as_slice() else {
-            return Err(Failure::usage(
-                "--toml prints the configuration of one cell",
-            ));
+            let message = "--toml prints the configuration of one cell";
+            return Err(Failure::Usage(message.to_owned()));
         };
         let text = plan.cell_toml(*cell)?;
         std::io::stdout().lock().write_all(text.as_bytes())?;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-const BALL: &str = "duration = 0.5\n[[bodies]]\nname = \"ball\"\nshape = { type = \"ball\", radius = 0.1 }\nmass = 1.0\n\
+const BALL: &str = "duration = 0.5\n[[bodies]]\nname = \"ball\"\nshape = { type = \"sphere\", radius = 0.1 }\nmass = 1.0\n\
                     position = [0.0, 0.0, 0.3]\nvelocity = [0.2, 0.0, 0.0]\n[[planes]]\nname = \"floor\"\n\
                     normal = [0.0, 0.0, 1.0]\noffset = 0.0\n[output]\nsample_step = 0.05\n";
 
@@ -244,7 +244,7 @@ fn faults_are_refused_with_the_plan() {
     }
     fs::write(at.join("ball.toml"), format!("{BALL}[[bodies]\n")).unwrap();
     let message = refusal(at, PLAN);
-    assert!(message.contains("ball.toml: line 15"), "{message}");
+    assert!(message.contains("ball.toml: line 14"), "{message}");
     fs::write(at.join("ball.toml"), "scenario = \"penny\"\n").unwrap();
     let message = refusal(at, PLAN);
     assert!(message.contains("a configuration of `penny`"), "{message}");
