@@ -45,7 +45,7 @@ pub fn files_read<T>(function: impl FnOnce() -> T) -> (T, Vec<PathBuf>) {
 ///
 /// # Errors
 ///
-/// Those of the file system.
+/// The errors of the file system.
 pub fn open(path: &Path) -> Result<File> {
     OPENED.with_borrow_mut(|files| {
         if let Some(files) = files {

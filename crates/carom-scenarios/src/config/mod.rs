@@ -33,7 +33,7 @@ pub struct Overrides {
     /// Path of the file, for error messages.
     pub file: Option<PathBuf>,
     /// Assignments `key.path=value`, applied in order after the file; the elements of a list
-    /// count from 0, as in `masses.1=3`.
+    /// count from 0, as in `masses.1=3`, and tables in it are found by their `name`, too.
     pub assignments: Vec<String>,
     /// Observer of the progress of a long run.
     pub progress: Progress,

@@ -1,10 +1,12 @@
 //! Configuration of a mechanism, of links or given by formulas, and its checks.
 
 mod formulas;
+mod parts;
 mod setup;
 
 pub(super) use formulas::FormulaContactConfig;
-pub(super) use setup::{Kind, Scene, Setup};
+pub(super) use parts::{Kind, Scene};
+pub(super) use setup::Setup;
 
 use crate::ScenarioError;
 use crate::common::Zeno;

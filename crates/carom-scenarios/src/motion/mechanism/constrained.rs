@@ -65,7 +65,7 @@ pub(crate) fn snakeboard(input: &Input<'_>) -> Result<Record, ScenarioError> {
     run(
         input,
         ("rotor_momentum_kg_m2_s", "kg m^2/s"),
-        "the angular impulse (1 - cos wT) turn/w of the rider, through all impacts",
+        "the angular impulse turn/w sin wT of the rider, through all impacts",
         |parameters, played| {
             let of = |name: &str| {
                 parameters
@@ -73,7 +73,7 @@ pub(crate) fn snakeboard(input: &Input<'_>) -> Result<Record, ScenarioError> {
                     .as_f64()
             };
             let end = &played.trajectory.end.state;
-            let phase = 1.0 - libm::cos(of("w")? * end.time);
+            let phase = libm::sin(of("w")? * end.time);
             Some([*end.momentum.0.get(3)?, of("turn")? / of("w")? * phase])
         },
     )

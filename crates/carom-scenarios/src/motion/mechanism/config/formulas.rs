@@ -1,6 +1,6 @@
 //! Systems given by formulas, and velocity constraints of any mechanism.
 
-use super::setup::{Kind, Parts};
+use super::parts::{Kind, Parts};
 use super::{AnyContact, check_contact};
 use crate::ScenarioError;
 use carom_mechanism::formulas::{FormulaContact, FormulaRates, FormulaSystem, Symbols};

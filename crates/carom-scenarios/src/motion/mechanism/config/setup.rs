@@ -1,6 +1,7 @@
 //! Assembly of a mechanism from its configuration.
 
 use super::formulas::{ConstraintConfig, FormulaContactConfig, constrained};
+use super::parts::{Kind, Parts, Scene};
 use super::{AnyContact, Config, ContactConfig, Joint, LineConfig, LinkConfig, check_contact};
 use crate::ScenarioError;
 use crate::common::Zeno;
@@ -24,23 +25,6 @@ const MAX_SAMPLES: f64 = 1e6;
 
 /// Acceleration of gravity where none is given (m/s²).
 const GRAVITY: [f64; 2] = [0.0, -9.80665];
-
-/// Kind of a coordinate, which has its own figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Position,
-    Angle,
-    /// Coordinate of a system given by formulas, whose unit is not known.
-    Formula,
-}
-
-/// Drawn parts of a mechanism of links.
-pub(crate) struct Scene {
-    pub(crate) mechanism: PlanarMechanism,
-    pub(crate) drawings: Vec<Drawing>,
-    /// Lines that links can touch: a point, and a unit normal.
-    pub(crate) lines: Vec<[[f64; 2]; 2]>,
-}
 
 /// Mechanism with the settings of its run.
 pub(crate) struct Setup {
@@ -83,16 +67,6 @@ impl Setup {
             other => other.into(),
         }
     }
-}
-
-/// Parts of a mechanism that its kind determines: of links, or given by formulas.
-pub(super) struct Parts {
-    pub(super) system: Box<dyn MechanicalSystem>,
-    pub(super) scene: Option<Scene>,
-    pub(super) coordinates: Vec<String>,
-    pub(super) kinds: Vec<Kind>,
-    pub(super) position: Vec<f64>,
-    pub(super) velocity: Vec<f64>,
 }
 
 impl Config<ContactConfig> {
