@@ -42,6 +42,7 @@
 //! Seghete & Murphey, *A propagative model of simultaneous impact*, Sec. VI.
 
 mod carried;
+mod clock;
 mod error;
 mod event;
 mod flight;

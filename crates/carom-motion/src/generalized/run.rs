@@ -1,6 +1,7 @@
 //! Hybrid run: flights on a uniform time grid, with events between them.
 
 use super::carried::{Carried, ForceParameter};
+use super::clock::Clock;
 use super::event::{Balance, Event, Grid, Reaction, State};
 use super::hits::HitHistory;
 use super::projection::Projection;
@@ -391,42 +392,6 @@ impl<'a, S: MechanicalSystem + ?Sized> CollisionIntegrator<'a, S> {
             balance: run.balance,
         };
         Ok((end, sensitivity))
-    }
-}
-
-/// Position of a run on its time grid.
-#[derive(Debug)]
-pub(crate) struct Clock {
-    grid: TimeGrid,
-    /// Time of the first grid point (s).
-    origin: f64,
-    /// Number of completed steps.
-    n_steps: usize,
-    /// Completed part of the present step (s).
-    done: f64,
-    /// Number of events in the present step.
-    n_events: usize,
-}
-
-impl Clock {
-    fn new(grid: &TimeGrid, origin: f64) -> Self {
-        Self {
-            grid: *grid,
-            origin,
-            n_steps: 0,
-            done: 0.0,
-            n_events: 0,
-        }
-    }
-
-    /// Returns the time at which the current step of the time grid began (s).
-    fn begin(&self) -> f64 {
-        self.origin + self.grid.time(self.n_steps)
-    }
-
-    /// Returns the length of the current step of the time grid (s).
-    pub(crate) fn length(&self) -> f64 {
-        self.grid.length(self.n_steps)
     }
 }
 

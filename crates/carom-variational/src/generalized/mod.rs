@@ -33,8 +33,10 @@
 
 mod bond;
 mod held;
+mod point;
 mod step;
 
 pub use bond::{Bond, ContactMode};
 pub use held::deflate;
-pub use step::{Point, Rows, StepFailure, Stepper};
+pub use point::Point;
+pub use step::{Rows, StepFailure, Stepper};

@@ -2,5 +2,6 @@
 
 mod clearance;
 mod constrained;
+mod models;
 mod motion;
 mod sensitivity;
