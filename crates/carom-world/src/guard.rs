@@ -12,9 +12,11 @@ use crate::step_scene::{StepPair, StepScene};
 use carom_variational::State;
 
 /// Work that the error of a step may do, as a fraction of the kinetic energy plus $mgr$ of the bodies (mass $m$, gravity $g$,
-/// radius $r$), times the length of the step in units of the time of a fall by $r$, or a tenth of its length in units of the
-/// rates. Steps that follow the rates do a tenth of it at most.
+/// radius $r$), times the length of the step in units of the time of a fall by $r$. Steps that follow the rates do a tenth of it at
+/// most.
 const WORK: f64 = 1e-2;
+
+/// Work that such a step may do if that is more: this fraction of it, times the length of the step in units of the inverse rates of the contacts.
 const OF_RATES: f64 = 0.1;
 
 /// Rounding of the work of kicks, as a fraction of the energies.
@@ -24,8 +26,10 @@ const ROUNDING: f64 = 1e-12;
 /// billion radii.
 const INHERITED: f64 = 1e-6;
 
-/// Largest number of halvings of a step, and number of easy steps after which its length is doubled again.
+/// Largest number of halvings of a step.
 const HALVINGS: i32 = 20;
+
+/// Number of easy steps after which the length of a step is doubled again.
 const EASY: u32 = 4;
 
 /// Control of the length of the steps of an island.
@@ -121,7 +125,7 @@ impl StepScene<'_> {
         self.overlap(before, step).is_some()
     }
 
-    /// Returns the reason for which a step is too long, an overlap or work that its error does; `None` if there is none. `before`:
+    /// Returns the reason for which a step is too long, an overlap or work that its error does; `None` if it is not. `before`:
     /// states at the start of the step; `rate`: largest rate of its contacts (1/s).
     pub(crate) fn fault(&self, before: &[State], step: &Step, rate: f64) -> Option<StepFault> {
         if let Some((pair, depth)) = self.overlap(before, step) {

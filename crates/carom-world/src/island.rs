@@ -113,7 +113,7 @@ impl Run<'_, '_> {
             let found = piece(&scene, &before, asked, events, guess);
             let fault = match &found {
                 Ok((_, step, _)) => scene.fault(&before, step, control.rate),
-                Err(MotionError::ContactForces { .. }) => None,
+                Err(MotionError::ContactForces { .. } | MotionError::Flight { .. }) => None,
                 Err(error) => return Err(error.clone()),
             };
             match (found, fault) {

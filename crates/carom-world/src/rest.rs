@@ -6,9 +6,6 @@
 use carom_variational::{RigidBody, State};
 use nalgebra::Vector3;
 
-/// Speed at the start of a step below which a body can rest, as a fraction of the speed of free fall over the step.
-const RESTS: f64 = 1e-8;
-
 /// Displacement within a step that counts as rounding, as a fraction of the size of the body plus the distance from the origin.
 const STANDS: f64 = 16.0 * f64::EPSILON;
 
@@ -18,9 +15,8 @@ const SUMMED: f64 = 64.0 * f64::EPSILON;
 /// Loads of bodies that may rest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loads {
-    /// Length of the step (s), and speed of free fall over it (m/s).
+    /// Length of the step (s).
     length: f64,
-    fall: f64,
     /// Rounding of the speed of a body whose contacts are at rest (m/s).
     rounding: f64,
 }
@@ -30,16 +26,14 @@ impl Loads {
     pub(crate) fn new(masses: impl Iterator<Item = f64>, gravity: f64, length: f64) -> Self {
         let sum = |(all, least): (f64, f64), mass: f64| (all + mass, least.min(mass));
         let (all, least) = masses.fold((0.0, f64::INFINITY), sum);
-        let fall = gravity * length;
         Self {
             length,
-            fall,
-            rounding: SUMMED * fall * (all / least),
+            rounding: SUMMED * gravity * length * (all / least),
         }
     }
 
-    /// Returns true if a body moves at the start of the step by no more than the rest threshold, and at its end by no more than
-    /// rounding error. `size`: length (m) that turns its rates of rotation into speeds.
+    /// Returns true if a body moves at the start and at the end of the step, and between them, by no more than rounding error.
+    /// `size`: length (m) that turns its rates of rotation into speeds.
     pub(crate) fn keep(&self, rigid: &RigidBody, [before, after]: [&State; 2], size: f64) -> bool {
         let place = STANDS * (size + before.position.amax()) + self.rounding * self.length;
         let speed = |state: &State| {
@@ -47,7 +41,7 @@ impl Loads {
             (state.linear_momentum.amax() / rigid.mass()).max(spin * size)
         };
         (after.position - before.position).amax() <= place
-            && speed(before) <= RESTS * self.fall + place / self.length
+            && speed(before) <= self.rounding
             && speed(after) <= self.rounding
     }
 }

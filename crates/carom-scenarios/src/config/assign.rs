@@ -104,7 +104,7 @@ fn element(items: &[Value], key: &str) -> Result<usize, String> {
     Err(format!("no element of the list has the name `{key}`{hint}"))
 }
 
-fn named<'v>((index, item): (usize, &'v Value)) -> Option<(usize, &'v str)> {
+fn named((index, item): (usize, &Value)) -> Option<(usize, &str)> {
     let entries = item.entries().ok()?;
     let name = entries.iter().find(|entry| entry.key == "name")?;
     Some((index, name.value.text().ok()?))

@@ -287,101 +287,104 @@ fn all_laws_act_among_the_admitted_velocities() {
     }
 }
 
+/// Part of the file of the coin, its replacement, and words of the fault that this causes.
+const FAULTS: &[(&str, &str, &[&str])] = &[
+    (
+        "\"m*g*0.08*y\"",
+        "\"m*g*0.08*z\"",
+        &["system.potential", "`m*g*0.08*z`", "unknown name `z`"],
+    ),
+    ("\"m*g*0.08*y\"", "\"m*g*hed\"", &["did you mean"]),
+    (
+        "[0, 0, 0, \"J\"]",
+        "[0, 0, 0, \"-J\"]",
+        &["system.mass_matrix[3][3]", "`-J`", "not positive definite"],
+    ),
+    (
+        "[0, \"m\", 0, 0]",
+        "[\"0.1*m\", \"m\", 0, 0]",
+        &["system.mass_matrix[1][0]", "symmetric"],
+    ),
+    (
+        "[0, \"m\", 0, 0]",
+        "[0, \"m\", 0]",
+        &[
+            "system.mass_matrix[1]",
+            "one entry for each of the 4 coordinates",
+        ],
+    ),
+    (
+        "\"m*g*0.08*y\"",
+        "\"ln(-m)\"",
+        &["system.potential", "`ln(-m)`", "NaN"],
+    ),
+    (
+        "\"m*g*0.08*y\"",
+        "\"sqrt(x)\"",
+        &["system.potential", "no derivative"],
+    ),
+    (
+        "\"0.5 - x - R*cos(head)\"",
+        "\"0.5 - x - R*cos(hed)\"",
+        &["contacts[0].gap", "did you mean `head`?"],
+    ),
+    (
+        "roll = \"-R*cos(head)\"",
+        "rol = \"-R*cos(head)\"",
+        &["constraints[0].rates.rol", "did you mean `roll`?"],
+    ),
+    (
+        "name = \"along-y\"",
+        "name = \"along-x\"",
+        &["constraints[1].name", "there twice"],
+    ),
+    (
+        "rates = { x = 1, roll = \"-R*cos(head)\" }",
+        "type = \"blade\"",
+        &["constraints[0].type", "belongs to a link"],
+    ),
+    (
+        "9.0, 0.6]",
+        "9.1, 0.6]",
+        &["constraints[0]", "not-assembled", "`along-x`"],
+    ),
+    (
+        "9.0, 0.6]",
+        "9.0]",
+        &["system.velocity", "3 numbers for 4 coordinates"],
+    ),
+    (
+        "\"head\"]",
+        "\"sin\"]",
+        &["system.coordinates", "`sin`", "is taken"],
+    ),
+    (
+        "[system]",
+        "gravity = [0.0, 0.0]\n[system]",
+        &["gravity", "potential"],
+    ),
+    (
+        "restitution = 1.0",
+        "friction = 0.5",
+        &["contacts[0].slide", "friction needs the formula"],
+    ),
+    (
+        "[[constraints]]",
+        "[[links]]\nname = \"a\"\njoint = \"hinge\"\n[[constraints]]",
+        &["system", "[[links]]", "not both"],
+    ),
+    (
+        "\"nonholonomic-elastic\"",
+        "\"two-body\"",
+        &["law.name", "two-body"],
+    ),
+];
+
 /// Faults name the key and the formula.
 #[test]
 fn faults_of_formulas_and_constraints_are_named() {
     let mut faults: Vec<String> = Vec::new();
-    for (from, to, words) in [
-        (
-            "\"m*g*0.08*y\"",
-            "\"m*g*0.08*z\"",
-            &["system.potential", "`m*g*0.08*z`", "unknown name `z`"][..],
-        ),
-        ("\"m*g*0.08*y\"", "\"m*g*hed\"", &["did you mean"]),
-        (
-            "[0, 0, 0, \"J\"]",
-            "[0, 0, 0, \"-J\"]",
-            &["system.mass_matrix[3][3]", "`-J`", "not positive definite"],
-        ),
-        (
-            "[0, \"m\", 0, 0]",
-            "[\"0.1*m\", \"m\", 0, 0]",
-            &["system.mass_matrix[1][0]", "symmetric"],
-        ),
-        (
-            "[0, \"m\", 0, 0]",
-            "[0, \"m\", 0]",
-            &[
-                "system.mass_matrix[1]",
-                "one entry for each of the 4 coordinates",
-            ],
-        ),
-        (
-            "\"m*g*0.08*y\"",
-            "\"ln(-m)\"",
-            &["system.potential", "`ln(-m)`", "NaN"],
-        ),
-        (
-            "\"m*g*0.08*y\"",
-            "\"sqrt(x)\"",
-            &["system.potential", "no derivative"],
-        ),
-        (
-            "\"0.5 - x - R*cos(head)\"",
-            "\"0.5 - x - R*cos(hed)\"",
-            &["contacts[0].gap", "did you mean `head`?"],
-        ),
-        (
-            "roll = \"-R*cos(head)\"",
-            "rol = \"-R*cos(head)\"",
-            &["constraints[0].rates.rol", "did you mean `roll`?"],
-        ),
-        (
-            "name = \"along-y\"",
-            "name = \"along-x\"",
-            &["constraints[1].name", "there twice"],
-        ),
-        (
-            "rates = { x = 1, roll = \"-R*cos(head)\" }",
-            "type = \"blade\"",
-            &["constraints[0].type", "belongs to a link"],
-        ),
-        (
-            "9.0, 0.6]",
-            "9.1, 0.6]",
-            &["constraints[0]", "not-assembled", "`along-x`"],
-        ),
-        (
-            "9.0, 0.6]",
-            "9.0]",
-            &["system.velocity", "3 numbers for 4 coordinates"],
-        ),
-        (
-            "\"head\"]",
-            "\"sin\"]",
-            &["system.coordinates", "`sin`", "is taken"],
-        ),
-        (
-            "[system]",
-            "gravity = [0.0, 0.0]\n[system]",
-            &["gravity", "potential"],
-        ),
-        (
-            "restitution = 1.0",
-            "friction = 0.5",
-            &["law.name", "nonholonomic-elastic", "friction"],
-        ),
-        (
-            "[[constraints]]",
-            "[[links]]\nname = \"a\"\njoint = \"hinge\"\n[[constraints]]",
-            &["system", "[[links]]", "not both"],
-        ),
-        (
-            "\"nonholonomic-elastic\"",
-            "\"two-body\"",
-            &["law.name", "two-body"],
-        ),
-    ] {
+    for (from, to, words) in FAULTS {
         assert!(COIN.contains(from), "{from}");
         let toml = COIN.replacen(from, to, 1);
         // `[law]` precedes: keys of the top stand at the top.

@@ -116,19 +116,14 @@ fn bodies_that_jam_gain_no_energy() {
     assert!(record.results["lowest_gap_m"].as_f64().unwrap() >= -1e-9);
 }
 
-/// Two boxes fall and tumble onto a floor with friction. From event to event their lasting contact asks for another
-/// step; in steps they come to rest, one flat on the other.
+/// Two boxes fall and tumble onto a floor with friction, in steps of the grid in which they turn by a quarter, and in fine ones:
+/// they come to rest, one flat on the other.
 #[test]
-fn two_boxes_that_events_cannot_follow_come_to_rest_in_steps() {
-    for scheme in ["auto", "events"] {
-        let toml = format!("scheme = \"{scheme}\"\ntime_step = 0.01\n{TWO_BOXES}");
+fn two_boxes_come_to_rest_at_any_step() {
+    for time_step in [0.05, 0.01, 0.005, 0.001] {
+        let toml = format!("scheme = \"events\"\ntime_step = {time_step}\n{TWO_BOXES}");
         let record = run("world", &[], &toml);
-        assert_eq!(record.status, "completed");
-        assert_eq!(record.results["scheme"], "events");
-        assert_eq!(record.results["handed_over"]["kind"], "step-too-large");
-        assert_eq!(record.results["stepping"]["handed_over"], 1);
-        let time = record.results["handed_over"]["time"].as_f64().unwrap();
-        assert!(0.1 < time && time < 0.5);
+        assert_eq!(record.status, "completed", "{time_step}");
         // Each lies on a face: 0.03 m, 0.04 m or 0.05 m below its center.
         let height = |body: usize| {
             let place = &record.results["final"][body]["position"];
@@ -147,34 +142,25 @@ fn two_boxes_that_events_cannot_follow_come_to_rest_in_steps() {
     }
 }
 
-/// An ellipsoid that rocks on a floor without friction, in steps within which gravity moves it by 0.8 % of its size: its energy stays
-/// or the run says so. Steps of time stepping took 15 % of it, which no contact takes.
+/// An ellipsoid that rocks on a floor without friction, in steps within which gravity moves it by 0.8 % of its size: its energy
+/// stays, since the rates of the contact shorten the steps. Steps of time stepping took 15 % of it, which no contact takes.
 #[test]
-fn a_frictionless_ellipsoid_keeps_its_energy_or_the_run_stops() {
+fn a_frictionless_ellipsoid_keeps_its_energy() {
     for (time_step, spin) in [(0.016, 2.0), (0.012, 2.0), (0.016, 4.0)] {
-        let run_with = |time_step: f64, duration: f64| {
-            let sets = [
-                format!("time_step={time_step:e}"),
-                format!("duration={duration:e}"),
-                format!(
-                    "bodies.0.angular_velocity=[{spin:?}, {:?}, 0.0]",
-                    0.5 * spin
-                ),
-            ];
-            let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
-            run("world", &sets, ELLIPSOID)
-        };
-        let record = run_with(time_step, 1.0);
-        assert_eq!(record.status, "stopped");
-        assert_eq!(record.results["error"]["kind"], "step-too-large");
+        let sets = [
+            format!("time_step={time_step:e}"),
+            format!(
+                "bodies.0.angular_velocity=[{spin:?}, {:?}, 0.0]",
+                0.5 * spin
+            ),
+        ];
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let record = run("world", &sets, ELLIPSOID);
+        assert_eq!(record.status, "completed");
         assert!(!record.results.contains_key("handed_over"));
-        let message = record.results["error"]["message"].as_str().unwrap();
-        let sufficient = message.split("a step of ").nth(1).unwrap();
-        let sufficient = sufficient.split(' ').next().unwrap();
-        let finer = run_with(sufficient.parse().unwrap(), 0.1);
-        assert_eq!(finer.status, "completed");
-        let energy = |key: &str| finer.results["energy"][key].as_f64().unwrap();
-        close(energy("final_j"), energy("initial_j"), 1e-3);
+        let energy = |key: &str| record.results["energy"][key].as_f64().unwrap();
+        let change = energy("final_j") + energy("impact_loss_j") - energy("initial_j");
+        assert!(change.abs() <= 4e-3 * energy("initial_j"), "{change:e}");
         close(energy("contact_loss_j"), 0.0, 1e-15);
     }
 }
@@ -223,35 +209,6 @@ velocity = [1.0, 0.0, 0.0]
     assert_eq!(record.results["impacts"][0]["law"], "two-body");
 }
 
-/// An ellipsoid that stops alone, beside twelve balls at rest: a world of so many bodies goes on in steps, as `auto` would have begun it.
-#[test]
-fn a_heap_goes_on_in_steps_where_a_single_body_stops() {
-    let balls = |count: usize| -> String {
-        let ball = |i: usize| {
-            format!(
-                "[[bodies]]\nname = \"ball{i}\"\nmass = 1.0\nshape = {{ type = \"sphere\", radius = 0.1 }}\n\
-                 position = [{:?}, 0.0, 0.1]\n",
-                2.0 + 0.5 * i as f64
-            )
-        };
-        (0..count).map(ball).collect()
-    };
-    for (count, status) in [(11, "stopped"), (12, "completed")] {
-        let toml = format!("scheme = \"events\"\n{ELLIPSOID}{}", balls(count));
-        let sets = [
-            "time_step=0.016",
-            "bodies.0.angular_velocity=[2.0, 1.0, 0.0]",
-        ];
-        let record = run("world", &sets, &toml);
-        assert_eq!(record.status, status);
-        let kind = match status {
-            "completed" => &record.results["handed_over"]["kind"],
-            _ => &record.results["error"]["kind"],
-        };
-        assert_eq!(kind, "step-too-large");
-    }
-}
-
 const ELLIPSOID: &str = r#"
 contact = { friction = 0.0, restitution = 0.0 }
 [[planes]]
@@ -263,15 +220,6 @@ mass = 1.0
 shape = { type = "ellipsoid", semi_axes = [0.08, 0.3, 0.2] }
 position = [0.0, 0.0, 0.2]
 "#;
-
-/// Steps in which the boxes turn by a quarter: places of contact mean nothing, and nothing is told as an answer.
-#[test]
-fn steps_that_press_bodies_into_each_other_end_the_run() {
-    let toml = format!("time_step = 0.05\n{TWO_BOXES}");
-    let record = run("world", &[], &toml);
-    assert_eq!(record.status, "stopped");
-    assert_eq!(record.results["error"]["kind"], "step-too-large");
-}
 
 const TWO_BOXES: &str = r#"
 duration = 1.0

@@ -44,8 +44,7 @@ impl StepStart<'_> {
     /// Finds the impulses of the first kick. `guess` is the initial guess of the impulses (N s, one per row). Where contacts jam,
     /// none are found: the bodies then fly on, and the second kick alone stops what approaches.
     pub(super) fn first_kick(&self, guess: Vec<f64>) -> Result<FirstKick, MotionError> {
-        let found = self.implicit(guess)?;
-        if let Some(kick) = found
+        if let Ok(Some(kick)) = self.implicit(guess)
             && kick.launch.launched.iter().all(is_finite)
         {
             return Ok(kick);

@@ -1,11 +1,10 @@
 //! Rates of lasting contacts, known before a step: how fast their arms turn, and how fast bodies rock on smooth surfaces.
 //!
-//! With the arm $c$ from the centre of mass to a contact point, the rate $\dot c = \Omega\times c + R\,\partial\sigma(n, n\times\Omega)$
+//! With the arm $c$ from the centre of mass to a contact point, the rate $\dot c = \Omega\times c + R\partial\sigma(n, n\times\Omega)$
 //! follows from the support map $\sigma$ of the body, and a body with the moment of inertia $mk^2$ needs steps in which $\dot c$
-//! moves the point by a fraction of $\sqrt{c^2 + k^2}$. On a surface that bends, a body also rocks, with the square of the rate
-//! the largest eigenvalue of $A^{-1}K$: $K_{ij} = -(c'_j\times Nn)\cdot e_i$ is the stiffness of the normal force $N$ and
-//! $A_{ij} = e_i\cdot(Ie_j + mc\times(e_j\times c))$ the inertia about the contact, for the tangents $e_j$ and the changes
-//! $c'_j$ of the arm by a rotation about them.
+//! moves the point by a fraction of $\sqrt{c^2 + k^2}$. On a surface that bends, a body also rocks. The square of that rate is the
+//! largest eigenvalue of $A^{-1}K$, where $K$ is the stiffness of the normal force and $A$ the inertia about the contact, for
+//! rotations about both tangents.
 
 use crate::body::Velocity;
 use crate::pair::{ContactPoint, Follow, Other};

@@ -205,7 +205,7 @@ pub(super) fn disk() -> Model {
             ("Ir", 0.0025),
             ("J", 0.0013),
             ("g", 9.81),
-            ("c", 0.002),
+            ("c", 0.0002),
         ],
         mass_texts: vec![
             vec!["m", "0", "0", "0"],
@@ -257,10 +257,10 @@ pub(super) fn penny_on_ellipse() -> Model {
 /// A disk with a motor about its vertical, and drag.
 pub(super) fn driven_disk() -> Model {
     Model {
-        force_texts: vec!["0", "0", "-c*v_roll", "0.004*cos(3*t) - c*v_head^3/100"],
+        force_texts: vec!["0", "0", "-c*v_roll", "0.0004*cos(3*t) - c*v_head^3/100"],
         force: |t, _, v| {
-            let motor = 0.004 * (3.0 * t).cos() - 0.002 * v[3].powi(3) / 100.0;
-            dvector![0.0, 0.0, -0.002 * v[2], motor]
+            let motor = 0.0004 * (3.0 * t).cos() - 0.0002 * v[3].powi(3) / 100.0;
+            dvector![0.0, 0.0, -0.0002 * v[2], motor]
         },
         restitution: 0.5,
         ..disk()

@@ -109,9 +109,8 @@ pub(super) fn compare(
         let integrator = CollisionIntegrator::new(&robot.mechanism, &law)?.with_options(options)?;
         let start = integrator.state(0.0, &lifted, &[0.0; 8])?;
         let trajectory = Trajectory::record(&integrator, &start, &grid, None)?;
-        match trajectory.end.ending {
-            Ending::Stopped(error) => return Err(error.into()),
-            _ => (),
+        if let Ending::Stopped(error) = trajectory.end.ending {
+            return Err(error.into());
         }
         let mut worst: f64 = 0.0;
         let mut initial = None;

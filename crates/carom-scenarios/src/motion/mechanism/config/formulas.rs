@@ -159,11 +159,15 @@ impl ConstraintConfig {
     }
 }
 
+/// Builds a constraint from its configuration and the path of that.
+pub(super) type BuildConstraint<'a> =
+    dyn Fn(&ConstraintConfig, &str) -> Result<Box<dyn VelocityConstraint>, ScenarioError> + 'a;
+
 /// Puts constraints on a mechanism. `build` builds one from its configuration and the path of that.
 pub(super) fn constrained<S: MechanicalSystem + 'static>(
     system: S,
     constraints: &[ConstraintConfig],
-    build: &dyn Fn(&ConstraintConfig, &str) -> Result<Box<dyn VelocityConstraint>, ScenarioError>,
+    build: &BuildConstraint<'_>,
 ) -> Result<Box<dyn MechanicalSystem>, ScenarioError> {
     if constraints.is_empty() {
         return Ok(Box::new(system));
