@@ -12,7 +12,7 @@ fn run(name: &str, toml: &str) -> Record {
 
 fn value(record: &Record, name: &str) -> f64 {
     let found = record.quantities.iter().find(|q| q.name == name);
-    found.expect(name).value
+    found.unwrap().value
 }
 
 const OWN: &str =
