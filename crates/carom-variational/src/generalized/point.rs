@@ -6,7 +6,7 @@ use carom_numeric::dense;
 use nalgebra::DMatrix;
 
 /// State of a mechanical system at one grid time: configuration, momentum and velocity, with gaps, gap rates and the Cholesky
-/// factor of the mass matrix. A [`Stepper`] computes the state at the end of a time step from that at its start.
+/// factor of the mass matrix. A [`Stepper`](super::Stepper) computes the state at the end of a time step from that at its start.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// Time (s).
