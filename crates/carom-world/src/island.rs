@@ -191,27 +191,28 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Computes the states of an island's bodies `passed` seconds after the begin of its step: those after a step that ends there. If
-    /// such a step does not exist or lets bodies overlap, because a point of a pair lands within the step, the states are those of the
-    /// step's flight if it keeps the bodies farther apart.
-    pub(crate) fn within_step(
-        &self,
-        island: &Island,
-        passed: f64,
-    ) -> Result<Vec<State>, MotionError> {
-        let scene = self.scene(&island.bodies, &island.pairs, island.begin);
+    /// Computes the step of an island as if it ended `passed` seconds after its begin. If that step lets bodies overlap, because a
+    /// point of a pair lands within it or its first kick is not found, it begins as the whole step does, where that keeps the bodies
+    /// farther apart.
+    pub(crate) fn cut(&self, island: &Island, passed: f64) -> Result<Step, MotionError> {
+        let mut scene = self.scene(&island.bodies, &island.pairs, island.begin);
+        scene.reach = self.reach(&island.bodies, &island.pairs, island.begin, island.length);
         let shorter = self.preview(island, passed);
-        let overlaps = |step: &Step| scene.overlaps(&island.before, step);
-        if shorter.as_ref().is_ok_and(|step| !overlaps(step)) {
-            return shorter.map(|step| step.end);
+        if let Ok(step) = &shorter
+            && !scene.overlaps(&island.before, step)
+        {
+            return shorter;
         }
-        let flight = scene.fly(&island.step.launched, passed)?;
-        let lowest =
-            |states: &[State]| scene.gaps(states).into_iter().fold(f64::INFINITY, f64::min);
-        Ok(match shorter {
-            Ok(step) if lowest(&step.end) >= lowest(&flight) => step.end,
-            _ => flight,
-        })
+        let as_begun = scene.step_as_begun(&island.before, passed, &island.step.pressed);
+        let lowest = |step: &Step| {
+            let gaps = step.pairs.iter().map(|pair| pair.gap);
+            gaps.fold(f64::INFINITY, f64::min)
+        };
+        match (shorter, as_begun) {
+            (Ok(step), Ok(begun)) if lowest(&step) >= lowest(&begun) => Ok(step),
+            (_, Ok(begun)) => Ok(begun),
+            (shorter, Err(_)) => shorter,
+        }
     }
 
     /// Ends the time step of an island (bodies connected by lasting contacts) early, at `time`. Returns the bodies, which then
@@ -227,7 +228,7 @@ impl Run<'_, '_> {
         let passed = time.since(island.begin);
         let nothing = passed <= AT_BEGIN * island.length.min(self.world.time_step);
         let shorter = if !nothing && passed < island.length {
-            Some(self.preview(island, passed)?)
+            Some(self.cut(island, passed)?)
         } else {
             None
         };
@@ -446,7 +447,7 @@ fn release_time(forces: &[(f64, f64); 3], begin: f64, end: f64) -> f64 {
 /// step.
 fn is_still(scene: &StepScene<'_>, before: &[State], step: &Step) -> bool {
     let masses = { scene.bodies.iter() }.filter_map(|body| Some(body.rigid.as_ref()?.mass()));
-    let loads = Loads::new(masses, scene.flights.gravity.norm(), step.length);
+    let loads = Loads::new(masses, step.pressed.impulses.iter().flatten(), step.length);
     let mut pairs = step.pairs.iter();
     let mut bodies = before.iter().zip(&step.end).zip(&scene.bodies);
     step.balances

@@ -9,7 +9,7 @@ use nalgebra::Vector3;
 /// Displacement within a step that counts as rounding, as a fraction of the size of the body plus the distance from the origin.
 const STANDS: f64 = 16.0 * f64::EPSILON;
 
-/// Speed that counts as rounding, as a fraction of the speed that all loads together would give the lightest body.
+/// Speed that counts as rounding, as a fraction of the speed that all impulses together would give the lightest body.
 const SUMMED: f64 = 64.0 * f64::EPSILON;
 
 /// Loads of bodies that may rest.
@@ -22,13 +22,18 @@ pub(crate) struct Loads {
 }
 
 impl Loads {
-    /// Describes the loads that bodies with the given `masses` (kg) have in a step of `length` (s) by the `gravity` (m/s²).
-    pub(crate) fn new(masses: impl Iterator<Item = f64>, gravity: f64, length: f64) -> Self {
-        let sum = |(all, least): (f64, f64), mass: f64| (all + mass, least.min(mass));
-        let (all, least) = masses.fold((0.0, f64::INFINITY), sum);
+    /// Describes the loads of bodies with the given `masses` (kg) in a step of `length` (s), from the `impulses` of its contacts
+    /// (N s).
+    pub(crate) fn new<'i>(
+        masses: impl Iterator<Item = f64>,
+        impulses: impl Iterator<Item = &'i f64>,
+        length: f64,
+    ) -> Self {
+        let lightest = masses.fold(f64::INFINITY, f64::min);
+        let all: f64 = impulses.map(|impulse| impulse.abs()).sum();
         Self {
             length,
-            rounding: SUMMED * gravity * length * (all / least),
+            rounding: SUMMED * all / lightest,
         }
     }
 

@@ -524,7 +524,7 @@ impl<'w> Run<'w, '_> {
             if island.rests || passed <= AT_BEGIN * island.length {
                 return Ok(island.before[place]);
             }
-            return Ok(self.within_step(island, passed)?[place]);
+            return Ok(self.cut(island, passed)?.end[place]);
         }
         self.fly(thing, time)
     }
@@ -608,7 +608,7 @@ impl<'w> Run<'w, '_> {
             } else if island.rests || passed <= AT_BEGIN * island.length {
                 island.before.clone()
             } else {
-                self.within_step(island, passed)?
+                self.cut(island, passed)?.end
             };
             for (body, state) in island.bodies.iter().zip(all) {
                 states[*body] = state;

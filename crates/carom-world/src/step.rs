@@ -173,6 +173,19 @@ impl StepScene<'_> {
         let second = start.second_kick(&first, &guess_of(1))?;
         start.result(first, second)
     }
+
+    /// Computes a step of length `h` (s) that begins with the first kick of a longer one, whose impulses are `pressed`.
+    pub(crate) fn step_as_begun(
+        &self,
+        states: &[State],
+        h: f64,
+        pressed: &Pressed,
+    ) -> Result<Step, MotionError> {
+        let start = StepStart::new(self, states, h, &pressed.marks);
+        let first = start.kick_by(pressed.impulses[0].clone())?;
+        let second = start.second_kick(&first, &vec![0.0; 3 * start.contacts()])?;
+        start.result(first, second)
+    }
 }
 
 /// Returns the tangential velocity (m/s) of contact `c` from the velocities of all rows, three per contact.

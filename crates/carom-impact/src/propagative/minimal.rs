@@ -48,17 +48,49 @@ pub(super) fn places_are_minimal(
             raise: None,
         });
     }
-    let feasible = |subsequence: u32| {
-        let mut b = Numbers::from_slice(problem.unit_velocity());
-        let mut grazing = Numbers::from_slice(problem.grazing());
-        let mut momentum = Numbers::from_slice(problem.momentum());
-        for (k, &i) in sequence.iter().enumerate() {
-            if subsequence >> k & 1 == 1 {
-                reflect(problem.contacts(), &mut momentum, &mut b, &mut grazing, i);
-            }
-        }
-        b.iter().zip(&grazing).all(|(b, grazing)| *b >= -grazing)
+    let start = Reached {
+        b: Numbers::from_slice(problem.unit_velocity()),
+        grazing: Numbers::from_slice(problem.grazing()),
+        momentum: Numbers::from_slice(problem.momentum()),
     };
-    let whole = (1u32 << impacts) - 1;
-    Ok(feasible(whole) && !(0..whole).any(feasible))
+    let mut whole = start.clone();
+    for &i in sequence {
+        whole.reflect(problem, i);
+    }
+    Ok(whole.is_feasible() && !start.leads_out(problem, sequence, false))
+}
+
+/// Momentum that a part of a sequence has reached, with unit velocities and their rounding.
+#[derive(Clone)]
+struct Reached {
+    b: Numbers,
+    grazing: Numbers,
+    momentum: Numbers,
+}
+
+impl Reached {
+    fn reflect(&mut self, problem: &ImpactProblem, i: UnitRow) {
+        let Self {
+            b,
+            grazing,
+            momentum,
+        } = self;
+        reflect(problem.contacts(), momentum, b, grazing, i);
+    }
+
+    fn is_feasible(&self) -> bool {
+        let mut all = self.b.iter().zip(&self.grazing);
+        all.all(|(b, grazing)| *b >= -grazing)
+    }
+
+    /// True if some of the impacts `left`, in their order, lead to a feasible momentum; all of them count only if one was left out
+    /// before.
+    fn leads_out(&self, problem: &ImpactProblem, left: &[UnitRow], is_proper: bool) -> bool {
+        let Some((&i, left)) = left.split_first() else {
+            return is_proper && self.is_feasible();
+        };
+        let mut next = self.clone();
+        next.reflect(problem, i);
+        self.leads_out(problem, left, true) || next.leads_out(problem, left, is_proper)
+    }
 }

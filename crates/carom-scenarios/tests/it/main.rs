@@ -5,6 +5,7 @@ mod accounts;
 mod animations;
 mod configuration;
 mod constrained;
+mod lasting;
 mod motion;
 mod tail_runner;
 mod two_body;

@@ -71,7 +71,7 @@ impl Run<'_, '_> {
     fn stands_still(&self, step: &Step, length: f64) -> bool {
         let mb = self.world.multibody();
         let masses = (0..mb.n_bodies()).filter_map(|body| Some(mb.rigid(body)?.mass()));
-        let loads = Loads::new(masses, mb.gravity().norm(), length);
+        let loads = Loads::new(masses, step.touching.iter().flatten(), length);
         let mut pairs = self.posture.states.iter().zip(&step.end.states).enumerate();
         let leaves = self.modes.leaves.iter().any(|leaves| *leaves);
         let stays = |(body, (before, after))| {

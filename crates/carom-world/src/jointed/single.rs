@@ -9,7 +9,7 @@ use nalgebra::{Matrix2, Matrix3, SymmetricEigen, Vector2, Vector3};
 /// Entries of the contact mobility below this fraction of the largest entry are rounding: the joints block a tangent whose own
 /// mobility and coupling with the normal are both that small. Sums over the links of a robot leave some thousand units in the
 /// last place at most.
-const BLOCKED: f64 = 1e-12;
+pub(super) const BLOCKED: f64 = 1e-12;
 
 /// Computes the impulse (N s) at a single contact point. `w` is the inverse contact inertia (1/kg), with two tangents
 /// first and the normal last; `velocity` is the contact velocity before the impact (m/s), in the same order. `friction`

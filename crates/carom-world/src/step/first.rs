@@ -49,7 +49,12 @@ impl StepStart<'_> {
         {
             return Ok(kick);
         }
-        let impulses = vec![0.0; 3 * self.contacts()];
+        self.kick_by(vec![0.0; 3 * self.contacts()])
+    }
+
+    /// Returns the first kick with given `impulses` (N s, one per row), and the flight that they cause.
+    pub(super) fn kick_by(&self, mut impulses: Vec<f64>) -> Result<FirstKick, MotionError> {
+        impulses.resize(3 * self.contacts(), 0.0);
         Ok(FirstKick {
             launch: self.launch(&impulses)?,
             impulses,

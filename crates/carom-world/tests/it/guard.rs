@@ -68,17 +68,17 @@ fn friction_takes_force_times_way() {
     assert!(end.balance.contact_loss.abs() <= 1e-12 && end.balance.energy_error <= 1e-12);
 }
 
-/// Eggs of many shapes and spins at steps within which gravity moves them by a twentieth to two fifths of their size: the
+/// Eggs of many shapes and spins at steps within which gravity moves them by a tenth of their size to twice their size: the
 /// rates of the contacts make the steps short. The energy rises by no more than a few thousandths; where eggs bounce on their tips
 /// many times within a step of the grid, it falls by a few hundredths.
 #[test]
 fn a_coarse_step_adds_no_energy() {
-    for k in 0..16u32 {
+    for k in 0..24u32 {
         let turn = |step: f64| (f64::from(k) * step).fract();
         let axes = [0.618, 0.414, 0.732].map(|step| 0.05 + 0.35 * turn(step));
         let size = axes.iter().copied().fold(0.0, f64::max);
         let (time_step, friction) = (1e-3, if k % 2 == 0 { 0.3 } else { 0.0 });
-        let gravity = [0.05, 0.1, 0.2, 0.4][k as usize % 4] * size / (time_step * time_step);
+        let gravity = [0.1, 0.5, 1.0, 2.0][k as usize % 4] * size / (time_step * time_step);
         let spin = (gravity / size).sqrt() * [0.03, 0.3, 0.9][k as usize % 3];
         let shape = Shape::Ellipsoid(Ellipsoid::new(axes, v(0.0, 0.0, 0.0)).unwrap());
         let egg = moving(
@@ -89,7 +89,7 @@ fn a_coarse_step_adds_no_energy() {
         let mut spec = spec(vec![egg], vec![floor()], friction, 0.0);
         spec.gravity = v(0.0, 0.0, -gravity);
         spec.time_step = time_step;
-        let (world, end, _) = run(&spec, 0.1);
+        let (world, end, _) = run(&spec, 0.02);
         assert_eq!(end.ending, Ending::Completed, "{k}");
         let energy = |states: &[carom_variational::State]| world.energy(0, &states[0]);
         let start = energy(world.initial_states());
