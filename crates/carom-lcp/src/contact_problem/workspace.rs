@@ -254,6 +254,7 @@ impl Workspace {
         } = self;
         let springs = std::mem::take(&mut system.springs);
         point.set(&springs.preload);
+        rest.is_least = false;
         // Contacts that last share their load as before: steps with hardly any regularization would move it by rounding.
         let lasts = springs.preload.iter().any(|p| p[0] != 0.0);
         let mut limits = limits(goal, linear, Some(if lasts { EVEN } else { 0.0 }));
