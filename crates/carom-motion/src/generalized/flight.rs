@@ -108,20 +108,23 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
             let (normal_norm, slide_norm) = self.stepper.start_norms(&self.start, i);
             let (normal, tangential) = self.stepper.half_impulse(i, bond);
             let small = SIGN_TOLERANCE * scale;
-            // An impulse that changes the gap only within rounding error has no sign either.
-            let pull = -normal * normal_norm - self.options.gap_floor() / (h * normal_norm);
+            // An impulse that changes the gap only within rounding error has no sign either, nor has a slide within it.
+            let floor = self.options.gap_floor() / h;
+            let pull = -normal * normal_norm - floor / normal_norm;
             if pull > small && worst.is_none_or(|(_, most)| pull > most) {
                 worst = Some((i, pull));
             }
-            let slide_rate = self.stepper.mean_slide_rate(i) / slide_norm;
-            consistent &= is_consistent(
-                bond,
-                normal,
-                tangential,
-                small / slide_norm,
-                slide_rate,
-                small,
-            );
+            if bond.is_frictional() {
+                let slide_rate = self.stepper.mean_slide_rate(i, bond, h) / slide_norm;
+                consistent &= is_consistent(
+                    bond,
+                    normal,
+                    tangential,
+                    small / slide_norm,
+                    slide_rate,
+                    small + floor / slide_norm,
+                );
+            }
         }
         Ok(match worst {
             Some((bond, _)) => Trial::Pulls(bond),

@@ -57,10 +57,16 @@ impl<S: MechanicalSystem + ?Sized> Run<'_, '_, '_, S> {
         } else {
             data.friction
         };
+        // A point that rests has no restitution: a law by Poisson would give back what presses it.
+        let restitution = if self.is_bonded(contact) {
+            0.0
+        } else {
+            data.restitution
+        };
         Contact::new(Covector(normal))
             .with_tangents(tangents)
             .with_friction(friction)
-            .with_restitution(data.restitution)
+            .with_restitution(restitution)
     }
 
     fn rows_of(&self, contacts: &[usize]) -> Vec<Contact> {

@@ -206,7 +206,7 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
             self.start_rows
                 .fill(self.system, &start.configuration, bonds);
             for (bond, anchor) in bonds.iter().zip(&mut self.anchors) {
-                if bond.mode == ContactMode::Stick {
+                if bond.is_frictional() {
                     *anchor = self.system.slide(bond.contact, &start.configuration);
                 }
             }
@@ -631,12 +631,10 @@ impl<'s, S: MechanicalSystem + ?Sized> Stepper<'s, S> {
         (normal, start.norm_of(row))
     }
 
-    /// Returns the sliding velocity of active contact `i` in the step solved last (m/s): the product of the gradient of its slide
-    /// coordinate (tangential displacement) at the start of the step with the mean velocity of the step.
-    pub fn mean_slide_rate(&self, i: usize) -> f64 {
-        // The gradient at the start replaces a difference quotient: only the sign is used, and the gradient has less rounding
-        // error.
-        kernel::dot(self.start_rows.slide(i), &self.mean)
+    /// Returns the mean sliding velocity of the active contact `bond`, the `i`-th, in the step of length `h` (s) solved last (m/s):
+    /// the change of its slide coordinate (tangential displacement) divided by `h`.
+    pub fn mean_slide_rate(&self, i: usize, bond: &Bond, h: f64) -> f64 {
+        (self.system.slide(bond.contact, &self.end) - self.anchors[i]) / h
     }
 }
 
