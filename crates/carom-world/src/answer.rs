@@ -6,7 +6,6 @@ use crate::pair::ContactPoint;
 use crate::run::Run;
 use crate::scratch::{Posed, Touching};
 use crate::spec::SingleLaw;
-use crate::surface::Surface;
 use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem};
 use carom_impact::TwoBody;
 use carom_impact::two_body::{ContactInertia, ContactResponse, solve_impact};
@@ -62,7 +61,7 @@ impl Run<'_, '_> {
         still: f64,
         time: Time,
     ) -> Result<&'static str, MotionError> {
-        let refused = match self.ask_law(bodies, touching, posed, time) {
+        let refused = match self.ask_law(bodies, touching, posed, still, time) {
             Err(error @ MotionError::Impact { .. }) => error,
             answer => return answer,
         };
@@ -83,7 +82,7 @@ impl Run<'_, '_> {
                 .collect(),
             scale: touching.scale,
         };
-        let law = self.ask_law(bodies, &fewer, posed, time)?;
+        let law = self.ask_law(bodies, &fewer, posed, still, time)?;
         let mut impulses = vec![0.0; touching.velocities.len()];
         for (c, impulse) in some.iter().zip(posed.impulses.chunks_exact(3)) {
             impulses[3 * c..3 * c + 3].copy_from_slice(impulse);
@@ -93,12 +92,14 @@ impl Run<'_, '_> {
     }
 
     /// Calls the impact law with all contact points of `touching`, and returns the name of the law. The impulses (N s) are
-    /// written to `posed.impulses`, three per contact point: normal and two tangents. `bodies` are the bodies involved.
-    pub(super) fn ask_law(
+    /// written to `posed.impulses`, three per contact point: normal and two tangents. `bodies` are the bodies involved. Points of
+    /// lasting contacts that approach no faster than `still` (m/s) rest, and have no restitution.
+    fn ask_law(
         &self,
         bodies: &[usize],
         touching: &Touching,
         posed: &mut Posed,
+        still: f64,
         time: Time,
     ) -> Result<&'static str, MotionError> {
         let impulses = &mut posed.impulses;
@@ -107,25 +108,23 @@ impl Run<'_, '_> {
             time: time.high,
             source,
         };
-        let surface_of = |pair: &(usize, usize)| {
+        // A point that rests, or that separates, has no restitution: the law only prevents it from approaching.
+        let surface_of = |c: usize, pair: &(usize, usize)| {
             let mut surface = self.world.surface(pair.0, pair.1);
-            if self.lasting.contains(*pair) {
+            let fastest = if self.lasting.contains(*pair) {
+                -still
+            } else {
+                0.0
+            };
+            if touching.velocities[3 * c] > fastest {
                 surface.restitution = 0.0;
             }
             surface
         };
-        // A point that separates has no restitution: the law only prevents it from returning.
-        let restitution_of = |c: usize, surface: &Surface| {
-            if touching.velocities[3 * c] > 0.0 {
-                0.0
-            } else {
-                surface.restitution
-            }
-        };
         if let ([(pair, _)], SingleLaw::TwoBody(options)) =
             (touching.points.as_slice(), self.laws.single)
         {
-            let surface = surface_of(pair);
+            let surface = surface_of(0, pair);
             if surface.friction == 0.0 {
                 let impulse = self.frictionless(bodies, *pair, touching, surface.restitution);
                 impulses.extend([impulse, 0.0, 0.0]);
@@ -157,7 +156,7 @@ impl Run<'_, '_> {
         }
         let metric = KineticMetric::new(self.mass(bodies)).map_err(|e| at(e.into()))?;
         let contact = |(c, (pair, _)): (usize, &((usize, usize), ContactPoint))| {
-            let surface = surface_of(pair);
+            let surface = surface_of(c, pair);
             let row =
                 |k: usize| Covector::from_slice(&touching.rows.covector(3 * c + k, bodies.len()));
             Contact::new(row(0))
@@ -167,7 +166,7 @@ impl Run<'_, '_> {
                     Vec::new()
                 })
                 .with_friction(surface.friction)
-                .with_restitution(restitution_of(c, &surface))
+                .with_restitution(surface.restitution)
         };
         let contacts: Vec<Contact> = touching.points.iter().enumerate().map(contact).collect();
         let set = ContactSet::new(metric, contacts).map_err(at)?;

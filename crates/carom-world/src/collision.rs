@@ -289,9 +289,6 @@ impl Run<'_, '_> {
             if !world.is_mobile(*second) {
                 self.balance.supports[*second] += impulse;
             }
-            let loses = !accumulated
-                && self.lasting.contains((*first, *second))
-                && world.surface(*first, *second).restitution > 0.0;
             impact.contacts.push(ImpactContact {
                 first: *first,
                 second: *second,
@@ -299,7 +296,6 @@ impl Run<'_, '_> {
                 normal: point.normal,
                 impulse,
                 normal_velocity: touching.velocities[3 * c],
-                without_restitution: loses && touching.velocities[3 * c] < -still,
             });
         }
         let lossy = loss > LOSS * energy_minus;

@@ -25,9 +25,6 @@ pub struct ImpactContact {
     pub impulse: Vector3<f64>,
     /// Velocity along the normal before the impact, negative if approaching (m/s).
     pub normal_velocity: f64,
-    /// True if the contact approached and its pair of bodies has a coefficient of restitution above 0, which the impact did not
-    /// use: another point of the pair was in lasting contact.
-    pub without_restitution: bool,
 }
 
 /// Impact of rigid bodies: all contacts that the impact law resolves together at one time, with energies and the states

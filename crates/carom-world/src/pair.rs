@@ -1,7 +1,7 @@
 //! Gap and contact points of a body with another body or a plane.
 
 use crate::body::{Body, PlaneSpec};
-use carom_geometry::pair::{Memory, Placed, closest, touching};
+use carom_geometry::pair::{CornerOf, Memory, Placed, closest, touching};
 use carom_variational::State;
 use nalgebra::Vector3;
 use smallvec::SmallVec;
@@ -50,10 +50,12 @@ pub(crate) enum Follow {
     /// The lowest point of a rim of the first body, a cylinder; the value identifies the end of the axis with the rim.
     Rim(f64),
     /// A fixed point of each core, in body axes; the normal is that of a face of the second body (`of_second`) or of the first.
+    /// The point moves with the body whose `corner` it is.
     OnFace {
         points: [Vector3<f64>; 2],
         normal_b: Vector3<f64>,
         of_second: bool,
+        corner: CornerOf,
     },
     /// The crossing of an edge of the first body with one of the second: for each body a point of the core on its edge and the
     /// unit direction of the edge, in body axes. Between two faces that are almost parallel, the closest points jump from corner
@@ -152,20 +154,58 @@ impl ContactPoint {
 }
 
 impl ContactPoint {
+    /// Returns the contact point on the surface of the plane or of the second body `other`, or on the face of the first body if
+    /// that gives the normal. Points of one face then lie in one plane to rounding, whatever their gaps within the tolerance are:
+    /// rows that depend on each other in the touching position do so in the problem of an impact, too.
+    pub(crate) fn on_face(&self, other: &Other<'_>) -> Self {
+        let share = match (other, self.follow) {
+            (Other::Plane(_), _) => 1.0,
+            (
+                _,
+                Follow::OnFace {
+                    of_second: false, ..
+                },
+            ) => -0.5,
+            _ => 0.5,
+        };
+        Self {
+            point: self.point - self.normal * (share * self.gap),
+            ..*self
+        }
+    }
+
+    /// Takes over place and normal of a point among `others` of the same moving body, if both are equal within the tolerances `place`
+    /// (m) and `turn`: at the seam of two fixed bodies, rows that differ by rounding would contradict each other.
+    pub(crate) fn join<'o>(
+        &mut self,
+        mut others: impl Iterator<Item = &'o Self>,
+        place: f64,
+        turn: f64,
+    ) {
+        let is_same = |other: &&Self| {
+            (other.point - self.point).norm() <= place
+                && (other.normal - self.normal).norm() <= turn
+        };
+        if let Some(same) = others.find(is_same) {
+            (self.point, self.normal) = (same.point, same.normal);
+        }
+    }
+
     /// Returns the contact point at the new states of its two bodies if it lies on a face, or at the crossing of two edges.
     /// `None` for other contact points, and for edges that are almost parallel. `margins`: rounding radii of the two convex parts
     /// (m).
     fn on_face_or_edges(&self, states: [&State; 2], margins: [f64; 2]) -> Option<Self> {
         let turned = |k: usize, v: &Vector3<f64>| states[k].rotation.rotate(v);
         let apart = states[0].position - states[1].position;
-        let (arms, normal) = match self.follow {
+        let (arms, normal, corner) = match self.follow {
             Follow::OnFace {
                 points: [p, q],
                 normal_b,
                 of_second,
+                corner,
             } => {
                 let normal = turned(usize::from(of_second), &normal_b);
-                ([turned(0, &p), turned(1, &q)], normal)
+                ([turned(0, &p), turned(1, &q)], normal, corner)
             }
             Follow::OnEdges {
                 points: [p, q],
@@ -188,16 +228,23 @@ impl ContactPoint {
                     (on_f - cosine * on_e) / squared,
                 ];
                 let normal = across * f64::copysign(1.0 / sine, across.dot(&self.normal));
-                ([arms[0] + e * places[0], arms[1] + f * places[1]], normal)
+                let arms = [arms[0] + e * places[0], arms[1] + f * places[1]];
+                (arms, normal, CornerOf::Neither)
             }
             Follow::Closest | Follow::Corner(_) | Follow::Rim(_) => return None,
         };
         let between = apart + (arms[0] - arms[1]);
         let here = states[0].position + arms[0] - normal * margins[0];
         let there = states[1].position + arms[1] + normal * margins[1];
+        let gap = normal.dot(&between) - margins[0] - margins[1];
+        let point = match corner {
+            CornerOf::First => here - normal * (0.5 * gap),
+            CornerOf::Second => there + normal * (0.5 * gap),
+            _ => (here + there) * 0.5,
+        };
         Some(Self {
-            point: (here + there) * 0.5,
-            gap: normal.dot(&between) - margins[0] - margins[1],
+            point,
+            gap,
             normal,
             ..*self
         })
@@ -419,6 +466,7 @@ pub(crate) fn contact_points(
                                 ],
                                 normal_b: owner.rotation.rotate_back(&normal),
                                 of_second,
+                                corner: p.corner,
                             }
                         }
                     };

@@ -185,7 +185,16 @@ impl Run<'_, '_> {
                 pair::contact_points(body, &here, &other, &there, &mut memory, tolerance, found);
                 self.keep_memory(pair, memory);
             }
-            out.points.extend(found.iter().map(|point| (pair, *point)));
+            for point in found.iter() {
+                let mut point = point.on_face(&other);
+                if !world.is_mobile(pair.1) {
+                    let all = out.points.iter();
+                    let seam = all.filter(|(of, _)| of.0 == pair.0 && !world.is_mobile(of.1));
+                    let seam = seam.map(|(_, point)| point);
+                    point.join(seam, tolerance, CONTACT_TOLERANCE);
+                }
+                out.points.push((pair, point));
+            }
         }
         for ((i, j), point) in &out.points {
             out.rows.push(

@@ -34,39 +34,6 @@ fn warnings(world: &str) -> (Value, Vec<String>) {
     (record, texts)
 }
 
-/// A rod of 1 kg between two round ends, one of which lies on a floor without friction; the other lands at `restitution`.
-fn rod(restitution: f64) -> String {
-    format!(
-        r#"duration = 0.4
-contact = {{ friction = 0.0, restitution = {restitution:?} }}
-planes = [{{ name = "floor", normal = [0.0, 0.0, 1.0], offset = 0.0 }}]
-[[bodies]]
-name = "rod"
-mass = 1.0
-shape = {{ type = "capsule", radius = 0.01, half_length = 0.5 }}
-position = [0.0, 0.0, 0.26]
-quaternion = [0.8660254037844386, 0.0, -0.5, 0.0]
-"#
-    )
-}
-
-/// The landing loses its restitution, because the other end is at rest: 2.4517 J, the kinetic energy before it.
-#[test]
-fn a_landing_beside_a_point_at_rest_has_a_warning() {
-    let (_, texts) = warnings(&rod(1.0));
-    let [text] = texts.as_slice() else {
-        panic!("{texts:?}");
-    };
-    assert!(text.starts_with("at 0.2671 s "), "{text}");
-    assert!(
-        text.contains("`rod` landed on `floor` beside a point at rest"),
-        "{text}"
-    );
-    assert!(text.ends_with("the impact took 2.4517 J"), "{text}");
-    // Without restitution nothing is lost that the user asked for.
-    assert_eq!(warnings(&rod(0.0)).1, [""; 0]);
-}
-
 /// Balls in a row along `axis`, of which the first hits the others at 1 m/s; the law for several contacts, if any, is `law`.
 fn row(masses: &[f64], axis: [f64; 3], restitution: f64, law: &str) -> String {
     let mut text = format!(

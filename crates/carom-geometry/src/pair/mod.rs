@@ -20,7 +20,7 @@ mod touching;
 
 pub use closest::{Closest, Memory, closest};
 pub use part::{Part, Placed};
-pub use touching::{TouchingPoint, touching};
+pub use touching::{CornerOf, TouchingPoint, touching};
 
 use nalgebra::Vector3;
 

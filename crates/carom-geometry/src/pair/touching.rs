@@ -13,6 +13,20 @@ pub struct TouchingPoint {
     pub point: Vector3<f64>,
     /// Distance of the bodies at this point, along the normal of the pair (m).
     pub gap: f64,
+    /// The body whose corner this is: it carries the point along.
+    pub corner: CornerOf,
+}
+
+/// Body that carries a touching point along as the bodies slide on each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CornerOf {
+    /// A corner of the first body.
+    First,
+    /// A corner of the second body.
+    Second,
+    /// No corner: edges cross there, or surfaces that bend touch.
+    Neither,
 }
 
 type Polygon = Vec<Vector2<f64>>;
@@ -194,9 +208,10 @@ pub fn touching(
     tolerance: f64,
     report: &mut dyn FnMut(TouchingPoint),
 ) {
-    let one = TouchingPoint {
+    let mut one = TouchingPoint {
         point: closest.middle(),
         gap: closest.gap,
+        corner: CornerOf::Neither,
     };
     let corners = |p: &Placed<'_>| matches!(p.part.core, Core::Vertices(_));
     if !corners(a) || !corners(b) {
@@ -207,7 +222,14 @@ pub fn touching(
     let over = Face::new(a, &n, &origin, 1.0, tolerance);
     let under = Face::new(b, &n, &origin, -1.0, tolerance);
     let points = match (over.corners.len(), under.corners.len()) {
-        (0 | 1, _) | (_, 0 | 1) => return report(one),
+        (0 | 1, _) => {
+            one.corner = CornerOf::First;
+            return report(one);
+        }
+        (_, 0 | 1) => {
+            one.corner = CornerOf::Second;
+            return report(one);
+        }
         (2, 2) => cross(&over.corners, &under.corners),
         (_, 2) => clip(under.corners.clone(), &over.corners, tolerance),
         (_, _) => clip(over.corners.clone(), &under.corners, tolerance),
@@ -226,7 +248,16 @@ pub fn touching(
         }
         known.push(at);
         let (high, low) = (over.height_at(&at), under.height_at(&at));
+        let is_corner = |face: &Face| face.corners.iter().any(|c| (c - at).norm() <= tolerance);
+        let corner = if is_corner(&over) {
+            CornerOf::First
+        } else if is_corner(&under) {
+            CornerOf::Second
+        } else {
+            CornerOf::Neither
+        };
         report(TouchingPoint {
+            corner,
             point: origin + t1 * at.x + t2 * at.y + n * (0.5 * (high + low)),
             gap: high - low,
         });

@@ -5,6 +5,7 @@ mod accounts;
 mod animations;
 mod configuration;
 mod constrained;
+mod landing;
 mod lasting;
 mod motion;
 mod tail_runner;

@@ -120,8 +120,6 @@ pub(super) struct Posed {
     pub(super) friction: f64,
     /// Velocity of each row before the impact (m/s or rad/s).
     pub(super) before: [f64; 3],
-    /// True if the contact approaches and has no restitution because its pair of bodies is in lasting contact.
-    pub(super) without_restitution: bool,
 }
 
 impl Posed {
@@ -146,7 +144,6 @@ impl Posed {
             restitution,
             friction: 0.0,
             before: [rate, 0.0, 0.0],
-            without_restitution: false,
         }
     }
 

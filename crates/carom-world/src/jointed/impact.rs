@@ -208,7 +208,6 @@ impl Run<'_, '_> {
                         normal: p.frame[0],
                         impulse,
                         normal_velocity: p.before[0],
-                        without_restitution: p.without_restitution,
                     });
                     let second = of.second;
                     self.support_thing(second, &impulse);

@@ -3,6 +3,8 @@
 use super::contact::{Change, JointContact, LimitContact, Place, Posed};
 use super::memory::Plastic;
 use super::run::{EVENTS_PER_INSTANT, INSTANT, Run};
+use crate::pair::ContactPoint;
+use crate::spec::CONTACT_TOLERANCE;
 use crate::{MotionError, OnZeno};
 use carom_joints::elimination::rate;
 use carom_motion::hybrid::Ending;
@@ -70,7 +72,7 @@ impl Run<'_, '_> {
                 ));
             }
         }
-        let mut found = Vec::new();
+        let (mut found, mut seams) = (Vec::new(), Vec::new());
         let mut coarse = None;
         for (index, pair) in touch.pairs.iter().enumerate() {
             let slack = 4.0 * INSTANT * touch.speed(pair, states);
@@ -86,7 +88,17 @@ impl Run<'_, '_> {
                 coarse = Some(error);
             }
             for point in &found {
-                let (own, frame) = touch.rows(pair, point, states);
+                let mut point = touch.on_face(pair, point);
+                if !touch.is_mobile(pair.second) {
+                    let same = |(of, _): &&(usize, ContactPoint)| {
+                        let of = &touch.pairs[*of];
+                        of.first == pair.first && !touch.is_mobile(of.second)
+                    };
+                    let seam = seams.iter().filter(same).map(|(_, point)| point);
+                    point.join(seam, pair.tolerance, CONTACT_TOLERANCE);
+                    seams.push((index, point));
+                }
+                let (own, frame) = touch.rows(pair, &point, states);
                 let before = own.map(|row| rate(&row.row, &row.ends, &velocities));
                 list.push(Posed {
                     place: Place::Point {
@@ -99,7 +111,6 @@ impl Run<'_, '_> {
                     restitution: pair.surface.restitution,
                     friction: pair.surface.friction,
                     before,
-                    without_restitution: false,
                 });
             }
         }
@@ -135,7 +146,7 @@ impl Run<'_, '_> {
     }
 
     /// Marks the contact `posed` as part of the current impact. Sets the restitution of the contact to 0 if the contact
-    /// was closed before the impact, if the contact separates, or if its impacts follow each other at ever shorter
+    /// rested before the impact, if the contact separates, or if its impacts follow each other at ever shorter
     /// intervals. `line` is the number of grid times (multiples of the time step) passed so far: impacts are counted
     /// between two of them.
     fn restitute(&mut self, posed: &mut Posed, line: u64) {
@@ -144,9 +155,8 @@ impl Run<'_, '_> {
             Place::Limit(limit) => return self.restitute_limit(limit, approaches, posed),
             Place::Point { pair, .. } => pair,
         };
-        posed.without_restitution =
-            approaches && posed.restitution > 0.0 && self.lasting.contains_key(&pair);
-        if self.lasting.contains_key(&pair) || posed.before[0] > 0.0 {
+        let rests = self.lasting.contains_key(&pair) && !approaches;
+        if rests || posed.before[0] > 0.0 {
             posed.restitution = 0.0;
         }
         if !approaches || posed.restitution == 1.0 {

@@ -103,7 +103,7 @@ impl Touch {
         Ok(touch)
     }
 
-    fn is_mobile(&self, thing: usize) -> bool {
+    pub(super) fn is_mobile(&self, thing: usize) -> bool {
         let body = self.bodies.get(thing).and_then(Option::as_ref);
         body.is_some_and(Body::is_mobile)
     }
@@ -204,6 +204,12 @@ impl Touch {
             let memory = &mut PairMemory::new();
             pair::contact_points(body, here, &other, there, memory, tolerance, out);
         }
+    }
+
+    /// Returns a contact point of a pair of shapes on the face that gives its normal, see [`ContactPoint::on_face`].
+    pub(super) fn on_face(&self, pair: &TouchPair, point: &ContactPoint) -> ContactPoint {
+        self.things(pair)
+            .map_or(*point, |(_, other)| point.on_face(&other))
     }
 
     /// Computes a contact point of a pair of shapes again after the bodies have moved to `states`; the point moves with its body.

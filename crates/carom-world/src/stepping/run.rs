@@ -266,7 +266,6 @@ impl StepRun<'_, '_> {
                 normal: pressed.normal,
                 impulse: pressed.impulse,
                 normal_velocity: pressed.normal_velocity,
-                without_restitution: false,
             })
             .collect();
         let mut bodies: Vec<usize> = contacts.iter().flat_map(|c| [c.first, c.second]).collect();

@@ -227,7 +227,10 @@ fn answers_do_not_depend_on_what_was_solved_before() {
     }
     // One coordinate, so that normal and tangents are parallel: a continuum of impulses, whose even member is asked for.
     let row = [-0.035, -0.046, 0.093];
-    let matrix: Vec<f64> = row.iter().flat_map(|x| row.map(|y| x * y / 0.127)).collect();
+    let matrix: Vec<f64> = row
+        .iter()
+        .flat_map(|x| row.map(|y| x * y / 0.127))
+        .collect();
     let velocity = row.map(|x| 0.9 * x);
     let blocks = [Block::new(Kind::Round, 0.2)];
     let problem = ContactProblem::new(Operator::Dense(&matrix), &blocks, &velocity).unwrap();

@@ -8,7 +8,6 @@ mod contents;
 mod entries;
 mod fill;
 mod joints;
-mod landings;
 mod output;
 mod report;
 mod scheme;

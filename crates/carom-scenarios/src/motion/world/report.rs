@@ -2,7 +2,6 @@
 
 use super::World;
 use super::entries::{self, LastingContacts, fault, final_state, impact_contact, names_of_pair};
-use super::landings::Landings;
 use super::output::{ImpactOutput, SampleOutput};
 use super::several::Comparison;
 use crate::common::ending::Extent;
@@ -48,7 +47,6 @@ pub(super) struct Log<'w> {
     /// First impacts, in the form that the animation needs.
     shown: Vec<Hit>,
     lowest: f64,
-    landings: Landings,
     comparison: Comparison,
 }
 
@@ -68,7 +66,6 @@ impl<'w> Log<'w> {
             hits: Vec::new(),
             shown: Vec::new(),
             lowest: f64::INFINITY,
-            landings: Landings::default(),
             comparison: Comparison::default(),
         }
     }
@@ -86,10 +83,6 @@ impl<'w> Log<'w> {
                         self.hits.push((contact.second, impact.time));
                     }
                 }
-                let loss = impact.energy_minus - impact.energy_plus;
-                let name = |thing| self.world.world.name(thing);
-                self.landings
-                    .note(impact.time, loss, &impact.contacts, name);
                 self.comparison.note(self.world, impact);
                 if self.impacts_wanted {
                     self.impacts.push(self.impact(impact));
@@ -197,7 +190,7 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
         record.results.insert("ignored".to_owned(), json!(ignored));
     }
     let comparison = log.comparison.warning().map(str::to_owned);
-    let warnings = [falls_for_ever(whole), comparison, log.landings.warning()];
+    let warnings = [falls_for_ever(whole), comparison];
     warn(&mut record.results, warnings.into_iter().flatten());
     let n_lasting = log.contacts.len() as f64;
     record.quantities.extend([

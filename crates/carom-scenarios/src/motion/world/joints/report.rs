@@ -9,7 +9,6 @@ use crate::motion::world::World;
 use crate::motion::world::entries::{
     self, LastingContacts, fault, final_state, impact_contact, names_of_pair, quaternion,
 };
-use crate::motion::world::landings::Landings;
 use crate::motion::world::output::ImpactOutput;
 use crate::motion::world::several::{Asked, Comparison};
 use carom_report::record::{Quantity, Record};
@@ -39,7 +38,6 @@ pub(super) struct Log<'w> {
     stride: usize,
     n_samples: usize,
     last_sample: Option<f64>,
-    landings: Landings,
     comparison: Comparison,
     asked: Asked,
 }
@@ -60,7 +58,6 @@ impl<'w> Log<'w> {
             stride: jointed.setup.samples.len().div_ceil(FRAMES).max(1),
             n_samples: 0,
             last_sample: None,
-            landings: Landings::default(),
             comparison: Comparison::default(),
             asked: asked.clone(),
         }
@@ -70,9 +67,6 @@ impl<'w> Log<'w> {
         match *event {
             JointEvent::Sample(sample) => self.sample(&sample),
             JointEvent::Impact(impact) => {
-                let loss = impact.energy_minus - impact.energy_plus;
-                let name = |thing| self.jointed.world.thing_name(thing);
-                self.landings.note(impact.time, loss, &impact.touches, name);
                 self.comparison
                     .note_joints(self.jointed, &self.asked, impact);
                 if self.jointed.setup.output.impacts == ImpactOutput::All {
@@ -449,7 +443,7 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
             assembly.residual, assembly.moved
         )
     });
-    let warnings = [comparison, log.landings.warning(), closed];
+    let warnings = [comparison, closed];
     warn(&mut record.results, warnings.into_iter().flatten());
     let impacts = Quantity::new("impacts", end.n_impacts as f64, "");
     record.quantities.push(impacts);
