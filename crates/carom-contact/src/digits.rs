@@ -131,10 +131,10 @@ pub(crate) fn digits(
             }
             break;
         }
-        let errors = inverse.errors();
+        let (errors, spans_all) = (inverse.errors(), inverse.spans_all());
         if round == ROUNDS || !system.hold_reached(&errors) {
             // Written so that NaN is no digit.
-            let largest = system.largest_ratio(&errors);
+            let largest = system.largest_ratio(&errors, spans_all);
             if largest <= 1.0 {
                 let digits = -libm::log10(largest);
                 estimate.digits = (10.0 * digits.clamp(0.0, MOST)).floor() / 10.0;

@@ -45,7 +45,12 @@ impl<'s, 'p> Inverse<'s, 'p> {
 
     /// True if rows hold every velocity: they do so with any impulses, and with any error of the momentum.
     fn holds_all(&self) -> bool {
-        self.chosen.len() == self.n && self.system.stretch == 1.0
+        self.spans_all() && self.system.stretch == 1.0
+    }
+
+    /// True if the held rows span all coordinates.
+    pub(super) fn spans_all(&self) -> bool {
+        self.chosen.len() == self.n
     }
 
     /// Factors the rows of the system, as if each impulse acted along its row: finds the directions of unit rows, by Gram-Schmidt

@@ -6,10 +6,11 @@ use crate::index::{ContactIndex, RowIndex};
 use crate::ledger::{Ledger, RowSums};
 use crate::numbers::Numbers;
 use crate::residual_scale::{GRAZING_TOLERANCE, ROUNDING_TOLERANCE, dot_and_size, groups};
-use crate::span::part_in_span;
+use crate::span::{along, orthonormal};
 use crate::{Contact, ContactSet, ImpactProblem};
 use carom_lcp::contact_problem::ContactMode;
 use carom_metric::{Covector, kernel};
+use carom_numeric::decisions::RANK;
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 
@@ -103,6 +104,7 @@ impl<'p> System<'p> {
     ) -> Self {
         let contacts = problem.contacts();
         let n = ledger.left.len();
+        let rows = ledger.rows.len();
         Self {
             contacts,
             problem,
@@ -110,7 +112,7 @@ impl<'p> System<'p> {
             ledger,
             form,
             left: Numbers::from_slice(&ledger.left),
-            held: SmallVec::new(),
+            held: SmallVec::with_capacity(rows),
             columns: Flat::new(),
             across: Across::default(),
             stretch: 1.0,
@@ -345,8 +347,8 @@ impl<'p> System<'p> {
     }
 
     /// Returns the largest ratio of the error to the motion that contacts see, over the parts that share no body. `errors` are
-    /// those of the whitened coordinates.
-    pub(super) fn largest_ratio(&self, errors: &[f64]) -> f64 {
+    /// those of the whitened coordinates; `spans_all` tells that the held rows span all of them.
+    pub(super) fn largest_ratio(&self, errors: &[f64], spans_all: bool) -> f64 {
         let n = errors.len();
         let (given, plus) = (self.problem.momentum(), &self.ledger.momentum);
         let of = self.parts();
@@ -365,7 +367,7 @@ impl<'p> System<'p> {
             if error <= ROUNDING_TOLERANCE * ROUNDING_TOLERANCE * told {
                 continue;
             }
-            let [before, after] = seen.get_or_insert_with(|| [given, plus].map(|p| self.seen(p)));
+            let [before, after] = seen.get_or_insert_with(|| self.seen([given, plus], spans_all));
             let motion = match inside(before) {
                 0.0 => inside(after),
                 before => before,
@@ -381,11 +383,15 @@ impl<'p> System<'p> {
         constraints.map(|row| &*row.unit)
     }
 
-    /// Part of a whitened momentum in the span of the rows of contacts and constraints.
-    fn seen(&self, momentum: &[f64]) -> Numbers {
+    /// Parts of whitened momenta in the span of the rows of contacts and constraints.
+    fn seen(&self, momenta: [&[f64]; 2], spans_all: bool) -> [Numbers; 2] {
+        if spans_all {
+            return momenta.map(Numbers::from_slice);
+        }
         let contacts = self.contacts;
         let rows = contacts.all_rows().map(|row| contacts.unit_row(row));
-        part_in_span(rows.chain(self.constraints()), momentum)
+        let basis = orthonormal(rows.chain(self.constraints()), RANK);
+        momenta.map(|momentum| along(basis.chunks_exact(momentum.len().max(1)), momentum))
     }
 }
 
