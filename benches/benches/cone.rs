@@ -83,9 +83,7 @@ fn polygons(posed: &Posed) -> ContactLcp {
 
 /// The method as the laws use it, which judge impulses and velocities themselves.
 fn steps() -> Lemke {
-    Lemke {
-        options: LemkeOptions::default().with_proofs(false),
-    }
+    Lemke::default().with_options(LemkeOptions::default().with_proofs(false))
 }
 
 /// Best times of two functions that take turns.
@@ -139,10 +137,7 @@ fn ratios() {
     let system = slab();
     let contacts = ContactSet::new(&system.metric, system.contacts.clone()).unwrap();
     let problem = ImpactProblem::new(&contacts, system.velocity.clone()).unwrap();
-    let law = |friction_cone| SetValued {
-        friction_cone,
-        ..SetValued::default()
-    };
+    let law = |friction_cone| SetValued::default().with_friction_cone(friction_cone);
     let (round, flat) = (law(FrictionCone::Round), law(FrictionCone::Polygon(4)));
     let round = Sampler::new(&problem, &round).unwrap();
     let flat = Sampler::new(&problem, &flat).unwrap();
@@ -179,14 +174,14 @@ fn slab() -> Slab {
     let inertia = [6.25 / 12.0, 5.0 / 12.0, 3.25 / 12.0];
     let mass = [1.0, 1.0, 1.0, inertia[0], inertia[1], inertia[2]];
     let corners = [(-0.5, -0.75), (0.5, -0.75), (-0.5, 0.75), (0.5, 0.75)];
-    let contact = |(x, y): (f64, f64)| Contact {
-        normal: Covector::from_slice(&[0.0, 0.0, 1.0, y, -x, 0.0]),
-        tangents: vec![
+    let contact = |(x, y): (f64, f64)| {
+        let tangents = vec![
             Covector::from_slice(&[1.0, 0.0, 0.0, 0.0, -1.0, -y]),
             Covector::from_slice(&[0.0, 1.0, 0.0, 1.0, 0.0, x]),
-        ],
-        friction: 0.3,
-        restitution: 0.0,
+        ];
+        Contact::new(Covector::from_slice(&[0.0, 0.0, 1.0, y, -x, 0.0]))
+            .with_tangents(tangents)
+            .with_friction(0.3)
     };
     Slab {
         metric: KineticMetric::new(DMatrix::from_diagonal(&DVector::from_column_slice(&mass)))

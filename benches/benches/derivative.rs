@@ -14,12 +14,10 @@ use std::hint::black_box;
 /// Near ties, over the velocity before.
 const TOLERANCE: f64 = 1e-9;
 
-const BY_VELOCITY: Wrt = Wrt {
-    velocity: true,
-    friction: false,
-    restitution: false,
-    pieces: false,
-};
+/// Jacobians with respect to the velocity alone.
+fn by_velocity() -> Wrt {
+    Wrt::ALL.with_friction(false).with_restitution(false)
+}
 
 /// An impact, ready to be solved from its mass matrix.
 struct Case {
@@ -72,11 +70,10 @@ fn balls() -> Case {
 
 /// A block lands on two corners while it slides.
 fn block() -> Case {
-    let corner = |x: f64| Contact {
-        normal: Covector::from_slice(&[0.0, 1.0, x]),
-        tangents: vec![Covector::from_slice(&[1.0, 0.0, 0.5])],
-        friction: 0.4,
-        restitution: 0.0,
+    let corner = |x: f64| {
+        Contact::new(Covector::from_slice(&[0.0, 1.0, x]))
+            .with_tangents(vec![Covector::from_slice(&[1.0, 0.0, 0.5])])
+            .with_friction(0.4)
     };
     Case {
         mass: DMatrix::from_diagonal(&nalgebra::dvector![1.0, 1.0, 1.0 / 6.0]),
@@ -101,12 +98,12 @@ fn bodies() -> Case {
     };
     Case {
         mass: w.try_inverse().unwrap(),
-        contacts: vec![Contact {
-            normal: axis(2),
-            tangents: vec![axis(0), axis(1)],
-            friction: 0.2,
-            restitution: 0.95,
-        }],
+        contacts: vec![
+            Contact::new(axis(2))
+                .with_tangents(vec![axis(0), axis(1)])
+                .with_friction(0.2)
+                .with_restitution(0.95),
+        ],
         velocity: vec![-0.6, 1.0, -1.2],
     }
 }
@@ -119,7 +116,7 @@ fn derivatives(c: &mut Criterion) {
         "two-contacts-propagative",
         &balls(),
         &elastic,
-        BY_VELOCITY,
+        by_velocity(),
     );
     let frictional = AnitescuPotra::default();
     compare(
@@ -127,7 +124,7 @@ fn derivatives(c: &mut Criterion) {
         "two-contacts-friction",
         &block(),
         &frictional,
-        BY_VELOCITY,
+        by_velocity(),
     );
     let routh = Routh::default();
     compare(&mut group, "curved-two-body", &bodies(), &routh, Wrt::ALL);

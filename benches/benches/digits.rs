@@ -20,12 +20,12 @@ const TURNS: usize = 200;
 const ANSWERS: usize = 200;
 
 fn contact(normal: &[f64], tangents: &[Vec<f64>]) -> Contact {
-    Contact {
-        normal: Covector::from_slice(normal),
-        tangents: tangents.iter().map(|t| Covector::from_slice(t)).collect(),
-        friction: 0.4,
-        restitution: 0.0,
-    }
+    let tangents: Vec<Covector> = { tangents.iter() }
+        .map(|t| Covector::from_slice(t))
+        .collect();
+    Contact::new(Covector::from_slice(normal))
+        .with_tangents(tangents)
+        .with_friction(0.4)
 }
 
 /// A body in the plane on three points of the floor and one of a wall.

@@ -22,12 +22,13 @@ fn next(state: &mut u64) -> f64 {
 }
 
 fn contact(normal: &[f64], tangents: &[&[f64]], friction: f64, restitution: f64) -> Contact {
-    Contact {
-        normal: Covector::from_slice(normal),
-        tangents: tangents.iter().map(|t| Covector::from_slice(t)).collect(),
-        friction,
-        restitution,
-    }
+    let tangents: Vec<Covector> = { tangents.iter() }
+        .map(|t| Covector::from_slice(t))
+        .collect();
+    Contact::new(Covector::from_slice(normal))
+        .with_tangents(tangents)
+        .with_friction(friction)
+        .with_restitution(restitution)
 }
 
 /// Contact of a body in space at the point `r` with a floor.

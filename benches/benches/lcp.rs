@@ -61,7 +61,7 @@ fn lemke(c: &mut Criterion) {
             solver.solve_into(lcp.view(), &mut workspace).unwrap();
             let start = Some(workspace.basis().to_vec());
             let options = LemkeOptions::default().with_start(start);
-            Lemke { options }
+            Lemke::default().with_options(options)
         })
         .collect();
     group.throughput(Throughput::Elements(set.len() as u64));

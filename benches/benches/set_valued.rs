@@ -20,11 +20,9 @@ fn samples(c: &mut Criterion, name: &str, system: FrictionalSystem, h: f64) {
     let (metric, contacts, velocity) = system;
     let contacts = ContactSet::new(&metric, contacts).unwrap();
     let problem = ImpactProblem::new(&contacts, velocity).unwrap();
-    let law = SetValued {
-        impulse_step: Some(h),
-        max_steps: 10,
-        ..SetValued::default()
-    };
+    let law = SetValued::default()
+        .with_impulse_step(Some(h))
+        .with_max_steps(10);
     let mut group = c.benchmark_group("impact/set-valued");
     group.throughput(Throughput::Elements(BATCH));
     let sampler = Sampler::new(&problem, &law).unwrap();
