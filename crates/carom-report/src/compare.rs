@@ -182,7 +182,7 @@ fn names(mut names: Vec<String>, contact: &Value) -> Vec<String> {
 }
 
 /// True if all numbers of two JSON values are equal up to [`EQUAL`]. Texts are equal unless they name a body.
-fn is_close(a: &Value, b: &Value) -> bool {
+pub(crate) fn is_close(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => match (a.as_f64(), b.as_f64()) {
             (Some(a), Some(b)) => (a - b).abs() <= EQUAL,

@@ -183,6 +183,24 @@ fn two_laws_stand_side_by_side() {
     assert_eq!(names.len(), 10, "{names:?}");
 }
 
+/// Two balls make one contact, which no law for several contacts sees: the runs are equal, and this is said.
+#[test]
+fn runs_that_come_out_equal_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("world.toml");
+    std::fs::write(&config, cradle(2, 1.0, "")).unwrap();
+    let laws = ["--law", "propagative,poisson"];
+    let output = carom(
+        &[&["run", config.to_str().unwrap()][..], &laws].concat(),
+        "",
+    );
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        told.contains("the runs are equal: no event and no quantity differs by more than 1e-9"),
+        "{told}"
+    );
+}
+
 /// Faults of a comparison are one line that names key or value, and nothing is written.
 #[test]
 fn faults_of_a_comparison_write_nothing() {

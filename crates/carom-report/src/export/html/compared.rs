@@ -1,7 +1,7 @@
 //! Page of several runs side by side.
 
 use super::{animation, escape, figure, page, quantities, remarks, sentence};
-use crate::compare::ComparedRun;
+use crate::compare::{ComparedRun, is_close};
 use crate::export::{ExportError, shown};
 use crate::record::{Color, Figure, Mark};
 use crate::{Account, Record};
@@ -100,7 +100,7 @@ pub(crate) fn difference(comparison: &Value) -> String {
         .get("first_difference")
         .filter(|found| !found.is_null())
     else {
-        return "no event is known after which the runs differ".to_owned();
+        return without_event(comparison);
     };
     let time = found
         .get("time")
@@ -120,6 +120,35 @@ pub(crate) fn difference(comparison: &Value) -> String {
         let _ = write!(text, " ({law})");
     }
     text
+}
+
+/// Tells of runs without an event after which they differ if their quantities are equal, or which of them are not.
+fn without_event(comparison: &Value) -> String {
+    let runs = comparison.get("runs").and_then(Value::as_array);
+    let mut quantities = runs.into_iter().flatten().filter_map(|run| {
+        let list = run.get("quantities")?.as_array()?;
+        Some(list.as_slice())
+    });
+    let first = quantities.next().unwrap_or_default();
+    let named = |list: &'_ [Value], name: &Value| {
+        let found = list.iter().find(|one| one.get("name") == Some(name));
+        found.and_then(|one| one.get("value")).cloned()
+    };
+    let mut differing: Vec<&str> = Vec::new();
+    for other in quantities {
+        for name in first.iter().filter_map(|one| one.get("name")) {
+            let values = [named(first, name), named(other, name)].map(Option::unwrap_or_default);
+            let known = name.as_str().unwrap_or_default();
+            if !is_close(&values[0], &values[1]) && !differing.contains(&known) {
+                differing.push(known);
+            }
+        }
+    }
+    if differing.is_empty() {
+        return "the runs are equal: no event and no quantity differs by more than 1e-9".to_owned();
+    }
+    let names = differing.join(", ");
+    format!("no event is known after which the runs differ, but they differ in {names}")
 }
 
 /// Returns the figures that all runs have, each with the lines of all runs: a color for each run.
