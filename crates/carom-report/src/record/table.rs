@@ -42,7 +42,7 @@ pub struct Column {
 /// ```
 /// use carom_report::export::csv::csv;
 /// use carom_report::record::{Column, Table};
-/// let columns = vec![Column::new("time", "s"), Column::new("height", "m")];
+/// let columns = Column::list("time [s], height [m]");
 /// let mut table = Table::new("rebounds", "Tops of a ball with restitution 1/2", columns);
 /// table.rows = (0..3).map(|k| vec![f64::from(k), 0.25_f64.powi(k)]).collect();
 /// assert!(csv(&table)?.trim_end().ends_with(",0.0625"));
@@ -93,10 +93,8 @@ impl Table {
 
     /// Returns the name of the table row with index `row`; an empty text if rows have no names.
     pub(crate) fn label(&self, row: usize) -> &str {
-        let labels = self.labels.as_ref();
-        labels
-            .and_then(|l| l.names.get(row))
-            .map_or("", String::as_str)
+        let name = self.labels.as_ref().and_then(|l| l.names.get(row));
+        name.map_or("", String::as_str)
     }
 
     pub(super) fn non_finite(&self) -> Option<String> {
@@ -105,10 +103,18 @@ impl Table {
 }
 
 impl Column {
-    /// Creates the headings of the columns of a table from their names and units.
-    pub fn list(columns: &[(&str, &str)]) -> Vec<Self> {
-        let columns = columns.iter();
-        columns.map(|&(name, unit)| Self::new(name, unit)).collect()
+    /// Creates the headings of the columns of a table from a list of names with units, as in `time [s], impacts`.
+    pub fn list(columns: &str) -> Vec<Self> {
+        columns.split(", ").map(Self::read).collect()
+    }
+
+    /// Creates the heading of one column of a table from its name with its unit, as in `time [s]`.
+    pub fn read(text: &str) -> Self {
+        let parts = text
+            .strip_suffix(']')
+            .and_then(|text| text.split_once(" ["));
+        let (name, unit) = parts.unwrap_or((text, ""));
+        Self::new(name, unit)
     }
 
     /// Creates the heading of one column of a table from its name and unit.

@@ -1,6 +1,7 @@
 //! Judges impacts computed by rigid-body engines.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::Input;
 use crate::propagative::model::{chain_normals, row};
 use carom_contact::{Contact, ContactSet, ImpactProblem};
@@ -8,9 +9,7 @@ use carom_impact::Propagative;
 use carom_impact::frictional::{AnitescuPotra, MoreauNewton};
 use carom_judge::{JudgeOptions, Judgement, judge};
 use carom_metric::{KineticMetric, Tangent};
-use carom_report::record::{
-    Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
-};
+use carom_report::record::{Axis, Column, Quantity, Record, Table};
 use nalgebra::DMatrix;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -164,7 +163,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         }
         record.tables.push(table);
     }
-    record.figures.push(figure(&all));
+    figure(&all).draw(&mut record)?;
     record
         .results
         .insert("judgements".to_owned(), Value::Array(entries));
@@ -228,7 +227,7 @@ fn entry(measured: &Measured<'_>, after: &Tangent, judgement: &Judgement) -> Val
 
 /// Draws the outcomes of the impact of three balls: one row for each impact law and for each solver of a physics engine, with
 /// the velocities of the three balls after the impact. `all`: measured outcomes of all survey cases.
-fn figure(all: &[Measured<'_>]) -> Figure {
+fn figure(all: &[Measured<'_>]) -> Plot {
     let third = 1.0 / 3.0;
     let mut rows: Vec<(String, Vec<f64>)> = vec![
         ("propagative law".to_owned(), vec![0.0, 0.0, 1.0]),
@@ -243,35 +242,23 @@ fn figure(all: &[Measured<'_>]) -> Figure {
         rows.push((name, measured.numbers.clone()));
     }
     let n = rows.len() as f64;
-    let height = |row: usize| n - row as f64;
-    let mut figure = Figure::new(
-        "three_balls",
-        "Three equal balls, restitution 1: what engines answer",
-        "Velocities after the first ball has hit the other two at 1 m/s: three laws, then the engines.",
-        Axis::linear("velocity after", "m/s").range(-0.7, 1.1),
-        Axis::named(
-            "",
-            rows.iter().rev().map(|(name, _)| name.clone()).collect(),
-        ),
+    let mut plot = Plot::new("engine-survey/three_balls");
+    plot.figure.y = Axis::named(
+        "",
+        rows.iter().rev().map(|(name, _)| name.clone()).collect(),
     );
-    let balls = [
-        ("first ball", PointShape::Circle, Color::Blue),
-        ("second ball", PointShape::Square, Color::Orange),
-        ("third ball", PointShape::Triangle, Color::Green),
-    ];
-    for (ball, (label, shape, color)) in balls.into_iter().enumerate() {
-        let velocity = |(_, v): &(String, Vec<f64>)| v.get(ball).copied().unwrap_or_default();
-        figure.marks.push(
-            Mark::points(
-                label,
-                rows.iter().map(velocity).collect(),
-                (0..rows.len()).map(height).collect(),
-                color,
-            )
-            .shape(shape),
+    for (ball, name) in ["first ball", "second ball", "third ball"]
+        .into_iter()
+        .enumerate()
+    {
+        let velocity = |v: &[f64]| v.get(ball).copied().unwrap_or_default();
+        let places = rows.iter().enumerate();
+        plot = plot.through(
+            name,
+            places.map(|(row, (_, v))| [velocity(v), n - row as f64]),
         );
     }
-    figure
+    plot
 }
 
 #[cfg(test)]

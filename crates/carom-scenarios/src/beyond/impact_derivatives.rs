@@ -2,13 +2,14 @@
 
 use crate::ScenarioError;
 use crate::common::linspace;
+use crate::common::plot::Plot;
 use crate::config::{Count, Input, Positive};
 use carom_contact::{Contact, ContactSet, ImpactOutcome, ImpactProblem};
 use carom_derivative::{Derivative, Differentiability, DifferentiableLaw, Wrt, differentiate};
 use carom_impact::Propagative;
 use carom_impact::frictional::{AnitescuPotra, MoreauNewton};
 use carom_metric::{Covector, KineticMetric, Tangent};
-use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use nalgebra::{DMatrix, DVector};
 use serde::Deserialize;
 
@@ -177,34 +178,23 @@ impl Curve {
         missed
     }
 
-    fn marks(&self, label: &str, color: Color, figure: &mut Figure) {
+    /// Draws the curve as the mark `name`, in two halves, and some of its slopes.
+    fn draw(&self, name: &str, plot: &mut Plot) {
         let ends = (self.before.first(), self.before.last());
         let (Some(first), Some(last)) = ends else {
             return;
         };
-        let middle = self.middle();
-        let halves = [
-            (0, middle, Some(label.to_owned())),
-            (middle, self.before.len(), None),
-        ];
-        for (from, to, label) in halves {
-            figure.marks.push(Mark::Line {
-                label,
-                x: self.before[from..to].to_vec(),
-                y: self.after[from..to].to_vec(),
-                style: LineStyle::Dashed,
-                color,
-            });
-        }
+        let points = self.before.iter().zip(&self.after);
+        let points: Vec<[f64; 2]> = points.map(|(x, y)| [*x, *y]).collect();
+        let (lower, upper) = points.split_at(self.middle());
+        plot.curve(name, name, lower.iter().copied());
+        plot.curve(name, "", upper.iter().copied());
         let half = (last - first) / (4 * SLOPES) as f64;
         for k in 0..SLOPES {
             let i = (2 * k + 1) * self.before.len() / (2 * SLOPES);
             let (x, y, slope) = (self.before[i], self.after[i], self.slopes[i]);
-            figure.marks.push(Mark::path(
-                vec![x - half, x + half],
-                vec![y - slope * half, y + slope * half],
-                color,
-            ));
+            let ends = [-half, half].map(|dx| [x + dx, y + slope * dx]);
+            plot.curve(&format!("slopes of {name}"), "", ends);
         }
     }
 }
@@ -252,22 +242,14 @@ fn balls(
         shown: 2,
     };
     let xs = around(balls.velocity[1], *balls.range, *config.samples);
-    let mut figure = Figure::new(
-        "break",
-        "Three balls, the outer two hit the middle one",
-        "Velocity of the last ball after the impact over that of the middle one before, with the slopes that \
-         the derivative says: with a heavy middle ball the order decides and the outcome jumps, with equal \
-         balls it does not.",
-        Axis::linear("middle ball before", "m/s"),
-        Axis::linear("last ball after", "m/s"),
-    );
-    for (name, label, masses, color) in [
-        ("heavy", "heavy in the middle", &balls.masses, Color::Blue),
-        ("equal", "equal", &balls.equal_masses, Color::Orange),
+    let mut plot = Plot::new("impact-derivatives/break");
+    for (name, label, masses) in [
+        ("heavy", "heavy in the middle", &balls.masses),
+        ("equal", "equal", &balls.equal_masses),
     ] {
         let sweep = sweep(masses);
         let curve = sweep.curve(&xs)?;
-        curve.marks(label, color, &mut figure);
+        curve.draw(label, &mut plot);
         let tie = sweep.tie(balls.velocity[1])?;
         push(&tie);
         let [a, b, c] = masses.map(|m| *m);
@@ -283,8 +265,7 @@ fn balls(
                 .closed_form(0.0, "the outcome is linear between ties"),
         );
     }
-    record.figures.push(figure);
-    Ok(())
+    plot.draw(record)
 }
 
 fn block(
@@ -297,19 +278,12 @@ fn block(
     let inertia = mass * (width * width + height * height) / 3.0;
     let (elastic, newton) = (Propagative::default(), MoreauNewton::default());
     let xs = around(0.0, *block.range, *config.samples);
-    let mut figure = Figure::new(
-        "landing",
-        "A block lands flat",
-        "Angular velocity after the impact over that before. One corner after the other: the outcome jumps where \
-         both land at once. Both at once, by Newton's restitution: smooth.",
-        Axis::linear("angular velocity before", "rad/s"),
-        Axis::linear("angular velocity after", "rad/s"),
-    );
-    let laws: [(&str, &str, &dyn DifferentiableLaw, Color); 2] = [
-        ("propagative", "propagative", &elastic, Color::Blue),
-        ("newton", "moreau-newton, e = 1", &newton, Color::Orange),
+    let mut plot = Plot::new("impact-derivatives/landing");
+    let laws: [(&str, &str, &dyn DifferentiableLaw); 2] = [
+        ("propagative", "propagative", &elastic),
+        ("newton", "moreau-newton, e = 1", &newton),
     ];
-    for (name, label, law, color) in laws {
+    for (name, label, law) in laws {
         let sweep = Sweep {
             law,
             masses: vec![mass, mass, inertia],
@@ -321,7 +295,7 @@ fn block(
             shown: 2,
         };
         let curve = sweep.curve(&xs)?;
-        curve.marks(label, color, &mut figure);
+        curve.draw(label, &mut plot);
         let tie = sweep.tie(0.0)?;
         push(&tie);
         let mut jump = Quantity::new(format!("{name}_jump_rad_per_s"), tie.jump, "rad/s");
@@ -336,8 +310,7 @@ fn block(
         }
         record.quantities.push(jump);
     }
-    record.figures.push(figure);
-    Ok(())
+    plot.draw(record)
 }
 
 fn slide(
@@ -360,25 +333,12 @@ fn slide(
         shown: 0,
     };
     let curve = sweep.curve(&around(0.0, *slide.range, *config.samples))?;
-    let mut figure = Figure::new(
-        "friction",
-        "Dry friction",
-        "Tangential velocity of a point after an inelastic impact over that before: friction stops it up to μ times \
-         the normal velocity, and the derivative has a kink there.",
-        Axis::linear("tangential velocity before", "m/s"),
-        Axis::linear("tangential velocity after", "m/s"),
-    );
-    curve.marks("anitescu-potra", Color::Blue, &mut figure);
+    let mut plot = Plot::new("impact-derivatives/friction");
+    curve.draw("anitescu-potra", &mut plot);
     let stop = *slide.friction * *slide.speed;
     let tie = sweep.tie(stop)?;
     push(&tie);
-    figure.marks.push(Mark::points(
-        "kink",
-        vec![-stop, stop],
-        vec![0.0; 2],
-        Color::Black,
-    ));
-    record.figures.push(figure);
+    plot.with("kink", [-stop, stop], [0.0; 2]).draw(record)?;
     let least = tie.slopes.iter().copied().fold(f64::INFINITY, f64::min);
     let most = tie.slopes.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     record.quantities.extend([

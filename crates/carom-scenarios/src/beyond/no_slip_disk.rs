@@ -1,9 +1,9 @@
 //! A disk that bounces in a strip without slipping at the walls.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Count, Input, Positive};
 use crate::nonholonomic::hybrid_model::{motion, name_laws, note, path, quantities, table};
-use crate::nonholonomic::penny_model::meters;
 use carom_motion::hybrid::Limits;
 
 use carom_contact::ImpactLaw;
@@ -11,7 +11,7 @@ use carom_impact::Rough;
 use carom_motion::billiard::no_slip_disk::{DiskState, NoSlipDisk};
 use carom_motion::billiard::system::{Billiard, follow};
 use carom_report::animation::Outline;
-use carom_report::record::{Color, Figure, Mark, Quantity, Record};
+use carom_report::record::{Color, Quantity, Record};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -53,13 +53,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     record.tables.push(table(
         &hits,
         "State after each impact; wall 0 is the lower one.",
-        &[
-            ("wall", ""),
-            ("x", "m"),
-            ("velocity_x", "m/s"),
-            ("velocity_y", "m/s"),
-            ("spin", "rad/s"),
-        ],
+        "wall, x [m], velocity_x [m/s], velocity_y [m/s], spin [rad/s]",
         |hit| {
             let s = &hit.state;
             vec![hit.guard as f64, s.x, s.x_dot, s.y_dot, s.spin]
@@ -74,28 +68,15 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         vec![Outline::disk([0.0; 2], *config.radius, Color::Blue)],
         |s| [s.x, s.y, 0.0],
     );
+    let ends = [low - 2.0 * *config.radius, high + 2.0 * *config.radius];
     for wall in [0.0, *config.width] {
-        let ends = [low - 2.0 * *config.radius, high + 2.0 * *config.radius];
         played = played.fixed(Outline::line(ends.map(|x| [x, wall]), Color::Gray));
     }
     record.animations.push(played);
-    let mut figure = Figure::new(
-        "trajectory",
-        "No-slip disk in a strip",
-        "Path of the center: each collision reverses the slip, and the disk never leaves.",
-        meters("x"),
-        meters("y"),
-    )
-    .equal_aspect();
+    let mut plot = Plot::new("no-slip-disk/trajectory");
     for wall in [0.0, *config.width] {
-        figure.marks.push(Mark::path(
-            vec![low - 2.0 * *config.radius, high + 2.0 * *config.radius],
-            vec![wall; 2],
-            Color::Gray,
-        ));
+        plot = plot.with("wall", ends, [wall; 2]);
     }
-    record
-        .figures
-        .push(figure.mark(Mark::line("center", x, y, Color::Blue)));
+    plot.with("center", x, y).draw(&mut record)?;
     Ok(record)
 }

@@ -1,6 +1,7 @@
 //! Propagation of an error ellipse through an impact: by the saltation matrix, and by sampled runs.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Count, Fraction, Input, Positive};
 use crate::propagative::model::propagative;
 use carom_impact::Propagative;
@@ -8,7 +9,7 @@ use carom_mechanism::MechanismError;
 use carom_mechanism::planar::{Inertia, Line, LineContact, Link, PlanarBuilder, PlanarMechanism};
 use carom_motion::hybrid::Ending;
 use carom_numeric::random::CounterRng;
-use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use carom_variational::TimeGrid;
 
 use carom_motion::generalized::{CollisionIntegrator, Trajectory};
@@ -69,7 +70,6 @@ struct System {
     /// Maps coordinate and rate of the mechanism to those in the figure.
     shown: fn([f64; 2], f64) -> [f64; 2],
     origin: f64,
-    axes: [(&'static str, &'static str); 2],
 }
 
 impl BallConfig {
@@ -94,7 +94,6 @@ impl BallConfig {
             duration: *self.duration,
             shown: |state, _| state,
             origin: 0.0,
-            axes: [("height", "m"), ("velocity", "m/s")],
         })
     }
 }
@@ -140,7 +139,6 @@ impl BlockConfig {
             // On the other edge the angle is negative.
             shown: |[angle, rate], upright| [upright - angle, -rate],
             origin: self.upright(),
-            axes: [("angle", "rad"), ("rate", "rad/s")],
         })
     }
 }
@@ -316,13 +314,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         "covariances",
         "Covariances at the end; system 0 is the ball, 1 the block; by 0 the samples, 1 the \
          saltation matrix, 2 the reset alone.",
-        vec![
-            Column::new("system", ""),
-            Column::new("by", ""),
-            Column::new("variance_of_place", ""),
-            Column::new("covariance", ""),
-            Column::new("variance_of_rate", ""),
-        ],
+        Column::list("system, by, variance_of_place, covariance, variance_of_rate"),
     );
     let systems = [config.ball.system()?, config.block.system()?];
     for (k, system) in systems.iter().enumerate() {
@@ -334,7 +326,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             let row = [k as f64, by as f64].into_iter().chain(entries);
             table.rows.push(row.collect());
         }
-        record.figures.push(figure(system, &pushed, *config.drawn));
+        figure(system, &pushed, *config.drawn).draw(&mut record)?;
     }
     record.tables.push(table);
     Ok(record)
@@ -378,51 +370,22 @@ fn quantities(system: &System, pushed: &Pushed, record: &mut Record) {
     ]);
 }
 
-fn figure(system: &System, pushed: &Pushed, drawn: usize) -> Figure {
-    let [(x, x_unit), (y, y_unit)] = system.axes;
+fn figure(system: &System, pushed: &Pushed, drawn: usize) -> Plot {
     let show = |point: &Vector2<f64>| (system.shown)([point.x, point.y], system.origin);
-    let (px, py) = pushed
-        .ends
-        .iter()
-        .take(drawn)
-        .map(show)
-        .map(Into::into)
-        .unzip();
-    let ellipse = |covariance: &Matrix2<f64>| -> (Vec<f64>, Vec<f64>) {
+    let runs = pushed.ends.iter().take(drawn).map(show);
+    let ellipse = |covariance: &Matrix2<f64>| -> Vec<[f64; 2]> {
         let factor = covariance.cholesky().map_or_else(Matrix2::zeros, |c| c.l());
         let point = |k: usize| {
             let (sin, cos) = libm::sincos(TAU * k as f64 / (POINTS - 1) as f64);
             let off = factor * Vector2::new(cos, sin) * SIGMAS;
-            show(&(pushed.center + off)).into()
+            show(&(pushed.center + off))
         };
-        (0..POINTS).map(point).unzip()
+        (0..POINTS).map(point).collect()
     };
-    let line = |label: &str, covariance: &Matrix2<f64>, style: LineStyle, color: Color| {
-        let (x, y) = ellipse(covariance);
-        Mark::line(label, x, y, color).style(style)
-    };
-    Figure::new(
-        system.name,
-        format!("An error ellipse after the impact of the {}", system.name),
-        "Ends of seeded runs, and the ellipses of two standard deviations that the derivative says: with \
-         the saltation matrix, and with the reset alone, which forgets that a small difference moves \
-         the time of impact.",
-        Axis::linear(x, x_unit),
-        Axis::linear(y, y_unit),
-    )
-    .mark(Mark::points("runs", px, py, Color::Sky))
-    .mark(line(
-        "saltation matrix",
-        &pushed.by_saltation,
-        LineStyle::Solid,
-        Color::Vermillion,
-    ))
-    .mark(line(
-        "reset alone",
-        &pushed.by_reset,
-        LineStyle::Dashed,
-        Color::Black,
-    ))
+    Plot::new(&format!("saltation/{}", system.name))
+        .through("runs", runs)
+        .through("saltation matrix", ellipse(&pushed.by_saltation))
+        .through("reset alone", ellipse(&pushed.by_reset))
 }
 
 #[cfg(test)]

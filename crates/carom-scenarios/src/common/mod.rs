@@ -1,6 +1,7 @@
 //! Code shared by the scenarios of several papers.
 
 pub(crate) mod ending;
+pub(crate) mod plot;
 pub(crate) mod projection;
 pub(crate) mod sensitivity;
 

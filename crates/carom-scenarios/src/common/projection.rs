@@ -36,15 +36,6 @@ impl Camera {
         [self.right.dot(p), self.up.dot(p)]
     }
 
-    /// Projects points onto the picture. Returns two lists: the coordinates to the right, and those up (m).
-    pub(crate) fn project<'a>(
-        &self,
-        points: impl IntoIterator<Item = &'a Vector3<f64>>,
-    ) -> (Vec<f64>, Vec<f64>) {
-        let places = points.into_iter().map(|p| self.place(p));
-        places.map(|[x, y]| (x, y)).unzip()
-    }
-
     /// Returns the unit vector from the scene towards the viewer.
     pub(crate) fn toward(&self) -> Vector3<f64> {
         self.right.cross(&self.up)

@@ -1,10 +1,11 @@
 //! Closest points of bodies that touch a plane with a face, an edge or a vertex, and of bodies rounded by a ball.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Input, Positive};
 use carom_geometry::{Cuboid, HalfSpace, Rounded, Shape, SupportMap};
 use carom_lie::{Se3, So3};
-use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, PointShape, Quantity, Record};
+use carom_report::record::{Color, Mark, Quantity, Record};
 use nalgebra::Vector3;
 use serde::Deserialize;
 use std::f64::consts::{FRAC_PI_4, TAU};
@@ -67,24 +68,14 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             "Eq. (65): the closest point moves by the radius along the normal",
         ),
     ]);
-    record.figures = vec![
-        from_below(
-            "fig2a_face",
-            "A smooth body on a face",
-            "Fig. 2(a): both curvatures vanish at the closest points, which fill a face. The rounded \
-             box seen from below, with its closest points.",
-            &face,
-        ),
-        from_below(
-            "fig2b_edge",
-            "A smooth body on an edge",
-            "Fig. 2(b): one curvature vanishes, and the closest points fill an edge. The rounded box, \
-             turned by 45 degrees, seen from below.",
-            &edge,
-        ),
+    for plot in [
+        from_below("closest-points/fig2a_face", &face),
+        from_below("closest-points/fig2b_edge", &edge),
         level_sets(&bare, &rounded),
         closest(&floor, &bare, smooth, tilted, &corner),
-    ];
+    ] {
+        plot.draw(&mut record)?;
+    }
     Ok(record)
 }
 
@@ -163,38 +154,24 @@ fn offsets(floor: &HalfSpace, bare: &Shape, rounded: &[(f64, Shape)], rotation: 
     errors
 }
 
-fn meters(label: &str) -> Axis {
-    Axis::linear(label, "m")
-}
-
-fn curve(label: &str, points: &[[f64; 2]], style: LineStyle, color: Color) -> Mark {
-    let (x, y) = points.iter().map(|[x, y]| (*x, *y)).unzip();
-    Mark::line(label, x, y, color).style(style)
-}
-
-/// Draws the outline of a body and its points closest to the floor, projected along the floor's normal.
-fn from_below(name: &str, title: &str, caption: &str, pose: &Pose<'_>) -> Figure {
+/// Draws the outline of a body and its closest points into the figure `path`, seen from below.
+fn from_below(path: &str, pose: &Pose<'_>) -> Plot {
     let outline = pose.outline(&Vector3::x(), &Vector3::y());
     let patch: Vec<[f64; 2]> = pose.patch().iter().map(|p| [p.x, p.y]).collect();
-    let (x, y): (Vec<f64>, Vec<f64>) = patch.iter().map(|[x, y]| (*x, *y)).unzip();
-    let mut figure = Figure::new(name, title, caption, meters("x"), meters("y"))
-        .equal_aspect()
-        .mark(curve("body", &outline, LineStyle::Solid, Color::Gray));
+    let mut plot = Plot::new(path).through("body", outline);
     if patch.len() > 2 {
-        figure = figure.mark(Mark::Polygon {
-            x: x.clone(),
-            y: y.clone(),
-            color: Color::Vermillion,
-        });
+        plot = plot.through("face", patch.iter().copied());
     } else {
-        figure = figure.mark(curve("", &patch, LineStyle::Solid, Color::Vermillion));
+        // An empty legend entry beside that of the points.
+        let (x, y) = patch.iter().map(|[x, y]| (*x, *y)).unzip();
+        plot.mark(Mark::line("", x, y, Color::Vermillion));
     }
-    figure.mark(Mark::points("closest points", x, y, Color::Vermillion))
+    plot.through("closest points", patch)
 }
 
 /// Draws the sections of a box and of its rounded forms in the plane y = 0 through the center, as in Fig. 3(a). `bare`: box;
 /// `rounded`: rounding radius (m) with the rounded box.
-fn level_sets(bare: &Shape, rounded: &[(f64, Shape)]) -> Figure {
+fn level_sets(bare: &Shape, rounded: &[(f64, Shape)]) -> Plot {
     let section = |shape: &Shape| {
         let point = |k: usize| {
             let (sin, cos) = libm::sincos(TAU * k as f64 / DIRECTIONS as f64);
@@ -203,27 +180,11 @@ fn level_sets(bare: &Shape, rounded: &[(f64, Shape)]) -> Figure {
         };
         (0..=DIRECTIONS).map(point).collect::<Vec<_>>()
     };
-    let mut figure = Figure::new(
-        "fig3a_level_sets",
-        "A box and its rounded forms",
-        "Fig. 3(a): the boundaries at a distance from the box, exaggerated. Faces and edges move \
-         out, corners become round.",
-        meters("x"),
-        meters("z"),
-    )
-    .equal_aspect()
-    .mark(curve(
-        "box",
-        &section(bare),
-        LineStyle::Solid,
-        Color::Orange,
-    ));
-    let colors = [Color::Blue, Color::Green, Color::Purple, Color::Sky];
-    for ((radius, shape), color) in rounded.iter().zip(colors.iter().cycle()) {
-        let label = format!("radius {radius} m");
-        figure = figure.mark(curve(&label, &section(shape), LineStyle::Solid, *color));
+    let mut plot = Plot::new("closest-points/fig3a_level_sets").through("box", section(bare));
+    for (k, (radius, shape)) in rounded.iter().enumerate() {
+        plot.numbered("radius", k, &format!("radius {radius} m"), section(shape));
     }
-    figure
+    plot
 }
 
 /// Draws the closest points of a box and of its rounded form over the floor, as in Fig. 3(b). The closest point of the rounded
@@ -235,7 +196,7 @@ fn closest(
     smooth: &Shape,
     rotation: So3,
     corner: &Pose<'_>,
-) -> Figure {
+) -> Plot {
     let side = |shape| {
         let at = Se3::new(rotation, corner.at.translation);
         Pose { floor, shape, at }.outline(&Vector3::x(), &Vector3::z())
@@ -253,26 +214,14 @@ fn closest(
         .fold([0.0, 0.0], |[l, r], [x, _]| {
             [f64::min(l, *x), f64::max(r, *x)]
         });
-    let dot = |label: &str, [x, y]: [f64; 2], shape, color| {
-        Mark::points(label, vec![x], vec![y], color).shape(shape)
-    };
     let [bare_outline, round_outline] = outlines;
-    let ground = ends.map(|x| [x, 0.0]);
-    Figure::new(
-        "fig3b_closest_point",
-        "The closest point of a rounded box",
-        "Fig. 3(b): the closest point of the box, a corner, and that of the rounded box, the radius \
-         along the normal towards the plane. Seen from the side.",
-        meters("x"),
-        meters("z"),
-    )
-    .equal_aspect()
-    .mark(curve("plane", &ground, LineStyle::Solid, Color::Gray))
-    .mark(curve("box", &bare_outline, LineStyle::Solid, Color::Orange))
-    .mark(curve("rounded", &round_outline, LineStyle::Solid, Color::Blue))
-    .mark(Mark::arrow(sharp, round, Color::Black))
-    .mark(dot("corner", sharp, PointShape::Square, Color::Orange))
-    .mark(dot("closest point", round, PointShape::Circle, Color::Vermillion))
+    let mut plot = Plot::new("closest-points/fig3b_closest_point")
+        .through("plane", ends.map(|x| [x, 0.0]))
+        .through("box", bare_outline)
+        .through("rounded", round_outline);
+    plot.mark(Mark::arrow(sharp, round, Color::Black));
+    plot.through("corner", [sharp])
+        .through("closest point", [round])
 }
 
 #[cfg(test)]

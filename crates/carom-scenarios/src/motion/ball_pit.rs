@@ -1,5 +1,6 @@
 //! Balls are poured into pits and come to rest in heaps: means over many pits, because no single heap can be repeated.
 
+use crate::common::plot::Plot;
 use crate::config::{Count, Fraction, Input, NonNegative, Positive};
 use crate::motion::count_steps;
 use crate::motion::heap::{Checks, Heap, LOAD_NOTE};
@@ -8,7 +9,7 @@ use crate::motion::scene::{Course, Scene};
 use crate::{Progress, ScenarioError};
 use carom_geometry::{Ellipsoid, Shape};
 use carom_numeric::random::CounterRng;
-use carom_report::record::{Axis, Color, Figure, Mark, Quantity, Record};
+use carom_report::record::{Quantity, Record};
 use carom_variational::State;
 use carom_world::World;
 use nalgebra::Vector3;
@@ -100,9 +101,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let pits: Result<Vec<Pit>, ScenarioError> =
         (0..*config.runs).into_par_iter().map(one).collect();
     let pits = pits?;
-    report(&config, &pits, &mut record);
+    report(&config, &pits, &mut record)?;
     if let Some(first) = pits.first() {
-        heap(&first.scene, &first.course)?.energies(&mut record);
+        heap(&first.scene, &first.course)?.energies(&mut record)?;
         let shown: Vec<Hit> = first.course.impacts.iter().map(Hit::from).collect();
         playback(&first.scene.spec, &first.course.frames, &shown, &mut record);
     }
@@ -146,7 +147,7 @@ fn scene(config: &Config, seed: u64) -> Result<Scene, ScenarioError> {
 }
 
 /// Reports the settled heaps: balances, loads, and the contacts of each ball with other balls and with the pit.
-fn report(config: &Config, pits: &[Pit], record: &mut Record) {
+fn report(config: &Config, pits: &[Pit], record: &mut Record) -> Result<(), ScenarioError> {
     let of_pits = |value: &dyn Fn(&Pit) -> f64| -> Vec<f64> { pits.iter().map(value).collect() };
     let worst = pits.iter().map(|pit| pit.checks).reduce(Checks::worst);
     let worst = worst.unwrap_or_default();
@@ -164,18 +165,9 @@ fn report(config: &Config, pits: &[Pit], record: &mut Record) {
     let most = counts.iter().copied().max().unwrap_or(0);
     let share =
         |n: usize| counts.iter().filter(|k| **k == n).count() as f64 / counts.len().max(1) as f64;
-    let numbers: Vec<f64> = (0..=most).map(|n| n as f64).collect();
-    let shares = (0..=most).map(share).collect();
-    record.figures.push(
-        Figure::new(
-            "contacts",
-            "Contacts",
-            "Share of the balls of all pits at the end by the number of their contacts.",
-            Axis::linear("contacts", ""),
-            Axis::linear("share of the balls", ""),
-        )
-        .mark(Mark::points("balls", numbers, shares, Color::Blue)),
-    );
+    let shares = (0..=most).map(|n| [n as f64, share(n)]);
+    let plot = Plot::new("ball-pit/contacts").through("balls", shares);
+    plot.draw(record)
 }
 
 /// Counts the contacts of each ball with other balls, walls and floor. A contact counts if the distance computed from the

@@ -53,8 +53,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             "a stack at rest stays: largest way of a box in the last tenth of the run",
         ));
     standing(&config, &course, &mut record);
-    heights(&course, &mut record);
-    heap.energies(&mut record);
+    heights(&course, &mut record)?;
+    heap.energies(&mut record)?;
     let shown: Vec<Hit> = course.impacts.iter().map(Hit::from).collect();
     playback(&scene.spec, &course.frames, &shown, &mut record);
     Ok(record)
@@ -88,11 +88,7 @@ fn standing(config: &Config, course: &Course, record: &mut Record) {
     let mut table = Table::new(
         "heights",
         "Height of each center at the end, and in a stack without gaps.",
-        vec![
-            Column::new("box", ""),
-            Column::new("height", "m"),
-            Column::new("stack", "m"),
-        ],
+        Column::list("box, height [m], stack [m]"),
     );
     let (mut worst, mut aside, mut energy, mut fallen) = (0.0f64, 0.0f64, 0.0, 0.0);
     for k in 0..*config.boxes {
@@ -118,7 +114,7 @@ fn standing(config: &Config, course: &Course, record: &mut Record) {
     ]);
 }
 
-fn heights(course: &Course, record: &mut Record) {
+fn heights(course: &Course, record: &mut Record) -> Result<(), ScenarioError> {
     let bodies = course.frames.first().map_or(0, |(_, states)| states.len());
     let series: Vec<Series> = (0..bodies.min(MOST_LINES))
         .map(|k| {
@@ -128,15 +124,5 @@ fn heights(course: &Course, record: &mut Record) {
             )
         })
         .collect();
-    record.figures.push(against_time(
-        [
-            "heights",
-            "Heights",
-            "Centers of the boxes: the stack closes from below, and boxes that are hit from below are thrown up.",
-        ],
-        ("height", "m"),
-        &course.times(),
-        &series,
-        &[],
-    ));
+    against_time("box-stack/heights", &course.times(), &series, &[]).draw(record)
 }

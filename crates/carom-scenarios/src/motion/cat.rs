@@ -91,35 +91,27 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         let values = shown.iter().filter_map(|k| list.get(*k));
         values.map(|x| x.to_degrees()).collect()
     };
-    record.figures.push(against_time(
-        [
-            "turn",
-            "The turn",
-            "Turn of the front half about its length, by the motion and by the connection.",
-        ],
-        ("turn", "deg"),
+    against_time(
+        "cat/turn",
         &times,
         &[
             Series::new("motion", degrees(&turned)),
             Series::new("connection", degrees(&again)),
         ],
         &[],
-    ));
+    )
+    .draw(&mut record)?;
     let bend = |k: usize| {
         let coordinates = shown.iter().filter_map(|i| course.coordinates.get(*i));
         coordinates.map(|(q, _)| q[k].to_degrees()).collect()
     };
-    record.figures.push(against_time(
-        [
-            "bend",
-            "The bend",
-            "Both angles of the joint: the bend goes around, without twist.",
-        ],
-        ("angle", "deg"),
+    against_time(
+        "cat/bend",
         &times,
         &[Series::new("up", bend(0)), Series::new("sideways", bend(1))],
         &[],
-    ));
+    )
+    .draw(&mut record)?;
     playback(&linkage.spec, &frames, &[], &mut record);
     Ok(record)
 }

@@ -64,13 +64,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             .map(|(_, s)| s[body].position.z)
             .collect()
     };
-    record.figures.push(against_time(
-        [
-            "heights",
-            "Heights",
-            "Both ends of the chain, and the link above the edge.",
-        ],
-        ("height", "m"),
+    against_time(
+        "chain-over-edge/heights",
         &times,
         &[
             Series::new("first", height(0)),
@@ -78,18 +73,15 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             Series::new("last", height(*config.links - 1)),
         ],
         &[],
-    ));
-    record.figures.push(against_time(
-        [
-            "energy",
-            "Energy",
-            "Impacts, friction at the edge and the hinges' dampers take it.",
-        ],
-        ("energy", "J"),
+    )
+    .draw(&mut record)?;
+    against_time(
+        "chain-over-edge/energy",
         &times,
         &[Series::new("total", course.energies.clone())],
         &[],
-    ));
+    )
+    .draw(&mut record)?;
     playback(&linkage.spec, &course.frames, &course.hits(), &mut record);
     Ok(record)
 }
@@ -178,11 +170,7 @@ fn first_impacts(course: &Course) -> Table {
     let mut table = Table::new(
         "first_impacts",
         "The first impacts, which rounding has not yet changed: time, and kinetic energies before and after.",
-        vec![
-            Column::new("time", "s"),
-            Column::new("kinetic_minus", "J"),
-            Column::new("kinetic_plus", "J"),
-        ],
+        Column::list("time [s], kinetic_minus [J], kinetic_plus [J]"),
     );
     let first = course.impacts.iter().take(REPEATABLE);
     table.rows = first

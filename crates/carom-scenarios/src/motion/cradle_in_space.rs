@@ -81,18 +81,13 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         })
         .collect();
     let crosses: Vec<(usize, f64)> = hits.iter().map(|time| (0, *time)).collect();
-    record.figures.push(against_time(
-        [
-            "positions",
-            "Along the row",
-            "The balls along the direction of the row: one instant of impact, at which the whole row is \
-             posed to the law; the last ball alone leaves.",
-        ],
-        ("position", "m"),
+    against_time(
+        "cradle-in-space/positions",
         &course.times(),
         &series,
         &crosses,
-    ));
+    )
+    .draw(&mut record)?;
     let shown: Vec<Hit> = course.impacts.iter().map(Hit::from).collect();
     playback(&scene.spec, &course.frames, &shown, &mut record);
     Ok(record)

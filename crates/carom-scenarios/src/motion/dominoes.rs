@@ -1,6 +1,7 @@
 //! A row of dominoes: the first is pushed over, and a wave runs along the row; by event-driven integration, and by time stepping.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Count, Fraction, Input, NonNegative, Positive};
 use crate::motion::count_steps;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
@@ -8,7 +9,7 @@ use crate::motion::pivot::Pivot;
 use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Course, Scene, moreau};
 use carom_geometry::{Cuboid, Shape};
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use carom_world::{ImpactContact, Surface};
 use nalgebra::Vector3;
 use serde::Deserialize;
@@ -64,7 +65,7 @@ fn played(
     let course = run(&scene, *config.duration)?;
     let hits = first_hits(&course, *config.dominoes);
     first_fall(&config, &course, &mut record);
-    wave(&config, &hits, &mut record);
+    wave(&config, &hits, &mut record)?;
     record.quantities.extend([
         Quantity::new("impacts", course.impacts.len() as f64, ""),
         Quantity::new(
@@ -74,7 +75,7 @@ fn played(
         )
         .note("the energy with what impacts and friction took, against the start"),
     ]);
-    angles(&course, &hits, &mut record);
+    angles(&course, &hits, &mut record)?;
     let shown: Vec<Hit> = course.impacts.iter().map(Hit::from).collect();
     playback(&scene.spec, &course.frames, &shown, &mut record);
     Ok(record)
@@ -158,53 +159,44 @@ fn first_fall(config: &Config, course: &Course, record: &mut Record) {
 
 /// Reports the speed at which the wave of falling dominoes moves from hit to hit. `hits`: index of each domino with the time
 /// (s) of its first hit.
-fn wave(config: &Config, hits: &[(usize, f64)], record: &mut Record) {
+fn wave(config: &Config, hits: &[(usize, f64)], record: &mut Record) -> Result<(), ScenarioError> {
     let pitch = 2.0 * *config.half_thickness + *config.spacing;
     let mut table = Table::new(
         "hits",
         "When each domino is hit first, and the speed of the wave since the hit before.",
-        vec![
-            Column::new("domino", ""),
-            Column::new("time", "s"),
-            Column::new("speed", "m/s"),
-        ],
+        Column::list("domino, time [s], speed [m/s]"),
     );
-    let mut speeds = Vec::new();
+    let mut last = None;
     for pair in hits.windows(2) {
         let [(_, before), (domino, time)] = pair else {
             continue;
         };
         let speed = pitch / (time - before);
         table.rows.push(vec![*domino as f64 + 1.0, *time, speed]);
-        speeds.push((*domino as f64 + 1.0, speed));
+        last = Some(speed);
     }
     record
         .quantities
         .push(Quantity::new("dominoes_hit", hits.len() as f64, ""));
+    let plot = Plot::new("dominoes/wave").of(&table);
     record.tables.push(table);
-    let Some((_, last)) = speeds.last() else {
-        return;
+    let Some(last) = last else {
+        return Ok(());
     };
     let unit = (crate::motion::scene::GRAVITY * 2.0 * *config.half_height).sqrt();
     record.quantities.extend([
-        Quantity::new("wave_speed_m_per_s", *last, "m/s").note("between the last two hits"),
+        Quantity::new("wave_speed_m_per_s", last, "m/s").note("between the last two hits"),
         Quantity::new("wave_speed_over_root_gh", last / unit, "")
             .note("over the square root of gravity times height; of order one for every row"),
     ]);
-    let (x, y) = speeds.into_iter().unzip();
-    record.figures.push(
-        Figure::new(
-            "wave",
-            "The wave",
-            "Speed of the wave from domino to domino: it becomes steady after a few, whatever the push.",
-            Axis::linear("domino", ""),
-            Axis::linear("speed", "m/s"),
-        )
-        .mark(Mark::points("between two hits", x, y, Color::Blue)),
-    );
+    plot.draw(record)
 }
 
-fn angles(course: &Course, hits: &[(usize, f64)], record: &mut Record) {
+fn angles(
+    course: &Course,
+    hits: &[(usize, f64)],
+    record: &mut Record,
+) -> Result<(), ScenarioError> {
     let bodies = course.frames.first().map_or(0, |(_, states)| states.len());
     let series: Vec<Series> = (0..bodies.min(MOST_LINES))
         .map(|k| {
@@ -215,15 +207,5 @@ fn angles(course: &Course, hits: &[(usize, f64)], record: &mut Record) {
             Series::new(format!("domino {}", k + 1), angle)
         })
         .collect();
-    record.figures.push(against_time(
-        [
-            "angles",
-            "Angles",
-            "How far the dominoes have fallen, with their first hits; each rests on the next in the end.",
-        ],
-        ("angle", "deg"),
-        &course.times(),
-        &series,
-        hits,
-    ));
+    against_time("dominoes/angles", &course.times(), &series, hits).draw(record)
 }

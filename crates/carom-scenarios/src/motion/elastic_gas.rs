@@ -1,13 +1,14 @@
 //! Elastic spheres in boxes: the distribution of their speeds approaches Maxwell's law. Numbers are means over many boxes,
 //! because no single run can be repeated beyond its first impacts.
 
+use crate::common::plot::Plot;
 use crate::config::{Count, Input, NonNegative, Positive};
 use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Course, Scene, propagative};
 use crate::{Advance, Progress, ScenarioError};
 use carom_geometry::{Ellipsoid, Shape};
 use carom_numeric::random::CounterRng;
-use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use carom_variational::State;
 use carom_world::Impact;
 use nalgebra::Vector3;
@@ -66,7 +67,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         (0..*config.runs).into_par_iter().map(one).collect();
     let gases = gases?;
     collisions(&config, &gases, &mut record);
-    speeds(&config, &gases, &mut record);
+    speeds(&config, &gases, &mut record)?;
     let Some(Gas { scene, course }) = gases.first() else {
         return Ok(record);
     };
@@ -249,7 +250,7 @@ fn first_impacts(course: &Course) -> Table {
     let mut table = Table::new(
         "first_impacts",
         "Impacts of the first box until rounding begins to grow.",
-        vec![Column::new("time", "s"), Column::new("impulse", "N s")],
+        Column::list("time [s], impulse [N s]"),
     );
     let first = course.impacts.iter().take(REPEATABLE);
     let row = |impact: &Impact| {
@@ -261,7 +262,7 @@ fn first_impacts(course: &Course) -> Table {
 }
 
 /// Compares the distribution of the spheres' speeds after the warm-up with Maxwell's law.
-fn speeds(config: &Config, gases: &[Gas], record: &mut Record) {
+fn speeds(config: &Config, gases: &[Gas], record: &mut Record) -> Result<(), ScenarioError> {
     let speed = |state: &State| state.linear_momentum.norm() / (*config.mass * *config.speed);
     let fourth = |states: &[State]| -> f64 {
         let powers = states
@@ -299,57 +300,41 @@ fn speeds(config: &Config, gases: &[Gas], record: &mut Record) {
             .at_most(FARTHEST)
             .note("the largest difference of the shares of speeds below any value"),
     ]);
-    record.figures.push(histogram(&counted));
-    record.figures.push(relaxation(config, gases, &fourth));
+    histogram(&counted).draw(record)?;
+    relaxation(config, gases, &fourth).draw(record)
 }
 
 /// Draws how often each speed is met, and Maxwell's law. `counted`: sorted speeds over the root of their mean square.
-fn histogram(counted: &[f64]) -> Figure {
+fn histogram(counted: &[f64]) -> Plot {
     let count = counted.len() as f64;
     let width = 3.0 / CLASSES as f64;
-    let mut figure = Figure::new(
-        "speeds",
-        "Speeds",
-        "How often each speed is met, over the root of the mean square, and Maxwell's law. All had the speed 1 at \
-         the start.",
-        Axis::linear("speed", ""),
-        Axis::linear("density", ""),
-    );
+    let mut plot = Plot::new("elastic-gas/speeds");
     for k in 0..CLASSES {
         let (low, high) = (width * k as f64, width * (k + 1) as f64);
         let below = |v: f64| counted.partition_point(|x| *x < v) as f64;
         let density = (below(high) - below(low)) / (count * width);
-        figure.marks.push(Mark::Polygon {
-            x: vec![low, high, high, low],
-            y: vec![0.0, 0.0, density, density],
-            color: Color::Blue,
-        });
+        plot = plot.with(
+            "class",
+            [low, high, high, low],
+            [0.0, 0.0, density, density],
+        );
     }
-    let x: Vec<f64> = (0..=120).map(|k| 0.025 * f64::from(k)).collect();
-    let y = x.iter().map(|v| maxwell(*v).1).collect();
-    figure.mark(Mark::line("Maxwell", x, y, Color::Vermillion))
+    let curve = (0..=120).map(|k| 0.025 * f64::from(k));
+    plot.through("Maxwell", curve.map(|v| [v, maxwell(v).1]))
 }
 
 /// Draws the fourth moment of the speeds against time, as the mean over all boxes. `fourth`: the moment in given states.
-fn relaxation(config: &Config, gases: &[Gas], fourth: &dyn Fn(&[State]) -> f64) -> Figure {
+fn relaxation(config: &Config, gases: &[Gas], fourth: &dyn Fn(&[State]) -> f64) -> Plot {
     let first = gases.first().map_or(&[][..], |gas| &gas.course.frames);
     let times: Vec<f64> = first.iter().map(|(time, _)| *time).collect();
     let at = |k: usize| {
         let states = gases.iter().filter_map(|gas| gas.course.frames.get(k));
         states.map(|(_, states)| fourth(states)).sum::<f64>() / gases.len() as f64
     };
-    let fourths = (0..times.len()).map(at).collect();
-    let (x, y) = (vec![0.0, *config.duration], vec![5.0 / 3.0; 2]);
-    let maxwell = Mark::line("Maxwell", x, y, Color::Vermillion).style(LineStyle::Dashed);
-    Figure::new(
-        "relaxation",
-        "On the way to Maxwell's law",
-        "Mean fourth power of the speeds over the square of their mean square, in all boxes: 1 at the start, then about 5/3.",
-        Axis::linear("time", "s"),
-        Axis::linear("fourth moment", ""),
-    )
-    .mark(Mark::line("spheres", times, fourths, Color::Blue))
-    .mark(maxwell)
+    let fourths: Vec<f64> = (0..times.len()).map(at).collect();
+    Plot::new("elastic-gas/relaxation")
+        .with("spheres", times, fourths)
+        .with("Maxwell", [0.0, *config.duration], [5.0 / 3.0; 2])
 }
 
 /// Returns two values of Maxwell's law for speeds whose mean square is 1: the fraction of the speeds below `v`, and the

@@ -1,6 +1,6 @@
 //! Figures of motions: quantities against time, with marked impacts.
 
-use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, PointShape};
+use crate::common::plot::Plot;
 
 /// Largest number of points of a line; longer series are thinned out.
 const POINTS: usize = 400;
@@ -13,16 +13,6 @@ const MOST_IMPACTS: usize = 1000;
 
 /// Largest number of impacts with a dotted line.
 const MOST_DOTTED: usize = 50;
-
-const COLORS: [Color; MOST_LINES] = [
-    Color::Blue,
-    Color::Vermillion,
-    Color::Green,
-    Color::Orange,
-    Color::Purple,
-    Color::Sky,
-    Color::Gray,
-];
 
 /// Quantity with one value for each time of a figure.
 pub(super) struct Series {
@@ -54,57 +44,39 @@ impl Series {
     }
 }
 
-/// Creates a figure of several quantities against time, with `times` in s. `label` and `unit` describe the vertical axis.
-/// `hits` are impacts to mark on the lines: the index of a line, and the time (s).
+/// Draws several quantities against time into the figure `path`, with `times` in s. `hits` are impacts to mark on the lines: the
+/// index of a line, and the time (s).
 pub(super) fn against_time(
-    [name, title, caption]: [&str; 3],
-    (label, unit): (&str, &str),
+    path: &str,
     times: &[f64],
     series: &[Series],
     hits: &[(usize, f64)],
-) -> Figure {
+) -> Plot {
     let stride = times.len().div_ceil(POINTS).max(1);
     let last = times.len().saturating_sub(1);
-    let thin = |values: &[f64]| -> Vec<f64> {
-        let kept = values.iter().enumerate();
-        kept.filter(|(k, _)| k % stride == 0 || *k == last)
-            .map(|(_, x)| *x)
-            .collect()
+    let mut plot = Plot::new(path);
+    for (k, series) in series.iter().take(MOST_LINES).enumerate() {
+        let points = times.iter().zip(&series.values).enumerate();
+        let kept = points.filter(|(k, _)| k % stride == 0 || *k == last);
+        plot.numbered("series", k, &series.label, kept.map(|(_, (x, y))| [*x, *y]));
+    }
+    let on_line = |(line, time): &(usize, f64)| {
+        let of_line = series.get(*line).filter(|_| *line < MOST_LINES)?;
+        Some([*time, of_line.at(times, *time)?])
     };
-    let mut figure = Figure::new(
-        name,
-        title,
-        caption,
-        Axis::linear("time", "s"),
-        Axis::linear(label, unit),
-    );
-    for (series, color) in series.iter().zip(COLORS) {
-        let (x, y) = (thin(times), thin(&series.values));
-        figure = figure.mark(Mark::line(&series.label, x, y, color));
+    let marked: Vec<[f64; 2]> = hits.iter().take(MOST_IMPACTS).filter_map(on_line).collect();
+    if marked.is_empty() {
+        return plot;
     }
-    let (mut x, mut y) = (Vec::new(), Vec::new());
-    for (line, time) in hits.iter().take(MOST_IMPACTS) {
-        let of_line = series.get(*line).filter(|_| *line < MOST_LINES);
-        if let Some(value) = of_line.and_then(|series| series.at(times, *time)) {
-            x.push(*time);
-            y.push(value);
-        }
-    }
-    if !x.is_empty() {
-        figure = figure.mark(Mark::points("impacts", x, y, Color::Black).shape(PointShape::Cross));
-    }
-    figure
+    plot.through("impacts", marked)
 }
 
-/// Adds vertical dotted lines to a figure at the given times of impact (s). The lines extend from the value `low` to the value
-/// `high` of the vertical axis.
-pub(super) fn with_dashes(mut figure: Figure, times: &[f64], (low, high): (f64, f64)) -> Figure {
+/// Adds dotted lines at the times of impacts to a figure (s), between the lowest and the highest value.
+pub(super) fn with_dashes(mut plot: Plot, times: &[f64], (low, high): (f64, f64)) -> Plot {
     for time in times.iter().take(MOST_DOTTED) {
-        figure = figure.mark(
-            Mark::path(vec![*time; 2], vec![low, high], Color::Gray).style(LineStyle::Dotted),
-        );
+        plot = plot.with("dotted", [*time; 2], [low, high]);
     }
-    figure
+    plot
 }
 
 /// Returns the smallest and the largest value in all series.

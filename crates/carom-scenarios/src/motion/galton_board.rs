@@ -1,13 +1,14 @@
 //! Balls fall through rows of pegs into bins.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Count, Fraction, Input, NonNegative, Positive};
 use crate::motion::count_steps;
 use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Course, Scene, moreau};
 use carom_geometry::{Ellipsoid, Shape};
 use carom_numeric::random;
-use carom_report::record::{Axis, Color, Figure, Mark, Quantity, Record};
+use carom_report::record::{Quantity, Record};
 use carom_variational::State;
 use carom_world::Impact;
 use nalgebra::Vector3;
@@ -157,7 +158,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let falls = falls?;
     let landings = falls.iter().filter_map(|fall| fall.landing);
     let bins: Vec<usize> = landings.map(|(_, x)| config.bin(x)).collect();
-    report(&config, &bins, &mut record);
+    report(&config, &bins, &mut record)?;
     let of_falls = |value: &dyn Fn(&Fall) -> f64| -> Vec<f64> { falls.iter().map(value).collect() };
     let impacts = of_falls(&|fall| fall.course.impacts.len() as f64);
     let lost = of_falls(&|fall| fall.course.of_end(|end| end.balance.impact_loss));
@@ -194,7 +195,7 @@ fn binomial(rows: usize) -> Vec<f64> {
 
 /// Reports the shares of the balls in the bins, compared with the binomial distribution. `bins`: the bin of each ball that
 /// landed.
-fn report(config: &Config, bins: &[usize], record: &mut Record) {
+fn report(config: &Config, bins: &[usize], record: &mut Record) -> Result<(), ScenarioError> {
     let landed = bins.len() as f64;
     let law = binomial(*config.rows);
     record
@@ -210,14 +211,7 @@ fn report(config: &Config, bins: &[usize], record: &mut Record) {
         Quantity::mean("variance", &squares, "")
             .note(format!("{} for even and independent choices", 0.25 * rows)),
     ]);
-    let mut figure = Figure::new(
-        "bins",
-        "Bins",
-        "Share of the balls in each bin, and the binomial law of even choices at every row. Balls remember the side that \
-         they come from, so that the law is an approximation.",
-        Axis::linear("bin", ""),
-        Axis::linear("share of the balls", ""),
-    );
+    let mut plot = Plot::new("galton-board/bins");
     for (k, p) in law.iter().enumerate() {
         let here: Vec<f64> = bins
             .iter()
@@ -225,20 +219,17 @@ fn report(config: &Config, bins: &[usize], record: &mut Record) {
             .collect();
         let share = Quantity::mean(format!("share_of_bin_{k}"), &here, "");
         let (low, high) = (k as f64 - 0.4, k as f64 + 0.4);
-        figure.marks.push(Mark::Polygon {
-            x: vec![low, high, high, low],
-            y: vec![0.0, 0.0, share.value, share.value],
-            color: Color::Blue,
-        });
+        plot = plot.with(
+            "bin",
+            [low, high, high, low],
+            [0.0, 0.0, share.value, share.value],
+        );
         record
             .quantities
             .push(share.note(format!("{p} for even and independent choices")));
     }
-    let places = (0..law.len()).map(|k| k as f64).collect();
-    figure
-        .marks
-        .push(Mark::points("binomial", places, law, Color::Vermillion));
-    record.figures.push(figure);
+    let law = law.into_iter().enumerate().map(|(k, p)| [k as f64, p]);
+    plot.through("binomial", law).draw(record)
 }
 
 /// Animates the separately simulated balls in `falls` together, as if they had started at the same time. Each ball

@@ -1,5 +1,6 @@
 //! Heaps in time stepping: quantities and figures shared by several scenarios.
 
+use crate::ScenarioError;
 use crate::motion::figures::{Series, against_time};
 use crate::motion::scene::{Course, GRAVITY, Scene};
 use carom_report::record::{Quantity, Record};
@@ -141,7 +142,7 @@ impl Heap<'_> {
     }
 
     /// Adds the figure of the heap's total, potential and kinetic energy against time to a record.
-    pub(super) fn energies(&self, record: &mut Record) {
+    pub(super) fn energies(&self, record: &mut Record) -> Result<(), ScenarioError> {
         let of_all = |value: &dyn Fn(&[State]) -> f64| -> Vec<f64> {
             let frames = self.course.frames.iter();
             frames.map(|(_, states)| value(states)).collect()
@@ -149,13 +150,8 @@ impl Heap<'_> {
         let total = of_all(&|states| self.energy(states));
         let potential = of_all(&|states| self.potential(states));
         let kinetic = total.iter().zip(&potential).map(|(a, b)| a - b).collect();
-        record.figures.push(against_time(
-            [
-                "energy",
-                "Energy",
-                "Energies of all bodies together; the total never rises, and what is left is the height of the heap.",
-            ],
-            ("energy", "J"),
+        against_time(
+            "heap/energy",
             &self.course.times(),
             &[
                 Series::new("total", total),
@@ -163,6 +159,7 @@ impl Heap<'_> {
                 Series::new("potential", potential),
             ],
             &[],
-        ));
+        )
+        .draw(record)
     }
 }

@@ -1,6 +1,7 @@
 //! Boxes on an incline stick, slide or tip.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Count, Input, NonNegative, Positive};
 use crate::motion::count_steps;
 use crate::motion::figures::{Series, against_time};
@@ -9,7 +10,7 @@ use crate::motion::playback::{Hit, playback};
 use crate::motion::scene::{Course, GRAVITY, Scene, moreau};
 use carom_geometry::{Cuboid, Shape};
 use carom_lie::So3;
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Color, Column, Mark, Quantity, Record, Table};
 use carom_variational::State;
 use carom_world::Surface;
 use nalgebra::Vector3;
@@ -165,7 +166,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     });
     let scene = scene(&config, &cases)?.watched(input.progress);
     let course = scene.run(&moreau, *config.duration, usize::MAX, FRAMES)?;
-    boxes(&config, &cases, &course, &mut record);
+    boxes(&config, &cases, &course, &mut record)?;
     map(&config, &mut record)?;
     let shown: Vec<Hit> = course.impacts.iter().map(Hit::from).collect();
     playback(&scene.spec, &course.frames, &shown, &mut record);
@@ -215,7 +216,12 @@ fn moved(case: &Case, state: &State) -> (f64, f64) {
 
 /// Reports the motions of the three boxes, compared with statics and with a block that turns about its edge. `cases`:
 /// parameters of the boxes; `course`: recorded run.
-fn boxes(config: &Config, cases: &[Case], course: &Course, record: &mut Record) {
+fn boxes(
+    config: &Config,
+    cases: &[Case],
+    course: &Course,
+    record: &mut Record,
+) -> Result<(), ScenarioError> {
     let times = course.times();
     let (mut slid, mut turned) = (Vec::new(), Vec::new());
     for (k, case) in cases.iter().enumerate() {
@@ -266,30 +272,8 @@ fn boxes(config: &Config, cases: &[Case], course: &Course, record: &mut Record) 
         course.of_end(|end| end.balance.energy_error),
         "J",
     ));
-    for (name, title, caption, axis, series) in [
-        (
-            "slid",
-            "Slid",
-            "How far the lower edge of each box has come down the incline.",
-            ("distance", "m"),
-            &slid,
-        ),
-        (
-            "turned",
-            "Turned",
-            "The angle by which each box has turned about its lower edge.",
-            ("angle", "deg"),
-            &turned,
-        ),
-    ] {
-        record.figures.push(against_time(
-            [name, title, caption],
-            axis,
-            &times,
-            series,
-            &[],
-        ));
-    }
+    against_time("incline/slid", &times, &slid, &[]).draw(record)?;
+    against_time("incline/turned", &times, &turned, &[]).draw(record)
 }
 
 /// Returns the largest difference (rad) between the simulated angle of a tipping box and the exact angle of a block that turns
@@ -369,8 +353,7 @@ fn map(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
         Quantity::new("map_cells_that_agree", agree as f64, "").closed_form(cells, "statics"),
     );
     record.tables.push(table);
-    record.figures.push(map.figure());
-    Ok(())
+    map.figure().draw(record)
 }
 
 impl Map<'_> {
@@ -380,12 +363,7 @@ impl Map<'_> {
         let mut table = Table::new(
             "map",
             "What the third box does: 0 sticks, 1 slides, 2 tips, 3 tips and slides; from a run, and from statics.",
-            vec![
-                Column::new("slope", "deg"),
-                Column::new("friction", ""),
-                Column::new("run", ""),
-                Column::new("statics", ""),
-            ],
+            Column::list("slope [deg], friction, run, statics"),
         );
         let mut agree = 0;
         for (slope, row) in self.slopes.iter().zip(&self.found) {
@@ -401,34 +379,24 @@ impl Map<'_> {
         (table, agree)
     }
 
-    fn figure(&self) -> Figure {
+    fn figure(&self) -> Plot {
         let (most_friction, most_slope) = (*self.config.map.friction, *self.config.map.slope);
         let row = |row: &Vec<Outcome>| row.iter().map(|outcome| outcome.number()).collect();
-        let mut figure = Figure::new(
-            "map",
-            "Stick, slide or tip",
-            "What the third box does first, over friction and slope: 0 it sticks, 1 slides, 2 tips about its lower \
-             edge, 3 tips while the edge slides. Each cell is a run; the lines are statics.",
-            Axis::linear("friction", "").range(0.0, most_friction),
-            Axis::linear("slope", "deg").range(0.0, most_slope),
-        )
-        .mark(Mark::Heatmap {
-            label: "outcome".to_owned(),
-            unit: String::new(),
-            x: self.frictions.clone(),
-            y: self.slopes.clone(),
-            values: self.found.iter().map(row).collect(),
-        });
+        let values = self.found.iter().map(row).collect();
+        let mut plot = Plot::new("incline/map")
+            .x_range([0.0, most_friction])
+            .y_range([0.0, most_slope])
+            .heat(&self.frictions, &self.slopes, values);
         let inside = |(friction, slope): &(f64, f64)| {
             (0.0..=most_friction).contains(friction) && *slope <= most_slope
         };
         for (label, points, color) in self.borders() {
             let (x, y): (Vec<f64>, Vec<f64>) = points.into_iter().filter(inside).unzip();
             if x.len() > 1 {
-                figure = figure.mark(Mark::line(label, x, y, color));
+                plot.mark(Mark::line(label, x, y, color));
             }
         }
-        figure
+        plot
     }
 
     /// Returns the curves in the map of friction and slope that separate the kinds of motion according to statics.

@@ -1,6 +1,7 @@
 //! A quadruped lands on four feet at once: three laws, and random orders in which the feet may strike.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Count, Fraction, Input, NonNegative, Positive};
 use crate::motion::count_steps;
 use crate::motion::figures::{Series, against_time};
@@ -12,7 +13,7 @@ use carom_geometry::{Cuboid, Rounded, Segment, Shape};
 use carom_impact::frictional::{
     AnitescuPotra, MoreauNewton, Poisson, Sampler, SetValued, sampled_outcomes,
 };
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use carom_variational::State;
 use carom_world::joints::coordinates::{Actuator, CoordinateSpec, Rule, Table as Targets};
 use nalgebra::Vector3;
@@ -79,8 +80,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     }
     record.quantities = quantities(&config, &runs);
     record.tables.push(by_law(&runs));
-    record.figures.push(heights(&runs));
-    record.figures.push(spread(&runs));
+    heights(&runs).draw(&mut record)?;
+    spread(&runs).draw(&mut record)?;
     if let Some((course, _)) = runs.first() {
         playback(&linkage.spec, &course.frames, &course.hits(), &mut record);
     }
@@ -307,15 +308,11 @@ fn by_law(runs: &[(Course, Landing)]) -> Table {
     let mut table = Table::new(
         "laws",
         "Three laws: the landing, and the whole run.",
-        vec![
-            Column::new("energy kept at landing", ""),
-            Column::new("fastest foot after landing", "m/s"),
-            Column::new("impacts", ""),
-            Column::new("lost in impacts", "J"),
-            Column::new("lost in contacts", "J"),
-            Column::new("work of motors", "J"),
-            Column::new("height at the end", "m"),
-        ],
+        Column::list(
+            "energy kept at landing, fastest foot after landing [m/s], impacts, \
+             lost in impacts [J], lost in contacts [J], work of motors [J], \
+             height at the end [m]",
+        ),
     );
     for (law, (course, landing)) in LAWS.into_iter().zip(runs) {
         let [kept, rise] = landing.by_law;
@@ -342,7 +339,7 @@ fn by_law(runs: &[(Course, Landing)]) -> Table {
     table
 }
 
-fn heights(runs: &[(Course, Landing)]) -> Figure {
+fn heights(runs: &[(Course, Landing)]) -> Plot {
     let times = runs.first().map_or_else(Vec::new, |(it, _)| it.times());
     let height = |course: &Course| {
         let frames = course.frames.iter();
@@ -353,35 +350,16 @@ fn heights(runs: &[(Course, Landing)]) -> Figure {
         .zip(runs)
         .map(|(law, (course, _))| Series::new(law, height(course)))
         .collect();
-    against_time(
-        [
-            "heights",
-            "Height of the trunk",
-            "Three laws at the feet; the motors carry the trunk.",
-        ],
-        ("height", "m"),
-        &times,
-        &series,
-        &[],
-    )
+    against_time("quadruped-landing/heights", &times, &series, &[])
 }
 
-fn spread(runs: &[(Course, Landing)]) -> Figure {
-    let mut figure = Figure::new(
-        "spread",
-        "Four feet at once",
-        "After the landing: orders in which four feet may strike (without restitution), and the answers of three laws.",
-        Axis::linear("energy kept", ""),
-        Axis::linear("speed of the foot that rises fastest", "m/s"),
-    );
+fn spread(runs: &[(Course, Landing)]) -> Plot {
+    let mut plot = Plot::new("quadruped-landing/spread");
     if let Some((_, landing)) = runs.first() {
-        let column = |k: usize| landing.drawn.iter().map(|after| after[k]).collect();
-        figure = figure.mark(Mark::points("orders", column(0), column(1), Color::Gray));
+        plot = plot.through("orders", landing.drawn.iter().copied());
     }
-    let colors = [Color::Blue, Color::Vermillion, Color::Green];
-    for ((law, color), (_, landing)) in LAWS.into_iter().zip(colors).zip(runs) {
-        let [kept, rise] = landing.by_law;
-        figure = figure.mark(Mark::points(law, vec![kept], vec![rise], color));
+    for (k, (law, (_, landing))) in LAWS.into_iter().zip(runs).enumerate() {
+        plot.numbered("law", k, law, [landing.by_law]);
     }
-    figure
+    plot
 }

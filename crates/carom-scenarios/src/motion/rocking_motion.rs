@@ -95,21 +95,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     });
     let hits: Vec<f64> = course.impacts.iter().map(|impact| impact.time).collect();
     let series = [Series::new("angle", angle)];
-    let figure = against_time(
-        [
-            "angle",
-            "Rocking",
-            "The angle of the block; dotted where it lands on the other edge. Each landing keeps the same \
-             fraction of the rate, and small swings are shorter.",
-        ],
-        ("angle", "deg"),
-        &times,
-        &series,
-        &[],
-    );
-    record
-        .figures
-        .push(with_dashes(figure, &hits, extent(&series)));
+    let plot = against_time("rocking-motion/angle", &times, &series, &[]);
+    with_dashes(plot, &hits, extent(&series)).draw(&mut record)?;
     let shown: Vec<Hit> = course.impacts.iter().map(Hit::from).collect();
     playback(&scene.spec, &course.frames, &shown, &mut record);
     Ok(record)

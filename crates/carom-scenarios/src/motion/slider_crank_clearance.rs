@@ -4,6 +4,7 @@
 //! based on the non-smooth dynamics approach*, Multibody System Dynamics 23 (2010) 165: dimensions and masses.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Fraction, Input, Positive};
 use crate::propagative::mechanism_run::{AuditedRun, Start};
 use crate::propagative::played::Played;
@@ -11,7 +12,7 @@ use carom_impact::frictional::MoreauNewton;
 use carom_mechanism::planar::{Inertia, Line, LineContact, Link, PlanarBuilder, PlanarMechanism};
 use carom_motion::hybrid::Ending;
 use carom_report::animation::{Animation, Outline};
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Color, Column, Quantity, Record, Table};
 use serde::Deserialize;
 
 /// Largest number of clearances in the table.
@@ -39,7 +40,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     check(&config)?;
     let mechanism = mechanism(&config, *config.clearance)?;
     let shown = simulate(&config, &mechanism)?;
-    shown.report(&mechanism, &mut record);
+    shown.report(&mechanism, &mut record)?;
     record.quantities.extend([
         Quantity::new(
             "contact_loss_j",
@@ -52,7 +53,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     ]);
     record.animations.push(played(&config, &shown));
     let table = by_clearance(&config)?;
-    record.figures.push(figure(&table));
+    Plot::new("slider-crank-clearance/clearances")
+        .of(&table)
+        .draw(&mut record)?;
     record.tables.push(table);
     Ok(record)
 }
@@ -152,12 +155,7 @@ fn by_clearance(config: &Config) -> Result<Table, ScenarioError> {
     let mut table = Table::new(
         "clearances",
         "Impacts and the largest normal impulse of a corner, by the clearance.",
-        vec![
-            Column::new("clearance", "m"),
-            Column::new("impacts", ""),
-            Column::new("largest_impulse", "N s"),
-            Column::new("energy_lost", "J"),
-        ],
+        Column::list("clearance [m], impacts, largest_impulse [N s], energy_lost [J]"),
     );
     for clearance in &config.clearances {
         let run = simulate(config, &mechanism(config, *clearance)?)?;
@@ -174,22 +172,6 @@ fn by_clearance(config: &Config) -> Result<Table, ScenarioError> {
         ]);
     }
     Ok(table)
-}
-
-fn figure(table: &Table) -> Figure {
-    Figure::new(
-        "clearances",
-        "Clearance against peak load",
-        "Largest normal impulse of a corner of the slider against the clearance on each side.",
-        Axis::log("clearance", "m"),
-        Axis::linear("largest impulse", "N s"),
-    )
-    .mark(Mark::points(
-        "carom",
-        table.column(0),
-        table.column(2),
-        Color::Blue,
-    ))
 }
 
 fn played(config: &Config, run: &AuditedRun) -> Animation {

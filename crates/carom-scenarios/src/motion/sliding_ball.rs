@@ -1,13 +1,14 @@
 //! A ball slides with spin on a floor until it rolls.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Input, NonNegative, Positive};
 use crate::motion::count_steps;
 use crate::motion::figures::{Series, against_time};
 use crate::motion::playback::playback;
 use crate::motion::scene::{Course, GRAVITY, Scene, moreau};
 use carom_geometry::{Ellipsoid, Shape};
-use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, Quantity, Record};
+use carom_report::record::{Quantity, Record};
 use carom_variational::State;
 use nalgebra::Vector3;
 use serde::Deserialize;
@@ -33,10 +34,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let scene = scene(&config, &exact)?.watched(input.progress);
     let course = scene.run(&moreau, *config.duration, usize::MAX, FRAMES)?;
     record.quantities = quantities(&config, &exact, &course);
-    record.figures = vec![
-        slip_figure(&config, &exact, &course),
-        path_figure(&exact, &course),
-    ];
+    slip_figure(&config, &exact, &course).draw(&mut record)?;
+    path_figure(&exact, &course).draw(&mut record)?;
     playback(&scene.spec, &course.frames, &[], &mut record);
     Ok(record)
 }
@@ -141,12 +140,7 @@ fn quantities(config: &Config, exact: &ClosedForm, course: &Course) -> Vec<Quant
     quantities
 }
 
-/// Creates the dashed line that shows the closed-form solution in a figure.
-fn expected(label: &str, x: Vec<f64>, y: Vec<f64>) -> Mark {
-    Mark::line(label, x, y, Color::Vermillion).style(LineStyle::Dashed)
-}
-
-fn slip_figure(config: &Config, exact: &ClosedForm, course: &Course) -> Figure {
+fn slip_figure(config: &Config, exact: &ClosedForm, course: &Course) -> Plot {
     let (mass, r) = (*config.mass, exact.radius);
     let inertia = 0.4 * mass * r * r;
     let slip = |state: &State| {
@@ -159,35 +153,20 @@ fn slip_figure(config: &Config, exact: &ClosedForm, course: &Course) -> Figure {
     let falling = falling.map(|t| (exact.slip.norm() - exact.fall * t).max(0.0));
     let falling: Vec<f64> = falling.collect();
     against_time(
-        [
-            "slip",
-            "Slip",
-            "Slip of the ball at the floor. It falls at 7/2 of the friction per mass, whatever the spin: \
-             friction slows the center and turns the ball.",
-        ],
-        ("slip", "m/s"),
+        "sliding-ball/slip",
         &times,
         &[Series::new("slip", measured)],
         &[],
     )
-    .mark(expected("7/2 mu g t", times.clone(), falling))
+    .with("7/2 mu g t", times.iter().copied(), falling)
 }
 
-fn path_figure(exact: &ClosedForm, course: &Course) -> Figure {
+fn path_figure(exact: &ClosedForm, course: &Course) -> Plot {
     let x = course.of_body(0, |s| s.position.x);
     let y = course.of_body(0, |s| s.position.y);
-    let path: Vec<Vector3<f64>> = course.times().iter().map(|t| exact.path(*t)).collect();
-    Figure::new(
-        "path",
-        "Path",
-        "The center from above: a parabola while the ball slides, then a straight line.",
-        Axis::linear("x", "m"),
-        Axis::linear("y", "m"),
-    )
-    .mark(Mark::line("center", x, y, Color::Blue))
-    .mark(expected(
-        "closed form",
-        path.iter().map(|p| p.x).collect(),
-        path.iter().map(|p| p.y).collect(),
-    ))
+    let times = course.times();
+    let path = times.iter().map(|t| exact.path(*t));
+    Plot::new("sliding-ball/path")
+        .with("center", x, y)
+        .through("closed form", path.map(|p| [p.x, p.y]))
 }

@@ -40,23 +40,23 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     record.tables.push(impacts(&config, &course));
     let times = course.times();
     let height = |k: usize| course.frames.iter().map(|(_, s)| s[k].position.z).collect();
-    record.figures.push(against_time(
-        ["heights", "Heights", "Centers of both rods against time."],
-        ("height", "m"),
+    against_time(
+        "space-pendulum/heights",
         &times,
         &[
             Series::new("upper", height(0)),
             Series::new("lower", height(1)),
         ],
         &[],
-    ));
-    record.figures.push(against_time(
-        ["energy", "Energy", "It falls at the impacts alone."],
-        ("energy", "J"),
+    )
+    .draw(&mut record)?;
+    against_time(
+        "space-pendulum/energy",
         &times,
         &[Series::new("total", course.energies.clone())],
         &[],
-    ));
+    )
+    .draw(&mut record)?;
     playback(&linkage.spec, &course.frames, &course.hits(), &mut record);
     Ok(record)
 }
@@ -120,12 +120,7 @@ fn impacts(config: &Config, course: &Course) -> Table {
     let mut table = Table::new(
         "impacts",
         "Impacts at the wall: impulse, and the loss beside that of Newton's law, the impulse times the mean normal velocity.",
-        vec![
-            Column::new("time", "s"),
-            Column::new("impulse", "N s"),
-            Column::new("loss", "J"),
-            Column::new("by the law", "J"),
-        ],
+        Column::list("time [s], impulse [N s], loss [J], by the law [J]"),
     );
     for impact in &course.impacts {
         let by_law = |t: &carom_world::ImpactContact| {

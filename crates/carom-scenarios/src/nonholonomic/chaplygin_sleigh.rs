@@ -9,7 +9,7 @@ use carom_motion::hybrid::Limits;
 use carom_motion::billiard::sleigh::{Sleigh, SleighState};
 use carom_motion::billiard::system::{Billiard, follow};
 use carom_report::animation::Outline;
-use carom_report::record::{Color, Mark, Quantity, Record};
+use carom_report::record::{Color, Quantity, Record};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -57,13 +57,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     record.tables.push(table(
         &hits,
         "State after each impact; x and y are the blade's.",
-        &[
-            ("x", "m"),
-            ("y", "m"),
-            ("phi", "rad"),
-            ("speed", "m/s"),
-            ("phi_dot", "rad/s"),
-        ],
+        "x [m], y [m], phi [rad], speed [m/s], phi_dot [rad/s]",
         |hit| {
             let s = &hit.state;
             vec![s.x, s.y, s.phi, s.speed, s.phi_dot]
@@ -75,13 +69,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         [c.x, c.y]
     };
     let (x, y) = path(&start, &hits, 60, |s, t| sleigh.flow(s, t), center);
-    let (hit_x, hit_y) = hits
-        .iter()
-        .map(|hit| {
-            let c = sleigh.center(&hit.state) * (*config.arena / (*config.arena - *config.bumper));
-            (c.x, c.y)
-        })
-        .unzip();
+    let walls = hits.iter().map(|hit| {
+        let c = sleigh.center(&hit.state) * (*config.arena / (*config.arena - *config.bumper));
+        [c.x, c.y]
+    });
     // The origin of the body axes is the contact point of the blade; the first axis points forward.
     let ahead = *config.offset;
     let outlines = vec![
@@ -103,15 +94,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         |s| [s.x, s.y, s.phi],
     );
     record.animations.push(motion.fixed(arena.wall()));
-    record.figures.push(
-        drawing(
-            &arena,
-            "trajectory",
-            "Chaplygin sleigh in an arena",
-            "Path of the center of mass and the wall points that the bumper hits.",
-        )
-        .mark(Mark::line("center of mass", x, y, Color::Blue))
-        .mark(Mark::points("hits", hit_x, hit_y, Color::Vermillion)),
-    );
+    drawing(&arena, "chaplygin-sleigh/trajectory")
+        .with("center of mass", x, y)
+        .through("hits", walls)
+        .draw(&mut record)?;
     Ok(record)
 }

@@ -10,7 +10,7 @@ use carom_motion::billiard::controlled::{ControlledPenny, RIMS};
 use carom_motion::hybrid::Limits;
 
 use carom_motion::billiard::system::{Billiard, follow};
-use carom_report::record::{Color, Mark, Record};
+use carom_report::record::Record;
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -45,15 +45,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     record.tables.push(table(
         &hits,
         "State after each impact; rim 1 is the front, -1 the back.",
-        &[
-            ("rim", ""),
-            ("x", "m"),
-            ("y", "m"),
-            ("theta", "rad"),
-            ("phi", "rad"),
-            ("theta_dot_plus", "rad/s"),
-            ("phi_dot_plus", "rad/s"),
-        ],
+        "rim, x [m], y [m], theta [rad], phi [rad], theta_dot_plus [rad/s], phi_dot_plus [rad/s]",
         |hit| {
             let s = &hit.state;
             let rim = RIMS.get(hit.guard).map_or(0.0, |rim| rim.sign());
@@ -70,22 +62,13 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         |s| [s.x, s.y, s.phi],
     );
     record.animations.push(played.fixed(config.table.wall()));
-    let (hit_x, hit_y) = hits
-        .iter()
-        .filter_map(|hit| {
-            let p = disk.rim(&hit.state, *RIMS.get(hit.guard)?);
-            Some((p.x, p.y))
-        })
-        .unzip();
-    record.figures.push(
-        drawing(
-            &config.table,
-            "trajectory",
-            "Penny with torques",
-            "Path of the center and the wall points that the rims hit.",
-        )
-        .mark(Mark::line("center", x, y, Color::Blue))
-        .mark(Mark::points("hits", hit_x, hit_y, Color::Vermillion)),
-    );
+    let walls = hits.iter().filter_map(|hit| {
+        let p = disk.rim(&hit.state, *RIMS.get(hit.guard)?);
+        Some([p.x, p.y])
+    });
+    drawing(&config.table, "controlled-penny/trajectory")
+        .with("center", x, y)
+        .through("hits", walls)
+        .draw(&mut record)?;
     Ok(record)
 }

@@ -50,12 +50,11 @@ pub(crate) fn name_laws(laws: &[&str], record: &mut Record) {
 pub(crate) fn table<S>(
     hits: &[Hit<S>],
     caption: &str,
-    columns: &[(&str, &str)],
+    columns: &str,
     row: impl Fn(&Hit<S>) -> Vec<f64>,
 ) -> Table {
-    let mut headings = vec![Column::new("n", ""), Column::new("time", "s")];
-    headings.extend(Column::list(columns));
-    let mut table = Table::new("impacts", caption, headings);
+    let columns = Column::list(&format!("n, time [s], {columns}"));
+    let mut table = Table::new("impacts", caption, columns);
     for (n, hit) in (1_u32..).zip(hits) {
         let mut values = vec![f64::from(n), hit.time];
         values.extend(row(hit));

@@ -1,15 +1,16 @@
 //! A knife edge on an incline above a wall.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Count, Fraction, Input, Positive};
 use crate::nonholonomic::hybrid_model::{motion, nonholonomic, note, path, quantities, table};
-use crate::nonholonomic::penny_model::{Law, meters};
+use crate::nonholonomic::penny_model::Law;
 use carom_motion::hybrid::Limits;
 
 use carom_motion::billiard::knife_edge::{KnifeEdge, KnifeState};
 use carom_motion::billiard::system::{Billiard, follow};
 use carom_report::animation::Outline;
-use carom_report::record::{Color, Figure, Mark, Quantity, Record};
+use carom_report::record::{Color, Quantity, Record};
 use serde::Deserialize;
 use std::f64::consts::FRAC_PI_2;
 
@@ -55,12 +56,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     record.tables.push(table(
         &hits,
         "State after each impact.",
-        &[
-            ("y", "m"),
-            ("phi", "rad"),
-            ("speed_minus", "m/s"),
-            ("speed_plus", "m/s"),
-        ],
+        "y [m], phi [rad], speed_minus [m/s], speed_plus [m/s]",
         |hit| {
             vec![
                 hit.state.y,
@@ -95,24 +91,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     );
     let wall = Outline::line(ends([low - half, high + half]), Color::Gray);
     record.animations.push(played.fixed(wall));
-    let (hit_x, hit_y) = hits.iter().map(|hit| (hit.state.y, -hit.state.x)).unzip();
-    record.figures.push(
-        Figure::new(
-            "trajectory",
-            "Knife edge above a wall",
-            "Path of the blade on the incline; gravity pulls along x, down.",
-            meters("y"),
-            meters("-x"),
-        )
-        .equal_aspect()
-        .mark(Mark::line(
-            "wall",
-            vec![low, high],
-            vec![-*config.wall; 2],
-            Color::Gray,
-        ))
-        .mark(Mark::line("blade", y, height, Color::Blue))
-        .mark(Mark::points("hits", hit_x, hit_y, Color::Vermillion)),
-    );
+    Plot::new("knife-edge/trajectory")
+        .with("wall", [low, high], [-*config.wall; 2])
+        .with("blade", y, height)
+        .through("hits", hits.iter().map(|hit| [hit.state.y, -hit.state.x]))
+        .draw(&mut record)?;
     Ok(record)
 }

@@ -2,6 +2,7 @@
 
 use crate::ScenarioError;
 use crate::common::ending::Extent;
+use crate::common::plot::Plot;
 use crate::common::sensitivity;
 use crate::config::{Count, Fraction, Input, Positive};
 use crate::nonholonomic::penny_model::{
@@ -12,7 +13,7 @@ use carom_motion::billiard::circle::CircleOrbit;
 use carom_motion::hybrid::{Ending, Limits};
 
 use carom_motion::billiard::penny::{PennyBilliard, PennyState, Run};
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -107,8 +108,13 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     {
         closed_form(&billiard, a, &run, &mut record)?;
     }
+    trajectory(drawing(&config.table, "penny/trajectory"), &billiard, &run).draw(&mut record)?;
+    if !run.events.is_empty() {
+        Plot::new("penny/normal-velocity")
+            .of(&table)
+            .draw(&mut record)?;
+    }
     record.tables.push(table);
-    record.figures = figures(&config, &billiard, &run);
     let text = ("motion", "The run");
     record
         .animations
@@ -132,18 +138,10 @@ pub(crate) fn impacts(run: &Run) -> Table {
     let mut table = Table::new(
         "impacts",
         "State after each impact; rim 1 is the front, -1 the back.",
-        vec![
-            Column::new("n", ""),
-            Column::new("time", "s"),
-            Column::new("rim", ""),
-            Column::new("x", "m"),
-            Column::new("y", "m"),
-            Column::new("theta", "rad"),
-            Column::new("phi", "rad"),
-            Column::new("theta_dot_plus", "rad/s"),
-            Column::new("phi_dot_plus", "rad/s"),
-            Column::new("normal_velocity", "m/s"),
-        ],
+        Column::list(
+            "n, time [s], rim, x [m], y [m], theta [rad], phi [rad], \
+             theta_dot_plus [rad/s], phi_dot_plus [rad/s], normal_velocity [m/s]",
+        ),
     );
     table.rows = (run.events.iter().zip(1_u32..))
         .map(|(event, n)| {
@@ -273,32 +271,4 @@ fn closed_form<T: Wall>(
         Quantity::new("limit_phi_dot_rad_per_s", phi_dot, "rad/s"),
     ]);
     Ok(())
-}
-
-fn figures<T: Wall>(config: &Config, billiard: &PennyBilliard<T>, run: &Run) -> Vec<Figure> {
-    let table = trajectory(
-        drawing(
-            &config.table,
-            "trajectory",
-            "Rolling penny on a table",
-            "Path of the center and the wall points that the rims hit.",
-        ),
-        billiard,
-        run,
-    );
-    if run.events.is_empty() {
-        return vec![table];
-    }
-    let numbers: Vec<f64> = (1..=run.events.len()).map(|n| n as f64).collect();
-    let speeds = run.events.iter().map(|e| e.normal_velocity).collect();
-    let speed = Figure::new(
-        "normal-velocity",
-        "Normal speed of the rim",
-        "Speed of the rim into the wall at each impact. A law that loses energy lets it fall \
-         geometrically; the intervals between impacts stay positive.",
-        Axis::linear("impact", ""),
-        Axis::log("normal speed", "m/s"),
-    )
-    .mark(Mark::points("impacts", numbers, speeds, Color::Blue));
-    vec![table, speed]
 }

@@ -1,6 +1,7 @@
 //! Regular and chaotic motion of the elastic penny: Lyapunov exponents and a Poincaré section.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Count, Input};
 use crate::nonholonomic::penny::extent;
 use crate::nonholonomic::penny_model::{InitialConfig, PennyConfig, named, whole};
@@ -9,7 +10,7 @@ use carom_motion::hybrid::Limits;
 
 use carom_impact::Restitution;
 use carom_motion::billiard::penny::{Event, PennyBilliard, PennyState};
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -33,38 +34,20 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let circle = billiard(config.circle)?;
     let ellipse = billiard(config.ellipse)?;
     let (start, regular) = (config.initial.build()?, config.regular.build()?);
-    let orbits: [(&str, &PennyBilliard<Ellipse>, PennyState, Color); 3] = [
-        ("ellipse", &ellipse, start, Color::Vermillion),
-        ("ellipse, island", &ellipse, regular, Color::Blue),
-        ("circle", &circle, start, Color::Green),
+    let orbits: [(&str, &PennyBilliard<Ellipse>, PennyState); 3] = [
+        ("ellipse", &ellipse, start),
+        ("ellipse, island", &ellipse, regular),
+        ("circle", &circle, start),
     ];
-    let mut growth = Figure::new(
-        "lyapunov",
-        "Largest Lyapunov exponent",
-        "Estimate over the first n impacts. On the circle and in an island it falls like ln n / n; \
-         in the chaotic sea of the ellipse it settles near 0.4 per impact.",
-        Axis::log("impacts", ""),
-        Axis::log("exponent per impact", ""),
-    );
-    let mut section = Figure::new(
-        "section",
-        "Poincaré section at the impacts",
-        "Wall point and direction of the velocity after each impact of one rim.",
-        Axis::linear("polar angle of the wall point", "rad"),
-        Axis::linear("velocity angle", "rad"),
-    );
+    let mut growth = Plot::new("penny-chaos/lyapunov");
+    let mut section = Plot::new("penny-chaos/section");
     let mut table = Table::new(
         "regular-section",
         "Section of the regular orbits, first hundred impacts: 0 the island, 1 the circle.",
-        vec![
-            Column::new("orbit", ""),
-            Column::new("wall_angle", "rad"),
-            Column::new("heading_angle", "rad"),
-            Column::new("velocity_angle", "rad"),
-        ],
+        Column::list("orbit, wall_angle [rad], heading_angle [rad], velocity_angle [rad]"),
     );
-    for (index, (name, billiard, start, color)) in orbits.into_iter().enumerate() {
-        let (mut n, mut estimates) = (5, (Vec::new(), Vec::new()));
+    for (index, (name, billiard, start)) in orbits.into_iter().enumerate() {
+        let (mut n, mut estimates) = (5, Vec::new());
         let mut worst: f64 = 0.0;
         while n <= *config.impacts {
             let (lyapunov, ending) = billiard.lyapunov(start, n).map_err(named)?;
@@ -72,15 +55,13 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             worst = worst.max(lyapunov.max_log_det);
             let largest = lyapunov.per_impact.into_iter().fold(f64::MIN, f64::max);
             if largest > 0.0 {
-                estimates.0.push(n as f64);
-                estimates.1.push(largest);
+                estimates.push([n as f64, largest]);
             }
             n += n.div_ceil(5);
         }
-        let (x, y) = estimates;
         // Rounding errors dominate the chaotic orbit after 60 impacts: it is drawn, but not recorded as a number.
         if index > 0
-            && let Some(last) = y.last()
+            && let Some([_, last]) = estimates.last()
         {
             let key = if index == 1 { "island" } else { "circle" };
             record.quantities.push(Quantity::new(
@@ -89,7 +70,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
                 "",
             ));
         }
-        growth.marks.push(Mark::line(name, x, y, color));
+        growth.curve(name, name, estimates);
         let run = whole(billiard.run(start, Limits::impacts(*config.impacts)))?;
         extent(&run, Some(*config.impacts), f64::INFINITY).note(name, &run.ending, &mut record);
         let one_rim: Vec<&Event> = run.events.iter().step_by(2).collect();
@@ -104,14 +85,11 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
                 ]);
             }
         }
-        section.marks.push(Mark::points(
-            name,
-            points.iter().map(|p| p.wall_angle).collect(),
-            points.iter().map(|p| p.velocity_angle).collect(),
-            color,
-        ));
+        let shown = points.iter().map(|p| [p.wall_angle, p.velocity_angle]);
+        section.curve(name, name, shown);
     }
     record.tables.push(table);
-    record.figures = vec![growth, section];
+    growth.draw(&mut record)?;
+    section.draw(&mut record)?;
     Ok(record)
 }

@@ -1,6 +1,7 @@
 //! A hundred pennies with nearly equal initial states.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Count, Fraction, Input, Positive, count};
 use crate::nonholonomic::penny_model::{
     InitialConfig, Law, PennyConfig, TableConfig, drawing, named, whole,
@@ -9,7 +10,7 @@ use carom_motion::billiard::ensemble::perturbation;
 use carom_motion::hybrid::Limits;
 
 use carom_motion::billiard::penny::{PennyBilliard, PennyState};
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -50,10 +51,18 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             [time, i as f64, s.x, s.y, s.phi, rates[0], rates[1]].to_vec()
         };
         members.rows.extend(cloud.iter().enumerate().map(row));
-        record.figures.push(cloud_figure(&config, time, x, y));
+        drawing(&config.table, "penny-cloud/cloud")
+            .fill("key", time.to_string().replace('.', "_"))
+            .fill("starts", *config.starts)
+            .fill("time", time)
+            .fill("amplitude", *config.amplitude)
+            .with("centers", x, y)
+            .draw(&mut record)?;
     }
     if *config.starts > 1 {
-        record.figures.push(spread_figure(&summary));
+        Plot::new("penny-cloud/spread")
+            .of(&summary)
+            .draw(&mut record)?;
     }
     record.tables.push(summary);
     record.tables.push(members);
@@ -93,68 +102,20 @@ fn tables() -> [Table; 2] {
         Table::new(
             "spread",
             "Mean and standard deviation of the cloud, and the largest distance of two of its members.",
-            Column::list(&[
-                ("time", "s"),
-                ("mean_x", "m"),
-                ("mean_y", "m"),
-                ("std_x", "m"),
-                ("std_y", "m"),
-                ("largest_distance", "m"),
-            ]),
+            Column::list(
+                "time [s], mean_x [m], mean_y [m], std_x [m], std_y [m], \
+                 largest_distance [m]",
+            ),
         ),
         Table::new(
             "cloud",
             "Every member at every time.",
-            Column::list(&[
-                ("time", "s"),
-                ("start", ""),
-                ("x", "m"),
-                ("y", "m"),
-                ("phi", "rad"),
-                ("theta_dot", "rad/s"),
-                ("phi_dot", "rad/s"),
-            ]),
+            Column::list(
+                "time [s], start, x [m], y [m], phi [rad], theta_dot [rad/s], \
+                 phi_dot [rad/s]",
+            ),
         ),
     ]
-}
-
-/// Draws the centers of all pennies at the time `time` (s) on their table. `x` and `y`: coordinates of the centers (m).
-fn cloud_figure(config: &Config, time: f64, x: Vec<f64>, y: Vec<f64>) -> Figure {
-    drawing(
-        &config.table,
-        &format!("cloud-{time}-s").replace('.', "_"),
-        &format!("{} pennies after {time} s", *config.starts),
-        &format!(
-            "Centers of pennies whose rates of rolling and turning differ by up to {} rad/s \
-             from the common start.",
-            *config.amplitude
-        ),
-    )
-    .mark(Mark::points("centers", x, y, Color::Blue))
-}
-
-/// Draws the growth of the cloud of pennies against time, from the table of its spread.
-fn spread_figure(summary: &Table) -> Figure {
-    let spread = Figure::new(
-        "spread",
-        "Growth of the cloud",
-        "Standard deviations and largest distance of two members against time.",
-        Axis::linear("time", "s"),
-        Axis::log("spread", "m"),
-    );
-    let lines = [
-        ("x", 3, Color::Blue),
-        ("y", 4, Color::Orange),
-        ("largest distance", 5, Color::Green),
-    ];
-    lines.into_iter().fold(spread, |figure, (label, k, color)| {
-        figure.mark(Mark::line(
-            label,
-            summary.column(0),
-            summary.column(k),
-            color,
-        ))
-    })
 }
 
 /// Returns the mean and the population standard deviation of a list of values.

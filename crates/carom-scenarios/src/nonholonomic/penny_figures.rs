@@ -1,6 +1,7 @@
 //! The paper's four trajectories: two tables with two laws each.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Count, Input};
 use crate::nonholonomic::hybrid_model::name_laws;
 use crate::nonholonomic::penny::{Energy, extent, impacts};
@@ -12,7 +13,7 @@ use carom_motion::billiard::Table as Wall;
 use carom_motion::hybrid::Limits;
 
 use carom_motion::billiard::penny::{Event, PennyBilliard, RollingPenny, Run};
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -64,7 +65,7 @@ impl Case {
         billiard: &PennyBilliard<T>,
         run: &Run,
         record: &mut Record,
-    ) {
+    ) -> Result<(), ScenarioError> {
         let Self { number, shape, .. } = self;
         let table = TableConfig::ellipse(self.semi_axes);
         let [name, word] = self.words();
@@ -79,42 +80,18 @@ impl Case {
         rows.name = format!("figure-{number}");
         rows.caption = format!("Fig. {number}: {word} law on the {shape}. {}", rows.caption);
         record.tables.push(rows);
-        let path = drawing(
-            &table,
-            &format!("figure-{number}"),
-            &format!("Fig. {number}: {name} law, {shape}"),
-            &format!(
-                "Path of the center over {} impacts by the {word} law.",
-                run.events.len()
-            ),
-        );
-        record.figures.push(trajectory(path, billiard, run));
+        let path = drawing(&table, "penny-figures/path")
+            .fill("number", number)
+            .fill("name", name)
+            .fill("shape", shape)
+            .fill("impacts", run.events.len())
+            .fill("word", word);
+        trajectory(path, billiard, run).draw(record)?;
         if self.law == Law::Projected {
-            let figure = drawing(
-                &table,
-                &format!("figure-{number}-close-up"),
-                &format!("Fig. {number}, from the first impact on"),
-                "The hops shrink to a circle on which both rims touch the wall in turn.",
-            );
-            record
-                .figures
-                .push(close_up(trajectory(figure, billiard, run), penny, run));
+            let plot = drawing(&table, "penny-figures/close-up").fill("number", number);
+            close_up(trajectory(plot, billiard, run), penny, run).draw(record)?;
         }
-    }
-
-    /// Draws the energy after each impact as a line in the figure that compares all cases. `ratios`: energy after each impact,
-    /// divided by the initial energy.
-    fn energy_line(&self, ratios: &[f64]) -> Mark {
-        Mark::line(
-            self.shape,
-            (1..=ratios.len()).map(|n| n as f64).collect(),
-            ratios.to_vec(),
-            if self.number == 2 {
-                Color::Blue
-            } else {
-                Color::Orange
-            },
-        )
+        Ok(())
     }
 
     fn quantities(&self, run: &Run, energy: &Energy) -> [Quantity; 4] {
@@ -141,14 +118,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             .map(|name| Column::new(name, ""))
             .to_vec(),
     );
-    let mut figure = Figure::new(
-        "energy",
-        "Energy left",
-        "Kinetic energy after each impact over that at the start, for the law that the paper calls \
-         plastic: it bounces, and what is left does not vanish.",
-        Axis::linear("impact", ""),
-        Axis::linear("energy over initial energy", "").range(0.0, 1.0),
-    );
+    let mut plot = Plot::new("penny-figures/energy");
     name_laws(&["elastic", "projected"], &mut record);
     for case in Case::all(&config) {
         let table = TableConfig::ellipse(case.semi_axes).build()?;
@@ -157,7 +127,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         let run = whole(billiard.run(start, Limits::impacts(*config.impacts)))?;
         let part = format!("Fig. {}", case.number);
         extent(&run, Some(*config.impacts), f64::INFINITY).note(&part, &run.ending, &mut record);
-        case.draw(&penny, &billiard, &run, &mut record);
+        case.draw(&penny, &billiard, &run, &mut record)?;
         let energy = Energy::of(&billiard, &run);
         let ratio = |e: &Event| penny.energy(&e.state) / energy.initial;
         let ratios: Vec<f64> = run.events.iter().map(ratio).collect();
@@ -166,11 +136,13 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             energies.rows.push(row);
         }
         if case.law == Law::Projected {
-            figure.marks.push(case.energy_line(&ratios));
+            let points = ratios.iter().enumerate();
+            let points = points.map(|(k, ratio)| [(k + 1) as f64, *ratio]);
+            plot.curve(case.shape, case.shape, points);
         }
         record.quantities.extend(case.quantities(&run, &energy));
     }
     record.tables.push(energies);
-    record.figures.push(figure);
+    plot.draw(&mut record)?;
     Ok(record)
 }

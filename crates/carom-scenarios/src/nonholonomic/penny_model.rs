@@ -2,12 +2,13 @@
 
 use crate::ScenarioError;
 use crate::common::linspace;
+use crate::common::plot::Plot;
 use crate::config::Positive;
 use carom_impact::Restitution;
-use carom_motion::billiard::penny::{Event, PennyBilliard, PennyState, RollingPenny, Run};
+use carom_motion::billiard::penny::{PennyBilliard, PennyState, RollingPenny, Run};
 use carom_motion::billiard::{BilliardError, Ellipse, Superellipse, Table};
 use carom_report::animation::{Animation, Outline, PlaneBody};
-use carom_report::record::{Axis, Color, Figure, Mark, PointShape};
+use carom_report::record::Color;
 use serde::Deserialize;
 
 /// Number of points on a drawn table outline.
@@ -182,16 +183,10 @@ pub(crate) fn whole(run: Result<Run, BilliardError>) -> Result<Run, ScenarioErro
     Ok(run)
 }
 
-pub(crate) fn meters(label: &str) -> Axis {
-    Axis::linear(label, "m")
-}
-
-/// Creates a figure with the outline of the billiard table, to which runs can be added.
-pub(crate) fn drawing(table: &TableConfig, name: &str, title: &str, caption: &str) -> Figure {
+/// Begins the figure `path` with the outline of the billiard table, to which runs can be added.
+pub(crate) fn drawing(table: &TableConfig, path: &str) -> Plot {
     let (x, y) = table.outline();
-    Figure::new(name, title, caption, meters("x"), meters("y"))
-        .equal_aspect()
-        .mark(Mark::line("wall", x, y, Color::Gray))
+    Plot::new(path).with("wall", x, y)
 }
 
 /// Returns the path of the penny's center as lists of x and y (m), sampled finely enough to look smooth. `size`: diameter of
@@ -219,9 +214,9 @@ pub(crate) fn path(penny: &RollingPenny, run: &Run, size: f64) -> (Vec<f64>, Vec
 
 /// Restricts the axes of a figure to the part of a run from its first to its last impact, with a margin of half the penny's
 /// radius.
-pub(crate) fn close_up(mut figure: Figure, penny: &RollingPenny, run: &Run) -> Figure {
+pub(crate) fn close_up(plot: Plot, penny: &RollingPenny, run: &Run) -> Plot {
     let (Some(first), Some(last)) = (run.events.first(), run.events.last()) else {
-        return figure;
+        return plot;
     };
     let mut points: Vec<_> = run.events.iter().map(|e| (e.point.x, e.point.y)).collect();
     points.extend(run.events.iter().map(|e| (e.state.x, e.state.y)));
@@ -236,9 +231,7 @@ pub(crate) fn close_up(mut figure: Figure, penny: &RollingPenny, run: &Run) -> F
         let high = points.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
         [low - margin, high + margin]
     };
-    figure.x.range = Some(range(|p| p.0));
-    figure.y.range = Some(range(|p| p.1));
-    figure
+    plot.x_range(range(|p| p.0)).y_range(range(|p| p.1))
 }
 
 /// Number of frames of an animation, in addition to those at its impacts.
@@ -288,31 +281,21 @@ pub(crate) fn motion<T: Table>(
 
 /// Draws a run into the figure of its table: the path of the penny's center, and the impact points of the front and back of
 /// its edge.
-pub(crate) fn trajectory<T: Table>(
-    mut figure: Figure,
-    billiard: &PennyBilliard<T>,
-    run: &Run,
-) -> Figure {
+pub(crate) fn trajectory<T: Table>(mut plot: Plot, billiard: &PennyBilliard<T>, run: &Run) -> Plot {
     let mut shown = run.clone();
     if let Some(next) = run.events.get(DRAWN_IMPACTS) {
         shown.events.truncate(DRAWN_IMPACTS);
         shown.time = next.time;
-        figure.caption = format!("{} The first {DRAWN_IMPACTS} impacts.", figure.caption);
+        let more = format!(" The first {DRAWN_IMPACTS} impacts.");
+        plot.figure.caption.push_str(&more);
     }
     let run = &shown;
     let (x, y) = path(billiard.penny(), run, billiard.table().diameter());
-    figure.marks.push(Mark::line("center", x, y, Color::Blue));
-    let points = |name: &str, shape: PointShape, color: Color| {
-        let hits: Vec<&Event> = run.events.iter().filter(|e| e.rim.name() == name).collect();
-        Mark::points(
-            format!("{name} rim hits"),
-            hits.iter().map(|e| e.point.x).collect(),
-            hits.iter().map(|e| e.point.y).collect(),
-            color,
-        )
-        .shape(shape)
+    let points = |name: &'static str| {
+        let hits = run.events.iter().filter(move |e| e.rim.name() == name);
+        hits.map(|e| [e.point.x, e.point.y])
     };
-    figure
-        .mark(points("front", PointShape::Circle, Color::Vermillion))
-        .mark(points("back", PointShape::Triangle, Color::Green))
+    plot.with("center", x, y)
+        .through("front rim hits", points("front"))
+        .through("back rim hits", points("back"))
 }

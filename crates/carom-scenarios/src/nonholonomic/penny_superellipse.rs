@@ -51,16 +51,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         record
             .animations
             .push(motion((&text.0, &text.1), &table, &billiard, &run));
-        record.figures.push(trajectory(
-            drawing(
-                &table,
-                &format!("{name}-trajectory"),
-                &format!("Penny on a superellipse, {name} law"),
-                "Path of the center and the wall points that the rims hit.",
-            ),
-            &billiard,
-            &run,
-        ));
+        let plot = drawing(&table, "penny-superellipse/trajectory").fill("name", name);
+        trajectory(plot, &billiard, &run).draw(&mut record)?;
     }
     Ok(record)
 }

@@ -12,7 +12,7 @@ use carom_motion::billiard::rolling_ball::{BallState, RollingBall};
 use carom_motion::billiard::system::{Billiard, Hit, follow};
 use carom_motion::billiard::{BilliardError, Ellipse};
 use carom_report::animation::Outline;
-use carom_report::record::{Color, Mark, Quantity, Record};
+use carom_report::record::{Color, Quantity, Record};
 use nalgebra::Vector2;
 use serde::Deserialize;
 
@@ -67,13 +67,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         let mut rows = table(
             &hits,
             &format!("State after each impact on {name} cushions."),
-            &[
-                ("x", "m"),
-                ("y", "m"),
-                ("velocity_x", "m/s"),
-                ("velocity_y", "m/s"),
-                ("spin", "rad/s"),
-            ],
+            "x [m], y [m], velocity_x [m/s], velocity_y [m/s], spin [rad/s]",
             |hit| {
                 let s = &hit.state;
                 vec![
@@ -104,15 +98,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             |s| [s.position.x, s.position.y, 0.0],
         );
         record.animations.push(played.fixed(outline.wall()));
-        record.figures.push(
-            drawing(
-                &outline,
-                &format!("{name}-cushions"),
-                &format!("Rolling ball, {name} cushions"),
-                "Path of the center.",
-            )
-            .mark(Mark::line("center", x, y, color)),
-        );
+        drawing(&outline, &format!("rolling-ball/{name}-cushions"))
+            .with("center", x, y)
+            .draw(&mut record)?;
     }
     Ok(record)
 }

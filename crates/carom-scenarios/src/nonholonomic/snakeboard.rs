@@ -1,13 +1,14 @@
 //! A snakeboard that hits a wall with its nose, under every law.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Fraction, Input, Positive};
 use carom_contact::{Diagnostics, ImpactError, ImpactOutcome};
 use carom_impact::{Nonholonomic, Restitution};
 use carom_metric::Tangent;
 use carom_motion::billiard::BilliardError;
 use carom_motion::billiard::snakeboard::Snakeboard;
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Color, Column, Mark, Quantity, Record, Table};
 use nalgebra::Vector2;
 use serde::Deserialize;
 
@@ -57,7 +58,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let along = |v: &[f64]| [v[0] * cos + v[1] * sin, v[3]];
     let before = along(&velocity);
     let mut table = table();
-    let mut figure = figure(before);
+    let mut plot = Plot::new("snakeboard/velocities").through("before", [before]);
     let laws = laws(*config.restitution);
     for ((name, label, color, restitution), number) in laws.into_iter().zip(1_u32..) {
         let law =
@@ -69,7 +70,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             Tangent::from_slice(&velocity),
         )?;
         let answer = Answer::new(at.resolve(&law))?;
-        figure.marks.push(Mark::Arrow {
+        plot.mark(Mark::Arrow {
             from: before,
             to: along(answer.outcome.velocity_plus.0.as_slice()),
             color,
@@ -83,7 +84,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         table.rows.push(answer.row(number));
     }
     record.tables.push(table);
-    record.figures.push(figure);
+    plot.draw(&mut record)?;
     Ok(record)
 }
 
@@ -162,33 +163,9 @@ fn table() -> Table {
         "laws",
         "Velocity after the impact, one row per law: 1 elastic, 2 projected, 3 Newton, \
          4 projected Newton. An inadmissible law is feasible 0.",
-        Column::list(&[
-            ("law", ""),
-            ("feasible", ""),
-            ("effective_restitution", ""),
-            ("velocity_x", "m/s"),
-            ("velocity_y", "m/s"),
-            ("theta_dot", "rad/s"),
-            ("psi_dot", "rad/s"),
-            ("phi_dot", "rad/s"),
-            ("energy_change", "J"),
-        ]),
+        Column::list(
+            "law, feasible, effective_restitution, velocity_x [m/s], velocity_y [m/s], \
+             theta_dot [rad/s], psi_dot [rad/s], phi_dot [rad/s], energy_change [J]",
+        ),
     )
-}
-
-fn figure(before: [f64; 2]) -> Figure {
-    Figure::new(
-        "velocities",
-        "Snakeboard: what each law does to its motion",
-        "From the velocities before the impact to those after it, under each law, also those that are \
-         inadmissible (see the table).",
-        Axis::linear("velocity along the board", "m/s"),
-        Axis::linear("rate of the rotor", "rad/s"),
-    )
-    .mark(Mark::points(
-        "before",
-        vec![before[0]],
-        vec![before[1]],
-        Color::Black,
-    ))
 }

@@ -2,11 +2,12 @@
 
 use crate::ScenarioError;
 use crate::common::linspace;
+use crate::common::plot::Plot;
 use crate::config::{Count, Input, Positive};
 use crate::propagative::handed_on::{Ball, handed_on};
 use crate::propagative::model::{System, disk_normal, propagative};
 use crate::propagative::outcomes;
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Color, Column, Mark, Quantity, Record, Table};
 use serde::Deserialize;
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -91,16 +92,9 @@ fn single(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
     let set = posed
         .system
         .resolve_all(&posed.velocity, &propagative(1.0)?)?;
-    let mut figure = Figure::new(
-        "fig4_break",
-        "Billiard break",
-        "Ball c arrives from the left (black). Velocities after the impact by each order.",
-        Axis::linear("x", "m"),
-        Axis::linear("y", "m"),
-    )
-    .equal_aspect();
+    let mut plot = Plot::new("billiard-break/fig4_break");
     for ((center, radius), name) in posed.centers.iter().zip(*config.radii).zip(["a", "b", "c"]) {
-        figure.marks.push(Mark::Disk {
+        plot.mark(Mark::Disk {
             x: center[0],
             y: center[1],
             radius,
@@ -115,7 +109,7 @@ fn single(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
         libm::sin(config.direction) * length,
     ];
     let tail = [-dx * 1.8, -dy * 1.8];
-    figure.marks.push(Mark::arrow(
+    plot.mark(Mark::arrow(
         tail,
         [tail[0] + dx * 0.8, tail[1] + dy * 0.8],
         Color::Black,
@@ -143,7 +137,7 @@ fn single(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
                 center[1] + length * v[2 * ball + 1],
             ];
             let color = [Color::Blue, Color::Vermillion][k % 2];
-            figure.marks.push(Mark::arrow(*center, to, color));
+            plot.mark(Mark::arrow(*center, to, color));
         }
     }
     for (k, outcome) in set.outcomes.iter().enumerate().take(2) {
@@ -166,33 +160,18 @@ fn single(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
     record.quantities.push(cosine);
     record.quantities.extend(outcomes::spread(&set));
     record.tables.push(table);
-    record.figures.push(figure);
-    Ok(())
+    plot.draw(record)
 }
 
 /// Draws the indeterminacy (relative distance of the two outcomes) against the angle between the balls that are hit, as in
 /// Fig. 5.
 fn curves(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
-    let mut figure = Figure::new(
-        "fig5_indeterminacy",
-        "Indeterminacy of the billiard break",
-        "Distance of the two outcomes over the momentum's norm, against the angle between the \
-         balls that are hit. It vanishes at 90 degrees, where the normals are orthogonal, and at \
-         180 degrees, as in the paper; its vertical scale cannot be recovered from the paper, \
-         which does not give its radii.",
-        Axis::linear("angle between the balls", "deg").range(20.0, 180.0),
-        Axis::linear("indeterminacy ξ", ""),
-    );
+    let mut plot = Plot::new("billiard-break/fig5_indeterminacy");
     let mut table = Table::new(
         "indeterminacy",
         "Indeterminacy against the angle, for each ratio of radii.",
-        vec![
-            Column::new("radius_ratio", ""),
-            Column::new("angle", "rad"),
-            Column::new("indeterminacy", ""),
-        ],
+        Column::list("radius_ratio, angle [rad], indeterminacy"),
     );
-    let colors = [Color::Blue, Color::Vermillion, Color::Green, Color::Purple];
     for (k, &ratio) in config.radius_ratios.iter().enumerate() {
         let radii = [1.0, 1.0, ratio];
         let least = smallest_angle(radii);
@@ -222,20 +201,13 @@ fn curves(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
                 "",
             ),
         ]);
-        figure.marks.push(Mark::line(
-            format!("r_c / r = {ratio:.4}"),
-            angles.iter().map(|a| a.to_degrees()).collect(),
-            values,
-            colors[k % colors.len()],
-        ));
+        let points = angles
+            .iter()
+            .zip(values)
+            .map(|(a, xi)| [a.to_degrees(), xi]);
+        plot.numbered("ratio", k, &format!("r_c / r = {ratio:.4}"), points);
     }
-    figure.marks.push(Mark::points(
-        "paper: ξ = 0",
-        vec![90.0, 180.0],
-        vec![0.0, 0.0],
-        Color::Black,
-    ));
     record.tables.push(table);
-    record.figures.push(figure);
-    Ok(())
+    plot.with("paper: ξ = 0", [90.0, 180.0], [0.0; 2])
+        .draw(record)
 }

@@ -2,11 +2,12 @@
 
 use crate::ScenarioError;
 use crate::common::linspace;
+use crate::common::plot::Plot;
 use crate::config::{Count, Input, Positive};
 use crate::propagative::model::{System, propagative};
 use carom_impact::Propagative;
 use carom_metric::Covector;
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use rayon::prelude::*;
 use serde::Deserialize;
 use std::f64::consts::{FRAC_PI_2, PI};
@@ -62,32 +63,18 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let values = values?;
     checked(&law, &mut record)?;
     summarize(&values, &mut record);
-    let mut map = Figure::new(
-        "break_map",
-        "How much the order of impacts matters",
-        "A ball hits two others at once. On the lines the cosine of the normals is −cos(π/m), and the order \
-         does not matter.",
-        Axis::linear("angle between the lines of centers", "rad"),
-        Axis::log("mass of the two balls", "kg"),
-    );
-    map.marks.push(Mark::Heatmap {
-        label: "indeterminacy ξ".to_owned(),
-        unit: String::new(),
-        x: angles.clone(),
-        y: masses.clone(),
-        values,
-    });
-    for (m, color) in [(2, Color::Black), (3, Color::Vermillion)] {
+    let mut map = Plot::new("break-map/break_map").heat(&angles, &masses, values);
+    for m in [2, 3] {
         let cosine = -libm::cos(PI / f64::from(m));
         let angle = |mass: f64| libm::acos(cosine * (2.0 * (1.0 + 1.0 / mass)).sqrt());
-        let points = masses.iter().map(|mass| (angle(*mass), *mass));
-        let shown = |(angle, _): &(f64, f64)| (config.angle[0]..=config.angle[1]).contains(angle);
-        let (x, y): (Vec<f64>, Vec<f64>) = points.filter(shown).unzip();
-        if !x.is_empty() {
-            map.marks.push(Mark::line(format!("m = {m}"), x, y, color));
+        let points = masses.iter().map(|mass| [angle(*mass), *mass]);
+        let is_shown = |[angle, _]: &[f64; 2]| (config.angle[0]..=config.angle[1]).contains(angle);
+        let line: Vec<[f64; 2]> = points.filter(is_shown).collect();
+        if !line.is_empty() {
+            map = map.through(&format!("m = {m}"), line);
         }
     }
-    record.figures.push(map);
+    map.draw(&mut record)?;
     Ok(record)
 }
 
@@ -110,14 +97,9 @@ fn indeterminacy(angle: f64, mass: f64, law: &Propagative) -> Result<f64, Scenar
 }
 
 fn checked(law: &Propagative, record: &mut Record) -> Result<(), ScenarioError> {
-    let columns = [
-        ("angle", "rad"),
-        ("mass", "kg"),
-        ("cosine", ""),
-        ("indeterminacy", ""),
-    ];
+    let columns = "angle [rad], mass [kg], cosine, indeterminacy";
     let caption = "Points of the map: the cosine of the normals and the indeterminacy.";
-    let mut table = Table::new("points", caption, Column::list(&columns));
+    let mut table = Table::new("points", caption, Column::list(columns));
     for (k, [angle, mass, expected]) in CHECKED.into_iter().enumerate() {
         let cosine = system(angle, mass)?.cosine()?;
         let xi = indeterminacy(angle, mass, law)?;

@@ -1,6 +1,7 @@
 //! A double pendulum between two walls.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::common::sensitivity;
 use crate::config::{Fraction, Input, Positive};
 use crate::propagative::mechanism_motion::motion;
@@ -10,7 +11,7 @@ use carom_mechanism::planar::{Inertia, Line, LineContact, Link, PlanarBuilder, P
 use carom_mechanism::{Derivatives, Dynamics, MechanicalSystem, MechanismError, Motion};
 use carom_motion::generalized::ForceParameter;
 use carom_report::animation::Outline;
-use carom_report::record::{Axis, Color, Figure, Mark, Record};
+use carom_report::record::{Color, Record};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -86,7 +87,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         sensitivity: config.sensitivity.then_some(&parameters),
     };
     let run = AuditedRun::new(&mechanism, &law, &start)?;
-    run.report(&mechanism, &mut record);
+    run.report(&mechanism, &mut record)?;
     let end = &run.trajectory.end.state;
     let last = json!({
         "time": end.time,
@@ -98,7 +99,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         let value = sensitivity::value(&STATE, sensitivity);
         record.results.insert("sensitivity".to_owned(), value);
     }
-    record.figures.push(paths(&config, &mechanism, links, &run));
+    paths(&config, &mechanism, links, &run).draw(&mut record)?;
     let rods: Vec<(Link, f64)> = links.into_iter().zip(*config.lengths).collect();
     let mut played = motion(
         "The run",
@@ -118,43 +119,22 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-fn paths(
-    config: &Config,
-    mechanism: &PlanarMechanism,
-    links: [Link; 2],
-    run: &AuditedRun,
-) -> Figure {
+fn paths(config: &Config, mechanism: &PlanarMechanism, links: [Link; 2], run: &AuditedRun) -> Plot {
     let reach = config.lengths[0] + config.lengths[1];
-    let mut figure = Figure::new(
-        "paths",
-        "A double pendulum between two walls",
-        "Paths of the elbow and of the tip; black: the pendulum at the start.",
-        Axis::linear("x", "m"),
-        Axis::linear("y", "m"),
-    )
-    .equal_aspect();
+    let mut plot = Plot::new("double-pendulum-walls/paths");
     for side in [-1.0, 1.0] {
-        figure.marks.push(Mark::path(
-            vec![side * *config.wall_distance; 2],
-            vec![-1.1 * reach, 0.1 * reach],
-            Color::Gray,
-        ));
+        let wall = [side * *config.wall_distance; 2];
+        plot = plot.with("wall", wall, [-1.1 * reach, 0.1 * reach]);
     }
     let end = |place: usize, q: &[f64]| {
         let point = mechanism.point(links[place], [config.lengths[place], 0.0], q);
         point.unwrap_or_default()
     };
-    for (place, label, color) in [(0, "elbow", Color::Sky), (1, "tip", Color::Vermillion)] {
-        let path = run.snapshots(1000).map(|q| end(place, q));
-        let (x, y) = path.map(|[x, y]| (x, y)).unzip();
-        figure.marks.push(Mark::line(label, x, y, color));
+    for (place, name) in ["elbow", "tip"].into_iter().enumerate() {
+        plot = plot.through(name, run.snapshots(1000).map(|q| end(place, q)));
     }
-    let [elbow, tip] = [end(0, &config.angles), end(1, &config.angles)];
-    figure.marks.push(Mark::line(
+    plot.through(
         "start",
-        vec![0.0, elbow[0], tip[0]],
-        vec![0.0, elbow[1], tip[1]],
-        Color::Black,
-    ));
-    figure
+        [[0.0; 2], end(0, &config.angles), end(1, &config.angles)],
+    )
 }

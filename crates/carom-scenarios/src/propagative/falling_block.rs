@@ -2,10 +2,11 @@
 
 use crate::ScenarioError;
 use crate::common::linspace;
+use crate::common::plot::Plot;
 use crate::config::{Count, Fraction, Input, Positive};
 use crate::propagative::model::{System, propagative, row};
 use crate::propagative::outcomes;
-use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -64,11 +65,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let mut table = outcomes::table(
         "Velocities after the impact, one row per outcome.",
         &set,
-        &[
-            ("velocity_x", "m/s"),
-            ("velocity_y", "m/s"),
-            ("angular_velocity", "rad/s"),
-        ],
+        "velocity_x [m/s], velocity_y [m/s], angular_velocity [rad/s]",
     );
     table.columns.push(Column::new("energy_change", "J"));
     for (row, outcome) in table.rows.iter_mut().zip(&set.outcomes) {
@@ -81,17 +78,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
 
 fn aspects(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
     let aspects = linspace(0.0, *config.max_aspect, *config.samples);
-    let mut worst = Vec::with_capacity(aspects.len());
-    let mut flat = Vec::with_capacity(aspects.len());
     let mut table = Table::new(
         "aspect",
         "Indeterminacy against height over width.",
-        vec![
-            Column::new("aspect", ""),
-            Column::new("cosine", ""),
-            Column::new("worst", ""),
-            Column::new("falling_flat", ""),
-        ],
+        Column::list("aspect, cosine, worst, falling_flat"),
     );
     for &aspect in &aspects {
         let system = block(0.5, 0.5 * aspect, 1.0)?;
@@ -100,34 +90,12 @@ fn aspects(config: &Config, record: &mut Record) -> Result<(), ScenarioError> {
         table
             .rows
             .push(vec![aspect, system.cosine()?, pair, set.indeterminacy]);
-        worst.push(pair);
-        flat.push(set.indeterminacy);
     }
-    let mut figure = Figure::new(
-        "aspect_indeterminacy",
-        "A block lands flat",
-        "Indeterminacy against the block's shape: worst over all velocities, and for a fall without \
-         rotation (they coincide). One outcome only for the rod (m = 3) and for height = √2 width (m = 2).",
-        Axis::linear("height over width", "").range(0.0, *config.max_aspect),
-        Axis::linear("indeterminacy ξ", ""),
-    );
-    figure.marks.push(Mark::line(
-        "worst velocity",
-        aspects.clone(),
-        worst,
-        Color::Blue,
-    ));
-    figure
-        .marks
-        .push(Mark::line("falling flat", aspects, flat, Color::Orange).style(LineStyle::Dashed));
-    let unique = vec![0.0, std::f64::consts::SQRT_2];
-    figure.marks.push(Mark::points(
-        "theory: ξ = 0",
-        unique,
-        vec![0.0; 2],
-        Color::Black,
-    ));
+    Plot::new("falling-block/aspect_indeterminacy")
+        .x_range([0.0, *config.max_aspect])
+        .of(&table)
+        .with("theory: ξ = 0", [0.0, std::f64::consts::SQRT_2], [0.0; 2])
+        .draw(record)?;
     record.tables.push(table);
-    record.figures.push(figure);
     Ok(())
 }

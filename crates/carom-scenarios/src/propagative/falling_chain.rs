@@ -1,6 +1,7 @@
 //! A chain of rods that falls on a floor.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Count, Fraction, Input, Positive};
 use crate::propagative::mechanism_motion::motion;
 use crate::propagative::mechanism_run::{AuditedRun, Start};
@@ -8,7 +9,7 @@ use crate::propagative::model::propagative;
 use carom_mechanism::MechanismError;
 use carom_mechanism::planar::{Inertia, Line, LineContact, Link, PlanarBuilder, PlanarMechanism};
 use carom_report::animation::Outline;
-use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, Record};
+use carom_report::record::{Color, Record};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -64,10 +65,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         sensitivity: None,
     };
     let run = AuditedRun::new(&mechanism, &law, &start)?;
-    run.report(&mechanism, &mut record);
-    record
-        .figures
-        .push(shapes(&config, &mechanism, &links, &run));
+    run.report(&mechanism, &mut record)?;
+    shapes(&config, &mechanism, &links, &run).draw(&mut record)?;
     let rods: Vec<(Link, f64)> = links.iter().map(|l| (*l, *config.rod_length)).collect();
     let reach = *config.rods as f64 * *config.rod_length;
     let floor = Outline::line([[-0.2 * reach, 0.0], [1.2 * reach, 0.0]], Color::Gray);
@@ -82,42 +81,22 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     Ok(record)
 }
 
-fn shapes(
-    config: &Config,
-    mechanism: &PlanarMechanism,
-    links: &[Link],
-    run: &AuditedRun,
-) -> Figure {
-    let mut figure = Figure::new(
-        "shapes",
-        "A chain falls on a floor",
-        "The chain from the start (black) through evenly spaced times to the end (red).",
-        Axis::linear("x", "m"),
-        Axis::linear("y", "m"),
-    )
-    .equal_aspect();
+fn shapes(config: &Config, mechanism: &PlanarMechanism, links: &[Link], run: &AuditedRun) -> Plot {
     let reach = *config.rods as f64 * *config.rod_length;
-    figure.marks.push(Mark::path(
-        vec![-0.2 * reach, 1.2 * reach],
-        vec![0.0, 0.0],
-        Color::Gray,
-    ));
+    let floor = [[-0.2 * reach, 0.0], [1.2 * reach, 0.0]];
+    let mut plot = Plot::new("falling-chain/shapes").through("floor", floor);
     let shapes: Vec<&[f64]> = run.snapshots(10).collect();
     for (k, q) in shapes.iter().enumerate() {
-        let (mut x, mut y) = (vec![q[0]], vec![q[1]]);
-        for &link in links {
-            let [end_x, end_y] = mechanism
-                .point(link, [*config.rod_length, 0.0], q)
-                .unwrap_or_default();
-            x.push(end_x);
-            y.push(end_y);
-        }
-        let (color, style) = match k {
-            0 => (Color::Black, LineStyle::Solid),
-            k if k + 1 == shapes.len() => (Color::Vermillion, LineStyle::Solid),
-            _ => (Color::Sky, LineStyle::Solid),
+        let ends = links.iter().map(|&link| {
+            let end = mechanism.point(link, [*config.rod_length, 0.0], q);
+            end.unwrap_or_default()
+        });
+        let look = match k {
+            0 => "start",
+            k if k + 1 == shapes.len() => "end",
+            _ => "between",
         };
-        figure.marks.push(Mark::path(x, y, color).style(style));
+        plot = plot.through(look, std::iter::once([q[0], q[1]]).chain(ends));
     }
-    figure
+    plot
 }

@@ -2,11 +2,12 @@
 
 use crate::ScenarioError;
 use crate::common::linspace;
+use crate::common::plot::Plot;
 use crate::config::{Count, Input, Positive};
 use crate::propagative::model::{System, diagnostics, propagative, relative_energy_change, row};
 use carom_contact::ImpactOutcome;
 use carom_report::animation::{Animation, Outline, PlaneBody};
-use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use carom_report::record::{Color, Column, Quantity, Record, Table};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -44,12 +45,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let mut table = Table::new(
         "impacts",
         "Elementary impacts against the mass of the block.",
-        vec![
-            Column::new("mass_ratio", ""),
-            Column::new("impacts", ""),
-            Column::new("sharp_bound", ""),
-            Column::new("energy_error", ""),
-        ],
+        Column::list("mass_ratio, impacts, sharp_bound, energy_error"),
     );
     let mut push = |ratio: f64| -> Result<(f64, ImpactOutcome), ScenarioError> {
         let (outcome, exponent) = collide(ratio)?;
@@ -79,29 +75,16 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             "m/s",
         ));
     }
-    let ratios = table.column(0);
-    let impacts = table.column(1);
     let decades = linspace(0.0, 2.0 * config.digits.max(1) as f64, 101);
-    let curve: Vec<f64> = decades.iter().map(|d| libm::pow(10.0, *d)).collect();
-    let bound = curve
-        .iter()
-        .map(|r| std::f64::consts::PI / libm::atan(1.0 / r.sqrt()))
-        .collect();
-    let mut figure = Figure::new(
-        "impacts",
-        "Impacts of a light ball between a wall and a block",
-        "Number of elementary impacts, each from one closed form; the line is π / arctan √(m/M).",
-        Axis::log("mass of the block over mass of the ball", ""),
-        Axis::log("impacts", ""),
-    );
-    figure
-        .marks
-        .push(Mark::line("π / arctan √(m/M)", curve, bound, Color::Gray).style(LineStyle::Dashed));
-    figure
-        .marks
-        .push(Mark::points("carom", ratios, impacts, Color::Blue));
+    let bound = decades.into_iter().map(|decade| {
+        let ratio = libm::pow(10.0, decade);
+        [ratio, std::f64::consts::PI / libm::atan(1.0 / ratio.sqrt())]
+    });
+    Plot::new("light-ball/impacts")
+        .through("π / arctan √(m/M)", bound)
+        .of(&table)
+        .draw(&mut record)?;
     record.tables.push(table);
-    record.figures.push(figure);
     record.animations.push(apart()?);
     Ok(record)
 }

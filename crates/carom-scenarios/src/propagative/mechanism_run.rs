@@ -2,12 +2,13 @@
 
 use crate::ScenarioError;
 use crate::common::ending::Extent;
+use crate::common::plot::Plot;
 use carom_derivative::DifferentiableLaw;
 use carom_derivative::sensitivity::Sensitivity;
 use carom_mechanism::MechanicalSystem;
 use carom_mechanism::planar::PlanarMechanism;
 use carom_motion::hybrid::Ending;
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use carom_variational::TimeGrid;
 use serde_json::json;
 
@@ -92,7 +93,11 @@ impl AuditedRun {
     }
 
     /// Adds the status, the impacts and the energy balance of a run to its record, with a table and a figure of the energy.
-    pub(crate) fn report(&self, mechanism: &PlanarMechanism, record: &mut Record) {
+    pub(crate) fn report(
+        &self,
+        mechanism: &PlanarMechanism,
+        record: &mut Record,
+    ) -> Result<(), ScenarioError> {
         if let Ending::Stopped(error) = &self.trajectory.end.ending {
             let error = json!({"kind": error.kind(), "message": error.to_string()});
             record.results.insert("error".to_owned(), error);
@@ -101,12 +106,7 @@ impl AuditedRun {
         let mut impacts = Table::new(
             "impacts",
             "Impacts, with the contact of each elementary impact where there is only one.",
-            vec![
-                Column::new("time", "s"),
-                Column::new("contacts", ""),
-                Column::new("first_contact", ""),
-                Column::new("energy_lost", "J"),
-            ],
+            Column::list("time [s], contacts, first_contact, energy_lost [J]"),
         );
         for impact in self.trajectory.impacts() {
             let first = impact.contacts.first().copied().unwrap_or_default();
@@ -120,13 +120,7 @@ impl AuditedRun {
         let mut energy = Table::new(
             "energy",
             "Energy over time; lost: at all impacts before; drift: what the integrator made.",
-            vec![
-                Column::new("time", "s"),
-                Column::new("kinetic", "J"),
-                Column::new("potential", "J"),
-                Column::new("lost", "J"),
-                Column::new("drift", "J"),
-            ],
+            Column::list("time [s], kinetic [J], potential [J], lost [J], drift [J]"),
         );
         let initial = self.energies.first().map_or(0.0, |[_, t, v]| t + v);
         let mut pending = self.trajectory.impacts().peekable();
@@ -155,9 +149,9 @@ impl AuditedRun {
             ),
             Quantity::new("lowest_gap_m", violated, "m").note("on the grid"),
         ]);
-        record.figures.push(budget(&energy));
-        record.tables.push(impacts);
-        record.tables.push(energy);
+        Plot::new("mechanism-run/energy").of(&energy).draw(record)?;
+        record.tables.extend([impacts, energy]);
+        Ok(())
     }
 
     fn lowest_gap(&self, mechanism: &PlanarMechanism) -> f64 {
@@ -177,24 +171,4 @@ impl AuditedRun {
         let states = self.trajectory.states.iter().step_by(every);
         states.map(|state| state.configuration.as_slice())
     }
-}
-
-fn budget(energy: &Table) -> Figure {
-    let mut figure = Figure::new(
-        "energy",
-        "Where the energy is",
-        "Kinetic and potential energy, and what the impacts have taken.",
-        Axis::linear("time", "s"),
-        Axis::linear("energy", "J"),
-    );
-    for (label, k, color) in [
-        ("kinetic", 1, Color::Blue),
-        ("potential", 2, Color::Orange),
-        ("lost at impacts", 3, Color::Vermillion),
-    ] {
-        figure
-            .marks
-            .push(Mark::line(label, energy.column(0), energy.column(k), color));
-    }
-    figure
 }

@@ -2,14 +2,13 @@
 
 use crate::ScenarioError;
 use crate::common::linspace;
+use crate::common::plot::Plot;
 use crate::config::{Fraction, Input, Positive};
 use crate::propagative::handed_on::{Ball, handed_on};
 use crate::propagative::model::{
     System, chain_normals, diagnostics, propagative, relative_energy_change,
 };
-use carom_report::record::{
-    Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
-};
+use carom_report::record::{Column, Quantity, Record, Table};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -64,12 +63,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let mut balls = Table::new(
         "balls",
         "Velocities before and after the impact.",
-        vec![
-            Column::new("ball", ""),
-            Column::new("mass", "kg"),
-            Column::new("velocity_minus", "m/s"),
-            Column::new("velocity_plus", "m/s"),
-        ],
+        Column::list("ball, mass [kg], velocity_minus [m/s], velocity_plus [m/s]"),
     );
     for i in 0..n {
         let v_plus = outcome.velocity_plus.0[i];
@@ -133,34 +127,14 @@ fn loss_against_speed(
     let three_equal =
         config.masses.len() == 3 && config.masses.iter().all(|m| *m == config.masses[0]);
     let speeds = linspace(*config.max_speed / 40.0, *config.max_speed, 40);
-    let mut figure = Figure::new(
-        "fig2b_energy_loss",
-        "Newton's cradle: energy lost in the impact",
-        "Lines: propagative law. Points: a rigid-body engine (Bullet 3.2.7), three equal balls in \
-         exact contact, 60 Hz and 6 kHz steps. Negative loss is energy from nowhere; it neither \
-         depends smoothly on the speed nor vanishes with the time step.",
-        Axis::linear("speed of the first ball", "m/s").range(0.0, *config.max_speed),
-        Axis::linear("energy loss", "%"),
-    );
+    let mut plot = Plot::new("newtons-cradle/fig2b_energy_loss").x_range([0.0, *config.max_speed]);
     let mut table = Table::new(
         "energy_loss",
         "Energy lost by the propagative law.",
-        vec![
-            Column::new("restitution", ""),
-            Column::new("speed", "m/s"),
-            Column::new("energy_loss", "%"),
-        ],
+        Column::list("restitution, speed [m/s], energy_loss [%]"),
     );
-    let colors = [
-        Color::Blue,
-        Color::Green,
-        Color::Vermillion,
-        Color::Purple,
-        Color::Orange,
-    ];
     for (k, &restitution) in config.restitutions.iter().enumerate() {
         let law = propagative(restitution)?;
-        let color = colors[k % colors.len()];
         let mut losses = Vec::with_capacity(speeds.len());
         for &speed in &speeds {
             let mut velocity = vec![0.0; config.masses.len()];
@@ -179,34 +153,26 @@ fn loss_against_speed(
             quantity
         });
         if three_equal {
-            for (frequency, shape) in [(60.0, PointShape::Circle), (6000.0, PointShape::Cross)] {
-                let runs: Vec<&EngineRun> = engine
+            for frequency in [60.0, 6000.0] {
+                let runs = engine
                     .iter()
                     .filter(|r| r.gap == 0.0 && r.restitution == restitution)
-                    .filter(|r| r.frequency_hz == frequency && r.speed <= *config.max_speed)
-                    .collect();
+                    .filter(|r| r.frequency_hz == frequency && r.speed <= *config.max_speed);
+                let runs: Vec<[f64; 2]> = runs.map(|r| [r.speed, r.loss_percent]).collect();
                 if !runs.is_empty() {
-                    figure.marks.push(
-                        Mark::points(
-                            format!("engine, R = {restitution}, {frequency} Hz"),
-                            runs.iter().map(|r| r.speed).collect(),
-                            runs.iter().map(|r| r.loss_percent).collect(),
-                            color,
-                        )
-                        .shape(shape),
-                    );
+                    let label = format!("engine, R = {restitution}, {frequency} Hz");
+                    plot.numbered(&format!("engine, {frequency} Hz"), k, &label, runs);
                 }
             }
         }
-        figure.marks.push(Mark::line(
-            format!("carom, R = {restitution}"),
-            speeds.clone(),
-            losses,
-            color,
-        ));
+        let line = speeds
+            .iter()
+            .zip(losses)
+            .map(|(speed, loss)| [*speed, loss]);
+        plot.numbered("carom", k, &format!("carom, R = {restitution}"), line);
     }
     record.tables.push(table);
-    record.figures.push(figure);
+    plot.draw(record)?;
     if three_equal {
         engine_summary(&engine, record);
     }

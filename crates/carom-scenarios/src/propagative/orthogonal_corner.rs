@@ -1,12 +1,11 @@
 //! A point in an orthogonal corner: Seghete & Murphey, Theorem 2.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Input, count};
 use crate::propagative::model::{System, diagnostics, propagative, row};
 use crate::propagative::outcomes;
-use carom_report::record::{
-    Axis, Color, Column, Figure, LineStyle, Mark, PointShape, Quantity, Record, Table,
-};
+use carom_report::record::{Column, Quantity, Record, Table};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -39,10 +38,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let mut table = Table::new(
         "momentum",
         "Momentum before and after.",
-        vec![
-            Column::new("minus", "kg m/s"),
-            Column::new("plus", "kg m/s"),
-        ],
+        Column::list("minus [kg m/s], plus [kg m/s]"),
     );
     if let Some(outcome) = set.outcomes.first() {
         let pairs = config.momentum.iter().zip(outcome.velocity_plus.0.iter());
@@ -51,57 +47,30 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             .extend(pairs.map(|(minus, plus)| vec![*minus, *plus]));
     }
     record.tables.push(table);
-    record.figures.push(orders(&system, &config.momentum)?);
+    orders(&system, &config.momentum)?.draw(&mut record)?;
     Ok(record)
 }
 
 /// Draws the impacts in both orders in the plane of the first two momenta. Both orders end at one point. `momentum`: momenta
 /// before the impact (kg m/s).
-fn orders(system: &System, momentum: &[f64]) -> Result<Figure, ScenarioError> {
-    let mut figure = Figure::new(
-        "orders",
-        "Orthogonal corner: two orders, one outcome",
-        "Each impact reflects one momentum; the first contact first, or the last one first, both \
-         end at the same place. Contacts are numbered from 1; the plane is that of the first two.",
-        Axis::linear("momentum 1", "kg m/s"),
-        Axis::linear("momentum 2", "kg m/s"),
-    )
-    .equal_aspect();
+fn orders(system: &System, momentum: &[f64]) -> Result<Plot, ScenarioError> {
+    let mut plot = Plot::new("orthogonal-corner/orders");
     let approaching: Vec<usize> = (0..momentum.len())
         .filter(|i| momentum.get(*i).is_some_and(|p| *p < 0.0))
         .collect();
     let backwards = approaching.iter().rev().copied().collect();
-    for (label, order, style, color) in [
-        (
-            "first contact first",
-            approaching,
-            LineStyle::Solid,
-            Color::Blue,
-        ),
-        (
-            "last contact first",
-            backwards,
-            LineStyle::Dashed,
-            Color::Vermillion,
-        ),
+    for (name, order) in [
+        ("first contact first", approaching),
+        ("last contact first", backwards),
     ] {
         let path = system.chain(momentum, &order)?;
-        let at = |i: usize| path.iter().map(move |p| p.get(i).copied().unwrap_or(0.0));
-        let (x, y): (Vec<f64>, Vec<f64>) = (at(0).collect(), at(1).collect());
-        if figure.marks.is_empty() {
-            for (label, k, shape) in [
-                ("before", 0, PointShape::Square),
-                ("after", path.len().saturating_sub(1), PointShape::Circle),
-            ] {
-                let place = |list: &[f64]| list.get(k).copied().into_iter().collect();
-                figure
-                    .marks
-                    .push(Mark::points(label, place(&x), place(&y), Color::Black).shape(shape));
-            }
+        let at = |p: &Vec<f64>, i: usize| p.get(i).copied().unwrap_or(0.0);
+        let places: Vec<[f64; 2]> = path.iter().map(|p| [at(p, 0), at(p, 1)]).collect();
+        if plot.figure.marks.is_empty() {
+            plot = plot.through("before", places.first().copied());
+            plot = plot.through("after", places.last().copied());
         }
-        figure
-            .marks
-            .push(Mark::line(label, x, y, color).style(style));
+        plot = plot.through(name, places);
     }
-    Ok(figure)
+    Ok(plot)
 }

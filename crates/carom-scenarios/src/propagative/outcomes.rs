@@ -14,16 +14,9 @@ pub(crate) fn spread(set: &OutcomeSet) -> [Quantity; 2] {
 
 /// Builds a table with one row per outcome of an impact. The columns are the number of elementary impacts, the number of
 /// orders that lead to the outcome, and the velocities. `velocities`: names and units of the velocities.
-pub(crate) fn table(caption: &str, set: &OutcomeSet, velocities: &[(&str, &str)]) -> Table {
-    let counts = [("impacts", ""), ("sequences", "")];
-    let columns = counts.iter().chain(velocities);
-    let mut table = Table::new(
-        "outcomes",
-        caption,
-        columns
-            .map(|(name, unit)| Column::new(*name, *unit))
-            .collect(),
-    );
+pub(crate) fn table(caption: &str, set: &OutcomeSet, velocities: &str) -> Table {
+    let columns = Column::list(&format!("impacts, sequences, {velocities}"));
+    let mut table = Table::new("outcomes", caption, columns);
     for outcome in &set.outcomes {
         let diagnostics = diagnostics(outcome);
         let mut row = vec![diagnostics.impacts as f64, diagnostics.n_sequences as f64];

@@ -2,9 +2,10 @@
 
 use crate::ScenarioError;
 use crate::common::linspace;
+use crate::common::plot::Plot;
 use crate::config::{Count, Input};
 use crate::propagative::model::{System, propagative, wedge_normals};
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use serde::Deserialize;
 use std::f64::consts::PI;
 
@@ -49,51 +50,20 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             Quantity::new(format!("worst_indeterminacy_m_{m}"), worst, "").closed_form(0.0, source),
         );
     }
-    let axis = || Axis::linear("cosine c of the normals", "").range(-0.95, 0.95);
-    let mut map = Figure::new(
-        "pair_map",
-        "Indeterminacy of two contacts",
-        "Both contacts approach at the polar angle π + sγ. Dark vertical stripes are the angles \
-         c = −cos(π/m) at which the order does not matter.",
-        axis(),
-        Axis::linear("direction s", ""),
-    );
-    map.marks.push(Mark::Heatmap {
-        label: "indeterminacy ξ".to_owned(),
-        unit: String::new(),
-        x: cosines.clone(),
-        y: directions,
-        values,
-    });
-    let mut curve = Figure::new(
-        "pair_worst",
-        "Worst indeterminacy of two contacts",
-        "Over all momenta; zero exactly where π/2γ is an integer m ≥ 2.",
-        axis(),
-        Axis::linear("worst indeterminacy ξ", ""),
-    );
+    let map = Plot::new("uniqueness-pair-map/pair_map");
+    map.heat(&cosines, &directions, values).draw(&mut record)?;
     let mut table = Table::new(
         "worst",
         "Worst indeterminacy against the cosine.",
-        vec![
-            Column::new("cosine", ""),
-            Column::new("worst_indeterminacy", ""),
-        ],
+        Column::list("cosine, worst_indeterminacy"),
     );
     table.rows = worst.iter().map(|p| p.to_vec()).collect();
-    curve.marks.push(Mark::line(
-        "worst over momenta",
-        worst.iter().map(|p| p[0]).collect(),
-        worst.iter().map(|p| p[1]).collect(),
-        Color::Blue,
-    ));
-    let unique: Vec<f64> = (2..=9).map(|m| -libm::cos(PI / f64::from(m))).collect();
-    let zeros = vec![0.0; unique.len()];
-    curve
-        .marks
-        .push(Mark::points("c = −cos(π/m)", unique, zeros, Color::Black));
+    let unique = (2..=9).map(|m| [-libm::cos(PI / f64::from(m)), 0.0]);
+    Plot::new("uniqueness-pair-map/pair_worst")
+        .of(&table)
+        .through("c = −cos(π/m)", unique)
+        .draw(&mut record)?;
     record.tables.push(table);
-    record.figures.extend([map, curve]);
     Ok(record)
 }
 

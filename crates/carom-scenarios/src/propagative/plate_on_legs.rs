@@ -1,10 +1,11 @@
 //! A plate that lands on four legs at once: more contacts than degrees of freedom at the contacts.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Input, Positive};
 use crate::propagative::model::{System, diagnostics, propagative, row};
 use crate::propagative::outcomes;
-use carom_report::record::{Axis, Color, Figure, Mark, Quantity, Record};
+use carom_report::record::{Quantity, Record};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -53,44 +54,18 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let table = outcomes::table(
         "One row per outcome.",
         &set,
-        &[
-            ("velocity_z", "m/s"),
-            ("angular_velocity_x", "rad/s"),
-            ("angular_velocity_y", "rad/s"),
-        ],
+        "velocity_z [m/s], angular_velocity_x [rad/s], angular_velocity_y [rad/s]",
     );
-    let mut figure = Figure::new(
-        "outcomes",
-        "A plate lands on four legs",
-        "Angular velocity after the impact for every order of the legs; all of them keep the energy.",
-        Axis::linear("angular velocity about x", "rad/s"),
-        Axis::linear("angular velocity about y", "rad/s"),
-    );
-    let colors = [
-        Color::Blue,
-        Color::Green,
-        Color::Orange,
-        Color::Purple,
-        Color::Vermillion,
-        Color::Sky,
-    ];
+    let mut plot = Plot::new("plate-on-legs/outcomes");
     let mut impacts = table.column(0);
     impacts.sort_by(f64::total_cmp);
     impacts.dedup();
     for (k, count) in impacts.iter().enumerate() {
-        let rows: Vec<&Vec<f64>> = table.rows.iter().filter(|row| row[0] == *count).collect();
-        let (x, y) = (
-            rows.iter().map(|r| r[3]).collect(),
-            rows.iter().map(|r| r[4]).collect(),
-        );
-        figure.marks.push(Mark::points(
-            format!("{count} impacts"),
-            x,
-            y,
-            colors[k % colors.len()],
-        ));
+        let rows = table.rows.iter().filter(|row| row[0] == *count);
+        let rates = rows.map(|row| [row[3], row[4]]);
+        plot.numbered("impacts", k, &format!("{count} impacts"), rates);
     }
+    plot.draw(&mut record)?;
     record.tables.push(table);
-    record.figures.push(figure);
     Ok(record)
 }

@@ -1,13 +1,14 @@
 //! A cue ball that breaks a triangular rack of touching balls.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Count, Fraction, Input, Positive, count};
 use crate::propagative::model::{
     System, diagnostics, disk_normal, propagative, relative_energy_change,
 };
 use crate::propagative::outcomes;
 use carom_impact::Selection;
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Color, Column, Mark, Quantity, Record, Table};
 use serde::Deserialize;
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -99,25 +100,13 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let mut table = Table::new(
         "balls",
         "Centers and velocities after the impact; the cue ball first.",
-        vec![
-            Column::new("x", "ball radii"),
-            Column::new("y", "ball radii"),
-            Column::new("velocity_x", "m/s"),
-            Column::new("velocity_y", "m/s"),
-        ],
+        Column::list("x [ball radii], y [ball radii], velocity_x [m/s], velocity_y [m/s]"),
     );
-    let mut figure = Figure::new(
-        "break",
-        "Break of a rack",
-        "Velocities after the impact (arrows). The cue ball, gray, comes from the left.",
-        Axis::linear("x", "ball radii"),
-        Axis::linear("y", "ball radii"),
-    )
-    .equal_aspect();
+    let mut plot = Plot::new("rack-break/break");
     for (k, center) in centers.iter().enumerate() {
         let color = if k == 0 { Color::Gray } else { Color::Sky };
         let [x, y] = *center;
-        figure.marks.push(Mark::Disk {
+        plot.mark(Mark::Disk {
             x,
             y,
             radius: 1.0,
@@ -133,12 +122,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         if speed(v) > 0.01 * fastest {
             let scale = 3.0 / fastest;
             let to = [center[0] + scale * v[0], center[1] + scale * v[1]];
-            figure
-                .marks
-                .push(Mark::arrow(*center, to, Color::Vermillion));
+            plot.mark(Mark::arrow(*center, to, Color::Vermillion));
         }
     }
     record.tables.push(table);
-    record.figures.push(figure);
+    plot.draw(&mut record)?;
     Ok(record)
 }

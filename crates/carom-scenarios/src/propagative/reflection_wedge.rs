@@ -2,9 +2,10 @@
 
 use crate::ScenarioError;
 use crate::common::linspace;
+use crate::common::plot::Plot;
 use crate::config::Input;
 use crate::propagative::model::{System, diagnostics, propagative, wedge_normals};
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Color, Column, Mark, Quantity, Record, Table};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -29,39 +30,21 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let start = [libm::cos(theta), libm::sin(theta)];
     let set = system.resolve_all(&start, &propagative(1.0)?)?;
 
-    let mut figure = Figure::new(
-        "fig3_wedge",
-        "Reflections into the feasible wedge",
-        "Shaded: feasible momenta. Each line is one order of impacts.",
-        Axis::linear("momentum along r", "").range(-1.25, 1.25),
-        Axis::linear("momentum along e", "").range(-1.25, 1.25),
-    )
-    .equal_aspect();
-    let mut corners = vec![[0.0, 0.0]];
     let rim = linspace(-gamma, gamma, 41);
-    corners.extend(rim.iter().map(|a| [libm::cos(*a), libm::sin(*a)]));
-    figure.marks.push(Mark::Polygon {
-        x: corners.iter().map(|c| c[0]).collect(),
-        y: corners.iter().map(|c| c[1]).collect(),
-        color: Color::Sky,
-    });
+    let rim = rim.iter().map(|a| [libm::cos(*a), libm::sin(*a)]);
+    let corners = std::iter::once([0.0; 2]).chain(rim);
+    let mut plot = Plot::new("reflection-wedge/fig3_wedge").through("feasible", corners);
     let arrow = |to: [f64; 2], color, label: &str| Mark::Arrow {
         from: [0.0, 0.0],
         to,
         color,
         label: Some(label.to_owned()),
     };
-    figure.marks.push(arrow(start, Color::Black, "p-"));
+    plot.mark(arrow(start, Color::Black, "p-"));
     let mut table = Table::new(
         "images",
         "Momentum after each impact, by the order that leads to each outcome.",
-        vec![
-            Column::new("outcome", ""),
-            Column::new("impact", ""),
-            Column::new("contact", ""),
-            Column::new("p_r", ""),
-            Column::new("p_e", ""),
-        ],
+        Column::list("outcome, impact, contact, p_r, p_e"),
     );
     for (k, outcome) in set.outcomes.iter().enumerate() {
         let color = [Color::Blue, Color::Vermillion][k % 2];
@@ -86,12 +69,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             ]);
         }
         let label = format!("outcome {}, {} impacts", k + 1, path.len() - 1);
-        let (x, y) = (
-            path.iter().map(|p| p[0]).collect(),
-            path.iter().map(|p| p[1]).collect(),
-        );
-        figure.marks.push(Mark::line(label, x, y, color));
-        figure.marks.push(arrow(p, color, &format!("p+ {}", k + 1)));
+        plot.numbered("outcome", k, &label, path.iter().copied());
+        plot.mark(arrow(p, color, &format!("p+ {}", k + 1)));
         record.quantities.push(Quantity::new(
             format!("impacts_{}", k + 1),
             (path.len() - 1) as f64,
@@ -107,6 +86,6 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         Quantity::new("indeterminacy", set.indeterminacy, ""),
     ]);
     record.tables.push(table);
-    record.figures.push(figure);
+    plot.draw(&mut record)?;
     Ok(record)
 }

@@ -2,9 +2,10 @@
 
 use crate::ScenarioError;
 use crate::common::linspace;
+use crate::common::plot::Plot;
 use crate::config::{Count, Input};
 use crate::propagative::model::{System, chain_normals};
-use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use serde::Deserialize;
 use std::f64::consts::PI;
 
@@ -37,11 +38,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let mut table = Table::new(
         "unique_masses",
         "Middle masses with a unique outcome between equal outer balls, m_B = m_A (1/cos(pi/m) - 1).",
-        vec![
-            Column::new("m", ""),
-            Column::new("mass_ratio", ""),
-            Column::new("worst_indeterminacy", ""),
-        ],
+        Column::list("m, mass_ratio, worst_indeterminacy"),
     );
     for m in 3..=6 {
         let ratio = 1.0 / libm::cos(PI / f64::from(m)) - 1.0;
@@ -52,20 +49,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
                 .closed_form(0.0, "c = -cos(pi/m)"),
         );
     }
-    let mut figure = Figure::new(
-        "mass_map",
-        "Worst indeterminacy of three balls in a row",
-        "The lines are the masses with a unique outcome, c = −cos(π/m); equal masses lie on m = 3.",
-        Axis::linear("log10 of m_B / m_A", "").range(-decades, decades),
-        Axis::linear("log10 of m_C / m_A", "").range(-decades, decades),
-    );
-    figure.marks.push(Mark::Heatmap {
-        label: "worst indeterminacy ξ".to_owned(),
-        unit: String::new(),
-        x: axis.clone(),
-        y: axis,
-        values,
-    });
+    let ends = [-decades, decades];
+    let plot = Plot::new("three-ball-masses/mass_map").x_range(ends);
+    let mut plot = plot.y_range(ends).heat(&axis, &axis, values);
     for m in 3..=6 {
         // Solves c² = m_A m_C / ((m_A + m_B)(m_B + m_C)) for m_C, with m_A = 1.
         let c2 = carom_numeric::power(libm::cos(PI / f64::from(m)), 2);
@@ -76,18 +62,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
                 let c = c2 * (1.0 + b) * b / (1.0 - c2 * (1.0 + b));
                 (c > 0.0 && libm::log10(c).abs() <= decades).then(|| [log_b, libm::log10(c)])
             });
-        let curve: Vec<[f64; 2]> = curve.collect();
-        figure.marks.push(
-            Mark::line(
-                format!("unique, m = {m}"),
-                curve.iter().map(|p| p[0]).collect(),
-                curve.iter().map(|p| p[1]).collect(),
-                [Color::Vermillion, Color::Orange, Color::Sky, Color::Black][(m as usize) % 4],
-            )
-            .style([LineStyle::Solid, LineStyle::Dashed, LineStyle::Dotted][(m as usize) % 3]),
-        );
+        plot = plot.through(&format!("unique, m = {m}"), curve);
     }
     record.tables.push(table);
-    record.figures.push(figure);
+    plot.draw(&mut record)?;
     Ok(record)
 }

@@ -1,6 +1,6 @@
 //! A box that slides into a wall: Halm & Posa, Table 6, Figs. 5 and 11.
 
-use super::report::{Plane, Sampling, report};
+use super::report::{Sampling, report};
 use super::system::{FrictionalSystem, NamedContact};
 use crate::ScenarioError;
 use crate::config::{Count, Input, NonNegative, Positive};
@@ -94,13 +94,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &system,
         &sampling,
         &[
-            Plane::new("fig11_normal", "Box and wall: normal velocities", [0, wall]),
-            Plane::new("fig11_floor", "Box and wall: corner A on the floor", [1, 0]),
-            Plane::new(
-                "fig11_wall",
-                "Box and wall: corner B at the wall",
-                [wall + 1, wall],
-            ),
+            ("box-and-wall/fig11_normal", [0, wall]),
+            ("box-and-wall/fig11_floor", [1, 0]),
+            ("box-and-wall/fig11_wall", [wall + 1, wall]),
         ],
         input.progress,
     )?;

@@ -1,6 +1,6 @@
 //! A compass gait walker that puts a foot down: Halm & Posa, Table 5, Figs. 4 and 10.
 
-use super::report::{Plane, Sampling, report};
+use super::report::{Sampling, report};
 use super::system::{FrictionalSystem, NamedContact};
 use crate::ScenarioError;
 use crate::config::{Count, Input, NonNegative, Positive};
@@ -80,13 +80,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &system,
         &sampling,
         &[
-            Plane::new(
-                "fig10_normal",
-                "Compass gait: normal velocities of the feet",
-                [0, 2],
-            ),
-            Plane::new("fig10_leading", "Compass gait: leading foot A", [1, 0]),
-            Plane::new("fig10_trailing", "Compass gait: trailing foot B", [3, 2]),
+            ("compass-gait/fig10_normal", [0, 2]),
+            ("compass-gait/fig10_leading", [1, 0]),
+            ("compass-gait/fig10_trailing", [3, 2]),
         ],
         input.progress,
     )?;

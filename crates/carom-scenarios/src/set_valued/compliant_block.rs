@@ -2,13 +2,12 @@
 
 use super::kelvin_voigt::{KelvinVoigt, Landing, NotFollowed};
 use super::rocking_block::block;
+use crate::common::plot::Plot;
 use crate::config::{Count, Input, NonNegative, Positive};
 use crate::{Progress, ScenarioError};
 use carom_contact::ImpactLaw;
 use carom_impact::frictional::{CapDistribution, Sampler, Sequential, SetValued, summarize};
-use carom_report::record::{
-    Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
-};
+use carom_report::record::{Column, Quantity, Record, Table};
 use rayon::prelude::*;
 use serde::Deserialize;
 
@@ -149,7 +148,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             farthest,
             note: "Fig. 12: properly contained in the rigid set, and nearly covers it",
         },
-    );
+    )?;
 
     let angles = config.sweep(config.angle_deg);
     let by_angle = |angle: f64| model.drop(angle.to_radians(), speed);
@@ -167,7 +166,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             farthest,
             note: "Fig. 12: slightly larger than the rigid set, since gravity and turning go on",
         },
-    );
+    )?;
     if let (Some(last), true) = (landings.last(), config.angle_deg > 0.0) {
         record.quantities.push(
             Quantity::new("first_corner_share", last.first_share, "").note(
@@ -202,13 +201,7 @@ fn range([low, high]: [f64; 2]) -> String {
 }
 
 /// Colors of the lines of a sweep, from its lowest to its highest values.
-const SWEEP: [Color; 5] = [
-    Color::Blue,
-    Color::Sky,
-    Color::Green,
-    Color::Orange,
-    Color::Vermillion,
-];
+const SWEEP: usize = 5;
 
 /// Drops that differ in one quantity.
 struct Sweep<'a> {
@@ -222,7 +215,7 @@ struct Sweep<'a> {
     note: &'static str,
 }
 
-fn add(record: &mut Record, rigid: &Rigid, sweep: &Sweep<'_>) {
+fn add(record: &mut Record, rigid: &Rigid, sweep: &Sweep<'_>) -> Result<(), ScenarioError> {
     let velocities = sweep.landings.iter().flat_map(|l| l.normal_velocity);
     let most = velocities.fold(f64::NEG_INFINITY, f64::max);
     record.quantities.push(
@@ -257,57 +250,31 @@ fn add(record: &mut Record, rigid: &Rigid, sweep: &Sweep<'_>) {
             .push(vec![*value, na, nb, ta, tb, ia, ib, landing.duration]);
     }
     record.tables.push(table);
-    let points = |label: String, points: Vec<[f64; 2]>, shape, color| {
-        Mark::points(
-            label,
-            points.iter().map(|p| p[0]).collect(),
-            points.iter().map(|p| p[1]).collect(),
-            color,
-        )
-        .shape(shape)
-    };
     let normals = |rows: &[Vec<f64>]| -> Vec<[f64; 2]> {
-        rows.iter()
-            .filter_map(|row| Some([*row.first()?, *row.get(2)?]))
-            .collect()
+        let corners = |row: &Vec<f64>| Some([*row.first()?, *row.get(2)?]);
+        rows.iter().filter_map(corners).collect()
     };
-    let mut figure = Figure::new(
-        format!("fig12_{}", sweep.name),
-        sweep.title,
-        format!(
-            "Normal velocities of the corners after the impact: samples of the rigid set of \
-             outcomes (gray), and drops on corners that give way, colored by {}.",
-            sweep.what
-        ),
-        Axis::linear("normal velocity at A", "m/s"),
-        Axis::linear("normal velocity at B", "m/s"),
-    )
-    .equal_aspect()
-    .mark(points(
-        "rigid, any overlap".to_owned(),
-        normals(&rigid.outcomes),
-        PointShape::Circle,
-        Color::Gray,
-    ))
-    .mark(points(
-        "rigid, one after the other".to_owned(),
-        normals(&rigid.sequential),
-        PointShape::Square,
-        Color::Black,
-    ));
+    let mut plot = Plot::new("compliant-block/fig12")
+        .fill("name", sweep.name)
+        .fill("title", sweep.title)
+        .fill("what", sweep.what)
+        .through("rigid, any overlap", normals(&rigid.outcomes))
+        .through("rigid, one after the other", normals(&rigid.sequential));
     // The sweep is divided into equal groups, from the lowest values to the highest, one color each.
-    let share = sweep.landings.len().div_ceil(SWEEP.len()).max(1);
+    let share = sweep.landings.len().div_ceil(SWEEP).max(1);
     let values = sweep.values.chunks(share);
-    for ((values, landings), color) in values.zip(sweep.landings.chunks(share)).zip(SWEEP) {
+    let groups = values.zip(sweep.landings.chunks(share));
+    for (k, (values, landings)) in groups.take(SWEEP).enumerate() {
         let ends = [values.first(), values.last()].map(|v| v.copied().unwrap_or_default());
-        figure.marks.push(points(
-            format!("{} {}", sweep.what, range(ends)),
-            landings.iter().map(|l| l.normal_velocity).collect(),
-            PointShape::Cross,
-            color,
-        ));
+        let label = format!("{} {}", sweep.what, range(ends));
+        plot.numbered(
+            "sweep",
+            k,
+            &label,
+            landings.iter().map(|l| l.normal_velocity),
+        );
     }
-    record.figures.push(figure);
+    plot.draw(record)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A disk that falls onto two disks: Halm & Posa, Table 8 and Fig. 14.
 
-use super::report::{Plane, Sampling, report};
+use super::report::{Sampling, report};
 use super::system::{FrictionalSystem, NamedContact};
 use crate::ScenarioError;
 use crate::config::{Count, Input, NonNegative, Positive};
@@ -89,23 +89,11 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &system,
         &sampling,
         &[
-            Plane::new(
-                "fig14_floor",
-                "Disk stack: the lower disks on the floor",
-                [0, 2],
-            ),
-            Plane::new(
-                "fig14_upper",
-                "Disk stack: the upper disk on the lower ones",
-                [4, 6],
-            ),
-            Plane::new("fig14c_A", "Disk stack: left disk on the floor, A", [0, 1]),
-            Plane::new(
-                "fig14c_C",
-                "Disk stack: upper disk on the left one, C",
-                [4, 5],
-            ),
-            Plane::new("fig14c_E", "Disk stack: between the lower disks, E", [8, 9]),
+            ("disk-stack/fig14_floor", [0, 2]),
+            ("disk-stack/fig14_upper", [4, 6]),
+            ("disk-stack/fig14c_A", [0, 1]),
+            ("disk-stack/fig14c_C", [4, 5]),
+            ("disk-stack/fig14c_E", [8, 9]),
         ],
         input.progress,
     )?;

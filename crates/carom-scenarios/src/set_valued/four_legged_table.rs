@@ -2,11 +2,12 @@
 
 use super::spatial_box::BoxConfig;
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Count, Input, Positive};
 use carom_contact::{ContactSet, Diagnostics, ImpactLaw, ImpactProblem};
 use carom_impact::frictional::{AnitescuPotra, CounterRng};
 use carom_metric::{Covector, KineticMetric};
-use carom_report::record::{Axis, Color, Figure, Mark, Quantity, Record};
+use carom_report::record::{Quantity, Record};
 use nalgebra::DMatrix;
 use serde::Deserialize;
 
@@ -51,24 +52,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         Quantity::new("least_spin_rad_per_s", low, "rad/s"),
         Quantity::new("largest_spin_rad_per_s", high, "rad/s"),
     ]);
-    let figure = Figure::new(
-        "family",
-        "Table on four legs: velocities after the impact",
-        "Feet of random small masses between legs and floor share the load differently: velocities \
-         after the impact are members of a family. The even member is that of equally compliant legs.",
-        Axis::linear("velocity along x", "m/s"),
-        Axis::linear("spin", "rad/s"),
-    );
-    record.figures.push(
-        figure
-            .mark(Mark::points("random feet", speed, spin, Color::Blue))
-            .mark(Mark::points(
-                "even",
-                vec![even[0]],
-                vec![even[5]],
-                Color::Vermillion,
-            )),
-    );
+    Plot::new("four-legged-table/family")
+        .with("random feet", speed, spin)
+        .through("even", [[even[0], even[5]]])
+        .draw(&mut record)?;
     Ok(record)
 }
 

@@ -3,12 +3,13 @@
 use super::system::FrictionalSystem;
 use super::{box_and_wall, compass_gait, rocking_block};
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Count, Input};
 use carom_impact::frictional::{
     BranchPolicy, CapDistribution, Sampler, SetValued, sampled_outcomes,
 };
 use carom_judge::bounds::{OuterBounds, Relaxation};
-use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use serde::Deserialize;
 use std::f64::consts::TAU;
 
@@ -121,31 +122,13 @@ fn show(
             largest[0] = f64::max(largest[0], *x);
         }
     }
-    let mut figure = Figure::new(
-        format!("{name}_bounds"),
-        format!("{title}: samples and bounds"),
-        "Normal velocities after the impact. No outcome lies outside the polygons: Theorem 1 (dashed) \
-         and Theorem 2.",
-        Axis::linear("normal velocity of A", "m/s"),
-        Axis::linear("normal velocity of B", "m/s"),
-    );
-    let styles = [LineStyle::Dashed, LineStyle::Solid];
-    let names = ["Theorem 1", "Theorem 2"];
-    for ((polygon, style), name) in polygons.into_iter().zip(styles).zip(names) {
-        figure.marks.push(
-            Mark::line(
-                name,
-                polygon.iter().map(|p| p[0]).collect(),
-                polygon.iter().map(|p| p[1]).collect(),
-                Color::Black,
-            )
-            .style(style),
-        );
+    let mut plot = Plot::new("impact-bounds/bounds")
+        .fill("name", name)
+        .fill("title", title);
+    for (polygon, name) in polygons.into_iter().zip(["Theorem 1", "Theorem 2"]) {
+        plot = plot.through(name, polygon);
     }
-    let (x, y) = points.iter().map(|p| (p[0], p[1])).unzip();
-    record
-        .figures
-        .push(figure.mark(Mark::points("samples", x, y, Color::Blue)));
+    plot.through("samples", points).draw(record)?;
     Ok(largest)
 }
 

@@ -2,10 +2,11 @@
 
 use super::inclusion::{RatePiece, integrate_inclusion};
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Input, NonNegative, Positive};
 use carom_contact::{Contact, ContactSet, ImpactProblem};
 use carom_metric::{Covector, KineticMetric, Tangent};
-use carom_report::record::{Axis, Color, Figure, LineStyle, Mark, Quantity, Record};
+use carom_report::record::{Color, Mark, Quantity, Record};
 use carom_variational::{EmbeddedState, Motion, TimeEmbedding};
 use nalgebra::{DVector, dmatrix, dvector};
 use serde::Deserialize;
@@ -38,29 +39,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
 /// the exact solution $v = \max(\lVert v_0\rVert - t, 0)\hat v_0$. Here $\operatorname{Unit}(v)$ is the direction of the
 /// velocity $v$, and at rest any vector up to the length 1.
 fn dry_friction(record: &mut Record, config: &Config) -> Result<(), ScenarioError> {
-    record.figures.push(
-        Figure::new(
-            "fig2_unit",
-            "The set-valued direction of a velocity",
-            "Unit(v) is the direction of v, and at rest any direction or none.",
-            Axis::linear("v", "m/s"),
-            Axis::linear("Unit(v)", ""),
-        )
-        .mark(line(
-            None,
-            vec![-1.0, 0.0, 0.0, 1.0],
-            vec![-1.0, -1.0, 1.0, 1.0],
-            Color::Blue,
-        )),
-    );
-    let mut figure = Figure::new(
-        "fig2_paths",
-        "Dry friction stops in finite time",
-        "Velocities lose 1 m/s each second, along straight lines to rest.",
-        Axis::linear("first velocity", "m/s"),
-        Axis::linear("second velocity", "m/s"),
-    )
-    .equal_aspect();
+    let unit = [[-1.0, -1.0], [0.0, -1.0], [0.0, 1.0], [1.0, 1.0]];
+    let plot = Plot::new("impact-inclusions/fig2_unit").through("Unit(v)", unit);
+    plot.draw(record)?;
+    let mut plot = Plot::new("impact-inclusions/fig2_paths");
     for (i, start) in config.sliding_velocities.iter().enumerate() {
         let speed = libm::hypot(start[0], start[1]);
         record
@@ -80,16 +62,11 @@ fn dry_friction(record: &mut Record, config: &Config) -> Result<(), ScenarioErro
             [left * start[0], left * start[1]]
         };
         let [middle, end] = [0.7 * speed, speed].map(at);
-        figure.marks.push(line(
-            Some(format!("from ({}, {})", start[0], start[1])),
-            vec![start[0], end[0]],
-            vec![start[1], end[1]],
-            color,
-        ));
-        figure.marks.push(Mark::arrow(*start, middle, color));
+        let label = format!("from ({}, {})", start[0], start[1]);
+        plot.numbered("from", i, &label, [*start, end]);
+        plot.mark(Mark::arrow(*start, middle, color));
     }
-    record.figures.push(figure);
-    Ok(())
+    plot.draw(record)
 }
 
 /// Height of the drawn friction cone divided by the normal velocity before the impact.
@@ -119,12 +96,6 @@ fn one_contact(record: &mut Record, config: &Config) -> Result<(), ScenarioError
         Quantity::new("contact_normal_impulse_n_s", path.impulse, "N s"),
         Quantity::new("contact_tangential_impulse_n_s", path.impulses[1], "N s"),
     ]);
-    let row = |i: usize| -> Vec<f64> {
-        path.events
-            .iter()
-            .filter_map(|e| e.get(i).copied())
-            .collect()
-    };
     // Changes of the contact velocity caused by impulses along the two edges of the friction cone.
     let [vn, vt] = config.contact_velocity;
     let edge = |side: f64| {
@@ -133,26 +104,15 @@ fn one_contact(record: &mut Record, config: &Config) -> Result<(), ScenarioError
         [vt + length * dt, vn + length * dn]
     };
     let [left, right] = [edge(-*config.friction), edge(*config.friction)];
-    let cone = Mark::Polygon {
-        x: vec![vt, left[0], right[0]],
-        y: vec![vn, left[1], right[1]],
-        color: Color::Orange,
-    };
-    record.figures.push(
-        Figure::new(
-            "fig3",
-            "One contact: slide, stick, end",
-            "The contact velocity follows the reaction until it neither slides nor approaches. The \
-             velocity changes along the friction cone, here at the start: along an edge while it \
-             slides, inside once it sticks.",
-            Axis::linear("tangential velocity", "m/s"),
-            Axis::linear("normal velocity", "m/s"),
-        )
-        .mark(cone)
-        .mark(line(Some("impact".to_owned()), row(1), row(0), Color::Blue))
-        .mark(Mark::points("events", row(1), row(0), Color::Black)),
-    );
-    Ok(())
+    let events = path
+        .events
+        .iter()
+        .filter_map(|e| Some([*e.get(1)?, *e.first()?]));
+    Plot::new("impact-inclusions/fig3")
+        .through("friction cone", [[vt, vn], left, right])
+        .through("impact", events.clone())
+        .through("events", events)
+        .draw(record)
 }
 
 #[derive(Debug)]
@@ -225,62 +185,15 @@ fn ball(record: &mut Record, config: &Config) -> Result<(), ScenarioError> {
             Ok((s, path.state_at(s)?))
         })
         .collect::<Result<_, ScenarioError>>()?;
-    let take = |f: fn(&(f64, EmbeddedState)) -> f64| -> Vec<f64> { states.iter().map(f).collect() };
-    let parameter = take(|x| x.0);
-    let curve = |label: &str, y: Vec<f64>, style, color| {
-        Mark::line(label, parameter.clone(), y, color).style(style)
-    };
-    record.figures.extend([
-        Figure::new(
-            "fig6_phase",
-            "A ball lands: height and velocity",
-            "In flight along a parabola, in the impact straight up: nothing jumps.",
-            Axis::linear("height", "m"),
-            Axis::linear("velocity", "m/s"),
-        )
-        .mark(line(
-            None,
-            take(|x| x.1.configuration[0]),
-            take(|x| x.1.velocity[0]),
-            Color::Blue,
-        )),
-        Figure::new(
-            "fig6_s",
-            "A ball lands: by the parameter s",
-            "Time stands still in the impact, and passes more slowly than s at rest.",
-            Axis::linear("s", ""),
-            Axis::linear("height, velocity, time", "m, m/s, s"),
-        )
-        .mark(curve(
-            "height",
-            take(|x| x.1.configuration[0]),
-            LineStyle::Solid,
-            Color::Blue,
-        ))
-        .mark(curve(
-            "velocity",
-            take(|x| x.1.velocity[0]),
-            LineStyle::Dashed,
-            Color::Vermillion,
-        ))
-        .mark(curve(
-            "time",
-            take(|x| x.1.time),
-            LineStyle::Dotted,
-            Color::Black,
-        )),
-    ]);
-    Ok(())
-}
-
-fn line(label: Option<String>, x: Vec<f64>, y: Vec<f64>, color: Color) -> Mark {
-    Mark::Line {
-        label,
-        x,
-        y,
-        style: LineStyle::Solid,
-        color,
-    }
+    let take = |f: fn(&(f64, EmbeddedState)) -> [f64; 2]| states.iter().map(f);
+    Plot::new("impact-inclusions/fig6_phase")
+        .through("ball", take(|(_, x)| [x.configuration[0], x.velocity[0]]))
+        .draw(record)?;
+    Plot::new("impact-inclusions/fig6_s")
+        .through("height", take(|(s, x)| [*s, x.configuration[0]]))
+        .through("velocity", take(|(s, x)| [*s, x.velocity[0]]))
+        .through("time", take(|(s, x)| [*s, x.time]))
+        .draw(record)
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use crate::ScenarioError;
 use crate::common::linspace;
+use crate::common::plot::Plot;
 use crate::config::{Count, Input, NonNegative, Positive};
 use carom_contact::{Contact, ContactSet, ImpactProblem};
 use carom_impact::frictional::{Sampler, SetValued, sampled_outcomes};
 use carom_metric::{Covector, KineticMetric, Tangent};
-use carom_report::record::{Axis, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use nalgebra::{DMatrix, Matrix3, Vector3};
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -57,16 +58,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             Quantity::new(format!("{name}_upward_extent_m_per_s"), extent, "m/s"),
         ]);
     }
-    let columns = [
-        ("pitch", "rad"),
-        ("roll", "rad"),
-        ("diameter", ""),
-        ("least_upward_velocity", "m/s"),
-        ("largest_upward_velocity", "m/s"),
-        ("terminated", ""),
-    ];
+    let columns = "pitch [rad], roll [rad], diameter, least_upward_velocity [m/s], \
+                   largest_upward_velocity [m/s], terminated";
     let caption = "Outcomes of landings: their diameter and the upward velocities of the center.";
-    let mut table = Table::new("landings", caption, Column::list(&columns));
+    let mut table = Table::new("landings", caption, Column::list(columns));
     table.rows = landings
         .iter()
         .map(|l| {
@@ -81,51 +76,19 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         })
         .collect();
     record.tables.push(table);
-    let map = |name: &str,
-               title: &str,
-               label: &str,
-               unit: &str,
-               value: &dyn Fn(&Landing) -> f64| {
+    let map = |path: &str, value: fn(&Landing) -> f64| {
         // Pitch varies along x: a row of values for each roll.
         let row = |roll: usize| {
-            (0..n)
-                .filter_map(|pitch| landings.get(pitch * n + roll))
-                .map(value)
-                .collect()
+            let of_roll = (0..n).filter_map(|pitch| landings.get(pitch * n + roll));
+            of_roll.map(value).collect()
         };
-        let caption = "The trunk of a four-legged robot lands with locked legs; every cell is one set of \
-                       outcomes of the frictional impact, sampled.";
-        Figure::new(
-            name,
-            title,
-            caption,
-            Axis::linear("pitch", "rad"),
-            Axis::linear("roll", "rad"),
-        )
-        .mark(Mark::Heatmap {
-            label: label.to_owned(),
-            unit: unit.to_owned(),
-            x: angles.clone(),
-            y: angles.clone(),
-            values: (0..n).map(row).collect(),
-        })
+        Plot::new(path).heat(&angles, &angles, (0..n).map(row).collect())
     };
-    record.figures.extend([
-        map(
-            "landing_diameter",
-            "How far the outcomes of a landing are apart",
-            "diameter over the speed before",
-            "",
-            &|landing| landing.diameter,
-        ),
-        map(
-            "landing_upward",
-            "How uncertain the upward velocity is",
-            "extent of the upward velocity",
-            "m/s",
-            &|landing| landing.upward[1] - landing.upward[0],
-        ),
-    ]);
+    map("landing-map/landing_diameter", |it| it.diameter).draw(&mut record)?;
+    map("landing-map/landing_upward", |it| {
+        it.upward[1] - it.upward[0]
+    })
+    .draw(&mut record)?;
     Ok(record)
 }
 

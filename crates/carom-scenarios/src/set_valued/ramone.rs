@@ -1,6 +1,6 @@
 //! The robot RAMone, which puts a foot down: Halm & Posa, Table 7 and Fig. 13.
 
-use super::report::{Plane, Sampling, report};
+use super::report::{Sampling, report};
 use super::system::{FrictionalSystem, NamedContact};
 use crate::ScenarioError;
 use crate::config::{Count, Input, NonNegative, Positive};
@@ -202,12 +202,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &system,
         &sampling,
         &[
-            Plane::new("fig13_trailing", "RAMone: trailing foot B", [3, 2]),
-            Plane::new(
-                "fig13_normal",
-                "RAMone: normal velocities of the feet",
-                [0, 2],
-            ),
+            ("ramone/fig13_trailing", [3, 2]),
+            ("ramone/fig13_normal", [0, 2]),
         ],
         input.progress,
     )?;

@@ -3,6 +3,7 @@
 use super::lipschitz::StepLipschitz;
 use super::playback::playback;
 use super::system::FrictionalSystem;
+use crate::common::plot::Plot;
 use crate::config::{Count, Positive};
 use crate::extremes::extremes;
 use crate::{Progress, ScenarioError};
@@ -12,9 +13,7 @@ use carom_impact::frictional::{
     TerminationBounds, all_simultaneous, summarize,
 };
 use carom_impact::internal::Draw;
-use carom_report::record::{
-    Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
-};
+use carom_report::record::{Column, Quantity, Record, Table};
 use std::num::NonZeroU64;
 
 /// Number of samples whose paths are drawn.
@@ -96,33 +95,19 @@ impl Sampling {
     }
 }
 
-/// Plane of contact velocities in a figure: two row indices.
-pub(super) struct Plane {
-    name: &'static str,
-    title: &'static str,
-    rows: [usize; 2],
-}
-
-impl Plane {
-    /// Creates a plane with two contact rows as its axes, for a figure with this name and title.
-    pub(super) fn new(name: &'static str, title: &'static str, rows: [usize; 2]) -> Self {
-        Self { name, title, rows }
-    }
-}
-
-/// Adds the outcomes of a set-valued impact to a record. Returns the summary of the paper's samples. `planes`: figures to draw, each with two contact rows (normal or tangential directions) as its axes.
+/// Adds the outcomes of a set-valued impact to a record. Returns the summary of the paper's samples. `planes`: figures to draw,
+/// each with two contact rows (normal or tangential directions) as its axes.
 pub(super) fn report(
     record: &mut Record,
     system: &FrictionalSystem,
     sampling: &Sampling,
-    planes: &[Plane],
+    planes: &[(&str, [usize; 2])],
     progress: &Progress,
 ) -> Result<SampleSummary, ScenarioError> {
     let names = system.row_names();
-    let columns = |first: &[(&str, &str)]| -> Vec<Column> {
-        let first = first.iter().map(|(name, unit)| Column::new(*name, *unit));
+    let columns = |first: &str| -> Vec<Column> {
         let rows = names.iter().map(|name| Column::new(name.clone(), "m/s"));
-        first.chain(rows).collect()
+        Column::list(first).into_iter().chain(rows).collect()
     };
     let before = system.contact_velocity(&system.velocity);
     let mut simultaneous = Vec::new();
@@ -132,7 +117,7 @@ pub(super) fn report(
         "simultaneous",
         "Every outcome if all contacts act at once (Anitescu and Potra), with the mode of each contact: 0 \
          lift, 1 stick, 2 slide.",
-        columns(&[("energy_change", "J")]),
+        columns("energy_change [J]"),
     );
     let modes = system.contacts.iter();
     let modes = modes.map(|c| Column::new(format!("mode_{}", c.name), ""));
@@ -159,11 +144,7 @@ pub(super) fn report(
     let mut table = Table::new(
         "sequential",
         "One contact at a time, each first in turn.",
-        columns(&[
-            ("first_contact", ""),
-            ("impacts", ""),
-            ("energy_change", "J"),
-        ]),
+        columns("first_contact, impacts, energy_change [J]"),
     );
     for first in 0..system.contacts.len() {
         let law = Sequential::default().with_order(vec![first]);
@@ -197,19 +178,18 @@ pub(super) fn report(
         plain.speed(),
     );
     let path_rows = paths(&search)?;
-    for plane in planes {
-        record.figures.push(figure(
-            plane,
-            &names,
-            &before,
+    for (path, rows) in planes {
+        let sets = [
             &path_rows,
-            &search_summary,
+            &search_summary.velocities[..search_summary.velocities.len().min(DRAWN_OUTCOMES)],
+            std::slice::from_ref(&before),
             &simultaneous,
             &sequential,
-        ));
+        ];
+        figure(path, *rows, &names, sets).draw(record)?;
     }
-    if let Some(plane) = planes.first() {
-        playback(record, system, &simultaneous, plane.rows)?;
+    if let Some((_, rows)) = planes.first() {
+        playback(record, system, &simultaneous, *rows)?;
     }
     Ok(plain_summary)
 }
@@ -326,7 +306,7 @@ fn quantities(record: &mut Record, plain: &SampleSummary, search: &SampleSummary
     let mut table = Table::new(
         "steps",
         "Fraction of the samples by complementarity problems solved.",
-        vec![Column::new("steps", ""), Column::new("fraction", "")],
+        Column::list("steps, fraction"),
     );
     for (steps, count) in plain.histogram.iter().enumerate() {
         table
@@ -397,15 +377,9 @@ fn paths(sampler: &Sampler<'_>) -> Result<Vec<Vec<f64>>, ScenarioError> {
     Ok(met)
 }
 
-fn figure(
-    plane: &Plane,
-    names: &[String],
-    before: &[f64],
-    paths: &[Vec<f64>],
-    summary: &SampleSummary,
-    simultaneous: &[Vec<f64>],
-    sequential: &[Vec<f64>],
-) -> Figure {
+/// Draws velocities on two contact rows. `sets`: contact velocities during the impact, after it, before it, of the outcomes if all
+/// contacts act at once, and one after the other.
+fn figure(path: &str, [x, y]: [usize; 2], names: &[String], sets: [&[Vec<f64>]; 5]) -> Plot {
     let axis = |row: usize| {
         let name = names.get(row).map_or("", String::as_str);
         let kind = if name.starts_with("vn") {
@@ -414,66 +388,25 @@ fn figure(
             "tangential"
         };
         let contact = name.rsplit('_').next().unwrap_or("");
-        Axis::linear(format!("{kind} velocity at {contact}"), "m/s")
+        format!("{kind} velocity at {contact}")
     };
     // A velocity that is only rounding error counts as zero, so that no axis magnifies it.
-    let fastest = before.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
+    let before = sets[2].iter().flatten();
+    let fastest = before.fold(0.0, |m, v| f64::max(m, v.abs()));
     let snap = |v: f64| if v.abs() <= 1e-9 * fastest { 0.0 } else { v };
-    let take = |points: &[Vec<f64>], row: usize| -> Vec<f64> {
-        let row = points.iter().filter_map(|p| p.get(row).copied());
-        row.map(snap).collect()
-    };
-    let points = |label: &str, points: &[Vec<f64>], shape, color| {
-        Mark::points(
-            label,
-            take(points, plane.rows[0]),
-            take(points, plane.rows[1]),
-            color,
-        )
-        .shape(shape)
-    };
-    let outcomes: Vec<Vec<f64>> = summary
-        .velocities
-        .iter()
-        .take(DRAWN_OUTCOMES)
-        .cloned()
-        .collect();
-    Figure::new(
-        plane.name,
-        plane.title,
-        "Velocities met during the impact and after it, over samples of every overlap of the \
-         contacts; beside them the outcomes if all contacts act at once, and one after the other.",
-        axis(plane.rows[0]),
-        axis(plane.rows[1]),
-    )
-    .mark(points(
+    let place = |row: &Vec<f64>| Some([snap(*row.get(x)?), snap(*row.get(y)?)]);
+    let mut plot = Plot::new(path).fill("x", axis(x)).fill("y", axis(y));
+    for (name, set) in [
         "during the impact",
-        paths,
-        PointShape::Circle,
-        Color::Sky,
-    ))
-    .mark(points(
         "after it",
-        &outcomes,
-        PointShape::Circle,
-        Color::Blue,
-    ))
-    .mark(points(
         "before",
-        &[before.to_vec()],
-        PointShape::Square,
-        Color::Black,
-    ))
-    .mark(points(
         "all at once",
-        simultaneous,
-        PointShape::Triangle,
-        Color::Vermillion,
-    ))
-    .mark(points(
         "one after the other",
-        sequential,
-        PointShape::Cross,
-        Color::Orange,
-    ))
+    ]
+    .into_iter()
+    .zip(sets)
+    {
+        plot = plot.through(name, set.iter().filter_map(place));
+    }
+    plot
 }

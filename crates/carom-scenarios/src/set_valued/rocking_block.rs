@@ -1,6 +1,6 @@
 //! A rocking block dropped flat: Halm & Posa, Table 4, Figs. 1 and 9.
 
-use super::report::{Plane, Sampling, report};
+use super::report::{Sampling, report};
 use super::system::{FrictionalSystem, NamedContact};
 use crate::ScenarioError;
 use crate::config::{Count, Input, NonNegative, Positive};
@@ -74,12 +74,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         &system,
         &sampling,
         &[
-            Plane::new(
-                "fig9_normal",
-                "Rocking block: normal velocities of the corners",
-                [0, 2],
-            ),
-            Plane::new("fig9_corner_a", "Rocking block: corner A", [1, 0]),
+            ("rocking-block/fig9_normal", [0, 2]),
+            ("rocking-block/fig9_corner_a", [1, 0]),
         ],
         input.progress,
     )?;

@@ -2,10 +2,11 @@
 
 use super::spatial_box::BoxConfig;
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::Input;
 use carom_contact::{Diagnostics, FrictionCone, ImpactLaw};
 use carom_impact::frictional::AnitescuPotra;
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -22,11 +23,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         "polygon_error",
         "Distance of the polygon's answer from that of the round cone, over the kinetic norm of the \
          velocity before.",
-        vec![
-            Column::new("directions", ""),
-            Column::new("cone_error", ""),
-            Column::new("cone_residual", ""),
-        ],
+        Column::list("directions, cone_error, cone_residual"),
     );
     let problem = &config.body.problem()?;
     let outcome = AnitescuPotra::default().resolve(problem)?;
@@ -60,20 +57,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
                 .push(vec![*k as f64, error, polygon.cone_residual]);
         }
     }
-    let figure = Figure::new(
-        "polygon_error",
-        "Sliding box: error of friction polygons",
-        "How far a polygon's answer is from the round cone's depends on the number of directions, and \
-         on how it is turned.",
-        Axis::log("directions", ""),
-        Axis::log("error over the velocity before", ""),
-    );
-    record.figures.push(figure.mark(Mark::points(
-        "polygon",
-        table.column(0),
-        table.column(1),
-        Color::Blue,
-    )));
+    Plot::new("sliding-box/polygon_error")
+        .of(&table)
+        .draw(&mut record)?;
     record.tables.push(table);
     Ok(record)
 }

@@ -2,11 +2,12 @@
 
 use crate::ScenarioError;
 use crate::common::ending::Extent;
+use crate::common::plot::Plot;
 use crate::config::{Count, Input, NonNegative, Positive};
 use carom_motion::hybrid::Ending;
 use carom_numeric::quadrature::gauss_legendre;
 use carom_report::animation::{Animation, MOST_FRAMES, Outline, PlaneBody};
-use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use carom_report::record::{Color, Column, Quantity, Record, Table};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -207,17 +208,11 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let mut table = Table::new(
         "half_cycles",
         "Half cycles: pivoting, then landing on the other corner.",
-        Column::list(&[
-            ("half_cycle", ""),
-            ("angular_velocity", "rad/s"),
-            ("apex", "rad"),
-            ("duration", "s"),
-            ("pivot_impulse", "N s"),
-            ("landing_impulse", "N s"),
-            ("time_at_landing", "s"),
-            ("s_at_landing", ""),
-            ("s_after_landing", ""),
-        ]),
+        Column::list(
+            "half_cycle, angular_velocity [rad/s], apex [rad], duration [s], \
+             pivot_impulse [N s], landing_impulse [N s], time_at_landing [s], s_at_landing, \
+             s_after_landing",
+        ),
     );
     let mut curves = Curves::default();
     let mut landings = Vec::new();
@@ -270,7 +265,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     ]);
     record.tables.push(table);
     record.animations.push(curves.motion(&block, landings));
-    curves.finish(&mut record, t, s, 1.0 / (1.0 + weight));
+    curves.finish(&mut record, t, s, 1.0 / (1.0 + weight))?;
     Ok(record)
 }
 
@@ -375,90 +370,44 @@ impl Curves {
     }
 
     /// Draws the rates of time and of the normal impulses at both corners against $s$; they add up to 1.
-    fn rates(&self) -> Figure {
-        let both = self.clock.iter().zip(&self.corner_a);
-        let corner_b = both.map(|(clock, a)| 1.0 - clock - a).collect();
-        let mut figure = Figure::new(
-            "fig8_rates",
-            "Zeno block: rates of time and of the normal impulses",
-            "The rates add up to 1. During a landing only the impulse at the corner that lands grows; at rest both \
-             corners carry half of the weight.",
-            Axis::linear("s", ""),
-            Axis::linear("rate per s", ""),
-        );
-        for (label, values, color) in [
-            ("time", self.clock.clone(), Color::Blue),
-            ("impulse at A", self.corner_a.clone(), Color::Vermillion),
-            ("impulse at B", corner_b, Color::Green),
-        ] {
-            let line = Mark::line(label, self.s.clone(), values, color);
-            figure.marks.push(line);
-        }
-        figure
+    fn rates(&self) -> Plot {
+        let (clock, corner_a) = (self.clock.iter(), self.corner_a.iter());
+        let corner_b = clock.zip(corner_a).map(|(clock, a)| 1.0 - clock - a);
+        Plot::new("zeno-block/fig8_rates")
+            .with("time", self.s.clone(), self.clock.clone())
+            .with("impulse at A", self.s.clone(), self.corner_a.clone())
+            .with("impulse at B", self.s.clone(), corner_b)
     }
 
-    fn finish(mut self, record: &mut Record, t_end: f64, s_end: f64, rest: f64) {
+    fn finish(
+        mut self,
+        record: &mut Record,
+        t_end: f64,
+        s_end: f64,
+        rest: f64,
+    ) -> Result<(), ScenarioError> {
         // Infinitely many half cycles follow between the last one shown and rest.
-        let clock = Mark::path(self.s.clone(), self.clock.clone(), Color::Blue);
-        let at_rest = Mark::path(vec![s_end, s_end + 3.0], vec![rest; 2], Color::Blue);
+        let clock = Plot::new("zeno-block/fig8_clock")
+            .with("clock", self.s.clone(), self.clock.clone())
+            .with("at rest", [s_end, s_end + 3.0], [rest; 2]);
         for extra in [0.0, 3.0] {
             let rates = [rest, 0.5 * (1.0 - rest)];
             self.push(t_end + rest * extra, s_end + extra, 0.0, 0.0, rates);
         }
-        let motion = |name, title, caption, axis: Axis, at: &[f64]| {
-            let mut figure = Figure::new(
-                name,
-                title,
-                caption,
-                axis,
-                Axis::linear("angle and angular velocity", "rad, rad/s"),
-            );
-            figure.marks.push(Mark::line(
-                "angle",
-                at.to_vec(),
-                self.angle.clone(),
-                Color::Blue,
-            ));
-            figure.marks.push(
-                Mark::line(
-                    "angular velocity",
-                    at.to_vec(),
-                    self.rate.clone(),
-                    Color::Vermillion,
-                )
-                .style(LineStyle::Dashed),
-            );
-            figure
+        let motion = |path: &str, at: &[f64]| {
+            Plot::new(path)
+                .with("angle", at.to_vec(), self.angle.clone())
+                .with("angular velocity", at.to_vec(), self.rate.clone())
         };
-        let rates = self.rates();
-        record.figures.extend([
-            motion(
-                "fig8_time",
-                "Zeno block against time",
-                "Landings are jumps of the angular velocity; they accumulate at the time where the \
-                 block comes to rest.",
-                Axis::linear("time t", "s"),
-                &self.t,
-            ),
-            motion(
-                "fig8_s",
-                "Zeno block against s",
-                "In s, time and normal impulse added up, a landing has a length and nothing jumps.",
-                Axis::linear("s", ""),
-                &self.s,
-            ),
-            Figure::new(
-                "fig8_clock",
-                "Zeno block: how fast time passes",
-                "Time stands still during landings and passes at the constant rate 1/(1 + mg) at \
-                 rest.",
-                Axis::linear("s", ""),
-                Axis::linear("dt/ds", ""),
-            )
-            .mark(clock)
-            .mark(at_rest),
-            rates,
-        ]);
+        for plot in [
+            motion("zeno-block/fig8_time", &self.t),
+            motion("zeno-block/fig8_s", &self.s),
+            clock,
+            self.rates(),
+        ] {
+            plot.draw(record)?;
+        }
+        Ok(())
     }
 }
 

@@ -2,10 +2,11 @@
 
 use crate::ScenarioError;
 use crate::common::linspace;
+use crate::common::plot::Plot;
 use crate::config::{Fraction, Input, NonNegative, Positive};
 use crate::two_body::sliding::Setup;
 use carom_impact::two_body::{BodyPair, RigidBody};
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
 
@@ -50,17 +51,12 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         inertia = [0, 1, 2].map(|i| [0, 1, 2].map(|j| w[(i, j)]));
     }
     // Sliding speed after the impact with the half-space, as a function of that before it.
-    let before = linspace(0.0, 3.0, 61);
     let mut table = Table::new(
         "half_space",
         "Sliding before and after a ball hits a half-space at 1 m/s.",
-        vec![
-            Column::new("sliding_before", "m/s"),
-            Column::new("sliding_after", "m/s"),
-            Column::new("friction_work", "J"),
-        ],
+        Column::list("sliding_before [m/s], sliding_after [m/s], friction_work [J]"),
     );
-    for &speed in &before {
+    for speed in linspace(0.0, 3.0, 61) {
         let setup = Setup::new(
             &inertia,
             [speed, 0.0, -1.0],
@@ -76,25 +72,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         Quantity::new("fastest_sliding_that_stops_m_s", stops, "m/s")
             .note("7/2 mu (1 + e) for a closing speed of 1 m/s"),
     );
-    let mut figure = Figure::new(
-        "half_space_sliding",
-        "A ball hits a half-space at 1 m/s",
-        "Friction slows sliding by 7/2 μ (1 + e), at most to rest.",
-        Axis::linear("sliding speed before", "m/s"),
-        Axis::linear("sliding speed after", "m/s"),
-    );
-    figure.marks.push(Mark::line(
-        "after",
-        table.column(0),
-        table.column(1),
-        Color::Blue,
-    ));
-    let free: Vec<f64> = before.clone();
-    figure.marks.push(
-        Mark::line("without friction", before, free, Color::Gray)
-            .style(carom_report::record::LineStyle::Dashed),
-    );
-    record.figures.push(figure);
+    let plot = Plot::new("ball-impacts/half_space_sliding").of(&table);
+    plot.draw(&mut record)?;
     record.tables.push(table);
     Ok(record)
 }

@@ -1,13 +1,14 @@
 //! Accuracy of the integration schemes of Jia & Wang, Table 1, compared with this library.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Fraction, Input, NonNegative, Positive};
 use crate::published::printed;
 use crate::two_body::cases::{Body, Contact, Place, check_names, inertia};
 use crate::two_body::euler_impact::{EulerScheme, euler_impact};
 use crate::two_body::sliding::Setup;
 use carom_impact::two_body::{ContactResponse, ImpactOptions, RestitutionLaw, solve_impact};
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use nalgebra::Vector3;
 use serde::Deserialize;
 
@@ -100,15 +101,10 @@ fn one(
         format!("{impact}_schemes"),
         "Table 1 (rows: truth, NI, FS, VS) and this library at four tolerances: iterations, the \
          paper's iterations (0: none), error against the exact impulse.",
-        vec![
-            Column::new("iterations", ""),
-            Column::new("paper_iterations", ""),
-            Column::new("error", "N s"),
-        ],
+        Column::list("iterations, paper_iterations, error [N s]"),
     );
     // Errors below rounding error are drawn at 1e-16.
     let drawn = |error: f64| error.max(1e-16);
-    let mut shown = [Vec::new(), Vec::new()];
     for (name, scheme) in schemes {
         let (iterations, error) = euler(scheme)?;
         let key = |ending: &str| format!("{impact}_{name}_{ending}");
@@ -122,43 +118,23 @@ fn one(
             Quantity::new(key("iterations"), iterations, ""),
             Quantity::new(key("error_ns"), error, "N s"),
         ]);
-        shown[0].push(iterations.max(1.0));
-        shown[1].push(drawn(error));
     }
-    let mut ours = [Vec::new(), Vec::new()];
     for tolerance in [1e-3, 1e-5, 1e-7, 1e-9] {
         let options = setup.options().with_tolerance(tolerance);
         let (steps, error) = arcs(setup, &options, &exact)?;
-        let error = drawn(error);
-        table.rows.push(vec![steps, 0.0, error]);
-        ours[0].push(steps);
-        ours[1].push(error);
+        table.rows.push(vec![steps, 0.0, drawn(error)]);
     }
-    let mut figure = Figure::new(
-        format!("table1_{impact}"),
-        format!("Work and error, {impact}"),
-        "Jia & Wang's schemes of Table 1 (each at one setting) and Taylor arcs at tolerances from \
-         1e-3 to 1e-9. One arc costs about as much as twenty Euler steps.",
-        Axis::log("iterations", ""),
-        Axis::log("error of the impulse", "N s"),
-    );
-    for (k, (label, color)) in [
-        ("NI", Color::Orange),
-        ("FS", Color::Green),
-        ("VS", Color::Vermillion),
-    ]
-    .into_iter()
-    .enumerate()
+    let place = |row: &Vec<f64>| [row[0].max(1.0), drawn(row[2])];
+    let mut plot = Plot::new("euler-schemes/table1").fill("impact", impact);
+    for (label, row) in ["NI", "FS", "VS"]
+        .into_iter()
+        .zip(table.rows.iter().skip(1))
     {
-        let (x, y) = (vec![shown[0][k + 1]], vec![shown[1][k + 1]]);
-        figure.marks.push(Mark::points(label, x, y, color));
+        plot.curve(label, label, [place(row)]);
     }
-    let [x, y] = ours;
-    figure
-        .marks
-        .push(Mark::points("this library", x, y, Color::Blue));
+    let ours = table.rows.iter().skip(schemes.len()).map(place);
+    plot.through("this library", ours).draw(record)?;
     record.tables.push(table);
-    record.figures.push(figure);
     Ok(())
 }
 

@@ -1,13 +1,12 @@
 //! Bundles of hodographs; by default those of Jia & Wang, Figs. 6 and 8.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Count, Fraction, Input, NonNegative};
 use crate::two_body::cases::{Body, Contact, Place, check_names};
-use crate::two_body::sliding::{Setup, hodograph, rays, sliding_plane};
+use crate::two_body::sliding::{Setup, hodograph, rays};
 use carom_impact::two_body::{Event, InvariantDirection, RestitutionLaw};
-use carom_report::record::{
-    Color, Column, Figure, LineStyle, Mark, PointShape, Quantity, Record, Table,
-};
+use carom_report::record::{Column, Quantity, Record, Table};
 use nalgebra::Vector3;
 use serde::Deserialize;
 use std::f64::consts::TAU;
@@ -60,12 +59,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let mut table = Table::new(
         "bundles",
         "Start directions, total normal impulse, and where sliding stops (0 if it does not).",
-        vec![
-            Column::new("friction", ""),
-            Column::new("angle", "rad"),
-            Column::new("impulse_z", "N s"),
-            Column::new("sliding_stops", "N s"),
-        ],
+        Column::list("friction, angle [rad], impulse_z [N s], sliding_stops [N s]"),
     );
     for bundle in &config.bundles {
         let setup = Setup {
@@ -75,8 +69,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             restitution: *config.restitution,
             law: RestitutionLaw::default(),
         };
-        let (figure, stopped) = bundle.trace(&setup, &mut table)?;
-        record.figures.push(figure);
+        let (plot, stopped) = bundle.trace(&setup, &mut table)?;
+        plot.draw(&mut record)?;
         let count = |what: &str, number: usize| {
             Quantity::new(format!("{}_{what}", bundle.name), number as f64, "")
         };
@@ -90,30 +84,25 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
 }
 
 impl Bundle {
-    /// Traces the hodographs (paths of the sliding velocity during an impact) of the contact of `setup` from unit sliding
-    /// velocities. Returns the figure, and the number of hodographs that reach zero sliding. Each hodograph is added to `table`.
-    fn trace(&self, setup: &Setup, table: &mut Table) -> Result<(Figure, usize), ScenarioError> {
+    fn trace(&self, setup: &Setup, table: &mut Table) -> Result<(Plot, usize), ScenarioError> {
         let directions = setup.directions();
-        let mut figure = sliding_plane(
-            &format!("{}_bundle", self.name),
-            &format!("{} hodographs, friction {}", *self.number, setup.friction),
-            match self.starts {
-                Starts::Invariant => {
-                    "Unit sliding velocities (dots): the invariant directions, and the arcs between \
-                     them in equal parts; crosses: where they are when the impact ends."
-                }
-                Starts::Equal => {
-                    "Unit sliding velocities (dots) at equal angles; crosses: where they are when the \
-                     impact ends."
-                }
-            },
-        );
-        let mut marks = Vec::new();
-        let mut named = Vec::new();
-        let mut starts = [Vec::new(), Vec::new()];
-        let mut ends = [Vec::new(), Vec::new()];
-        let mut stopped = 0;
-        let mut longest: f64 = 1.0;
+        let caption = match self.starts {
+            Starts::Invariant => {
+                "Unit sliding velocities (dots): the invariant directions, and the arcs between \
+                 them in equal parts; crosses: where they are when the impact ends."
+            }
+            Starts::Equal => {
+                "Unit sliding velocities (dots) at equal angles; crosses: where they are when the \
+                 impact ends."
+            }
+        };
+        let mut plot = Plot::new("hodograph-bundles/bundle")
+            .fill("name", &self.name)
+            .fill("number", *self.number)
+            .fill("friction", setup.friction)
+            .fill("caption", caption);
+        let mut traces = Vec::new();
+        let (mut longest, mut stopped): (f64, usize) = (1.0, 0);
         for angle in self.angles(&directions)? {
             let (sin, cos) = libm::sincos(angle);
             let velocity = Vector3::new(cos, sin, self.normal_velocity);
@@ -126,40 +115,21 @@ impl Bundle {
                 trace.impact.impulse.z,
                 stop.map_or(0.0, |s| s.impulse[2]),
             ]);
-            let (x, y) = hodograph(&trace.points);
-            let after = trace.impact.velocity_plus;
-            longest = longest.max(after.xy().norm());
-            starts[0].push(cos);
-            starts[1].push(sin);
-            ends[0].push(after.x);
-            ends[1].push(after.y);
-            let (kind, color) = if stop.is_some() {
-                ("sliding stops", Color::Blue)
-            } else {
-                ("slides to the end", Color::Orange)
-            };
-            let is_new = !named.contains(&kind);
-            named.push(kind);
-            marks.push(Mark::Line {
-                label: is_new.then(|| kind.to_owned()),
-                x,
-                y,
-                style: LineStyle::Solid,
-                color,
-            });
+            longest = longest.max(trace.impact.velocity_plus.xy().norm());
+            traces.push(([cos, sin], trace));
         }
-        figure.marks = rays(&directions, longest);
-        figure.marks.extend(marks);
-        let points = |label: &str, [x, y]: [Vec<f64>; 2], shape, color| {
-            Mark::points(label, x, y, color).shape(shape)
-        };
-        figure
-            .marks
-            .push(points("before", starts, PointShape::Circle, Color::Black));
-        figure
-            .marks
-            .push(points("after", ends, PointShape::Cross, Color::Purple));
-        Ok((figure, stopped))
+        plot.figure.marks = rays(&directions, longest);
+        for (_, trace) in &traces {
+            let look = match trace.impact.events.first(Event::SlipZero) {
+                Some(_) => "sliding stops",
+                None => "slides to the end",
+            };
+            plot.once(look, hodograph(&trace.points));
+        }
+        let ends = traces.iter().map(|(_, trace)| trace.impact.velocity_plus);
+        let ends = ends.map(|v| [v.x, v.y]);
+        let plot = plot.through("before", traces.iter().map(|(start, _)| *start));
+        Ok((plot.through("after", ends), stopped))
     }
 
     /// Returns the angles (rad) of the sliding velocities before the impact.

@@ -44,15 +44,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let mut table = Table::new(
         "instances",
         "Impulse, events (normal impulse; 0 if absent) and closest approach to the origin.",
-        vec![
-            Column::new("friction", ""),
-            Column::new("impulse_x", "N s"),
-            Column::new("impulse_y", "N s"),
-            Column::new("impulse_z", "N s"),
-            Column::new("compression_ends", "N s"),
-            Column::new("sliding_stops", "N s"),
-            Column::new("slowest_sliding", "m/s"),
-        ],
+        Column::list(
+            "friction, impulse_x [N s], impulse_y [N s], impulse_z [N s], \
+             compression_ends [N s], sliding_stops [N s], slowest_sliding [m/s]",
+        ),
     );
     for instance in &config.instances {
         let name = &instance.name;
@@ -92,13 +87,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         } else {
             name.clone()
         };
-        record.figures.push(hodograph_figure(
-            name,
-            &format!("{title}: friction {}", setup.friction),
-            format!("Hodograph. Events {sequence}. {}", instance.caption).trim_end(),
-            &setup,
-            &trace,
-        ));
+        let title = format!("{title}: friction {}", setup.friction);
+        let caption = format!("Hodograph. Events {sequence}. {}", instance.caption);
+        let texts = [name, title.as_str(), caption.trim_end()];
+        hodograph_figure(texts, &setup, &trace).draw(&mut record)?;
     }
     record.tables.push(table);
     Ok(record)

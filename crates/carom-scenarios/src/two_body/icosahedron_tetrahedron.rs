@@ -82,8 +82,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             "The sliding velocity during the impact, with its events.",
         )
     };
-    record.figures.extend([
-        hodograph_figure("fig4a_hodograph", title, caption, &setup, &trace),
+    for plot in [
+        hodograph_figure(["fig4a_hodograph", title, caption], &setup, &trace),
         impulse_space_figure(
             "fig5_impulse_space",
             "Impulse curve in space",
@@ -92,7 +92,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         ),
         impulse_figure("fig5_impulse", "Impulse curve", &setup, &trace),
         energy_figure("energy", "Energy stored at the contact", &trace),
-    ]);
+    ] {
+        plot.draw(&mut record)?;
+    }
     record.animations.push(slide(&setup, &trace));
     record.tables.push(trace_table(&trace));
     Ok(record)

@@ -12,17 +12,18 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let setup = config.setup()?;
     let trace = setup.trace()?;
     record.quantities = quantities(&setup, &trace);
-    record.figures.extend([
-        hodograph_figure(
-            "hodograph",
-            "Hodograph of the pin and the ball",
-            "Sliding runs almost straight along an attracting direction into the origin.",
-            &setup,
-            &trace,
-        ),
+    let texts = [
+        "hodograph",
+        "Hodograph of the pin and the ball",
+        "Sliding runs almost straight along an attracting direction into the origin.",
+    ];
+    for plot in [
+        hodograph_figure(texts, &setup, &trace),
         impulse_figure("impulse", "Impulse curve", &setup, &trace),
         energy_figure("energy", "Energy stored at the contact", &trace),
-    ]);
+    ] {
+        plot.draw(&mut record)?;
+    }
     record.animations.push(slide(&setup, &trace));
     record.tables.push(trace_table(&trace));
     Ok(record)

@@ -2,12 +2,11 @@
 
 use crate::ScenarioError;
 use crate::common::linspace;
+use crate::common::plot::Plot;
 use crate::config::{Count, Fraction, Input, NonNegative};
 use crate::two_body::sliding::{ICOSAHEDRON_TETRAHEDRON, Setup, energy_figure, trace_table};
 use carom_impact::two_body::{ContactResponse, Recompression, solve_impact};
-use carom_report::record::{
-    Axis, Color, Column, Figure, Mark, PointShape, Quantity, Record, Table,
-};
+use carom_report::record::{Column, Quantity, Record, Table};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -45,11 +44,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let mut table = Table::new(
         "policies",
         "Total normal impulse when each compression loses energy, and when only the first does.",
-        vec![
-            Column::new("closing_speed", "m/s"),
-            Column::new("each_compression", "N s"),
-            Column::new("single", "N s"),
-        ],
+        Column::list("closing_speed [m/s], each_compression [N s], single [N s]"),
     );
     for closing in linspace(0.004, 0.012, *config.samples) {
         let setup = setup(closing)?;
@@ -73,38 +68,11 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             total(Recompression::Single)?,
         ]);
     }
-    let mut figure = Figure::new(
-        "policies",
-        "Where restitution is first interrupted",
-        "At 0.0095 m/s restitution is first interrupted: the impulse is continuous only if each \
-         compression loses its share. The jump at 0.0081 m/s is there under both, and is one of \
-         mechanics: below it the energy is used up just before the interruption, and the bodies part \
-         at a speed that vanishes; above it they still touch, and friction, which drives them \
-         together, makes an impact without collision of that touch.",
-        Axis::linear("closing speed", "m/s"),
-        Axis::linear("total normal impulse", "N s"),
-    );
-    figure.marks.push(
-        Mark::points(
-            "only the first compression loses",
-            table.column(0),
-            table.column(2),
-            Color::Orange,
-        )
-        .shape(PointShape::Square),
-    );
-    figure.marks.push(Mark::points(
-        "each compression loses",
-        table.column(0),
-        table.column(1),
-        Color::Blue,
-    ));
-    record.figures.push(figure);
-    record.figures.push(energy_figure(
-        "energy",
-        "Energy stored at the contact, compressed twice",
-        &trace,
-    ));
+    Plot::new("recompression/policies")
+        .of(&table)
+        .draw(&mut record)?;
+    let title = "Energy stored at the contact, compressed twice";
+    energy_figure("energy", title, &trace).draw(&mut record)?;
     record.tables.extend([table, trace_table(&trace)]);
     Ok(record)
 }

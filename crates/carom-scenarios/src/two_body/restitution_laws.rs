@@ -2,10 +2,11 @@
 
 use crate::ScenarioError;
 use crate::common::linspace;
+use crate::common::plot::Plot;
 use crate::config::{Count, Input, NonNegative};
 use crate::two_body::sliding::{ICOSAHEDRON_TETRAHEDRON, Setup};
 use carom_impact::two_body::RestitutionLaw;
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -19,63 +20,37 @@ pub(crate) struct Config {
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, mut record) = input.begin::<Config>()?;
     let laws = [
-        (
-            RestitutionLaw::Energetic,
-            "energetic (Stronge)",
-            Color::Blue,
-        ),
-        (RestitutionLaw::Poisson, "kinetic (Poisson)", Color::Green),
-        (
-            RestitutionLaw::Newton,
-            "kinematic (Newton)",
-            Color::Vermillion,
-        ),
+        RestitutionLaw::Energetic,
+        RestitutionLaw::Poisson,
+        RestitutionLaw::Newton,
     ];
-    let mut columns = vec![Column::new("restitution", "")];
-    let mut figure = Figure::new(
-        "energy_change",
-        "Energy change under three laws of restitution",
-        "The icosahedron on the tetrahedron. Above zero, energy is created.",
-        Axis::linear("coefficient of restitution", ""),
-        Axis::linear("change of kinetic energy", "J"),
-    );
-    let coefficients = linspace(0.0, 1.0, *config.samples);
-    let mut rows: Vec<Vec<f64>> = coefficients.iter().map(|e| vec![*e]).collect();
-    for (law, label, color) in laws {
-        let name = law.name();
-        columns.push(Column::new(name, "J"));
-        let mut changes = Vec::with_capacity(*config.samples);
-        for (row, &e) in rows.iter_mut().zip(&coefficients) {
-            let mut setup = Setup::new(
-                &ICOSAHEDRON_TETRAHEDRON,
-                config.velocity,
-                *config.friction,
-                e,
-            )?;
-            setup.law = law;
-            let impact = setup.trace()?.impact;
-            let change = impact.energy_change();
-            row.push(change);
-            changes.push(change);
-        }
-        if let Some(&last) = changes.last() {
-            record.quantities.push(Quantity::new(
-                format!("{name}_elastic_energy_change_j"),
-                last,
-                "J",
-            ));
-        }
-        figure
-            .marks
-            .push(Mark::line(label, coefficients.clone(), changes, color));
-    }
     let mut table = Table::new(
         "energy_change",
         "Change of kinetic energy against the coefficient of restitution.",
-        columns,
+        Column::list("restitution"),
     );
-    table.rows = rows;
+    let coefficients = linspace(0.0, 1.0, *config.samples);
+    table.rows = coefficients.iter().map(|e| vec![*e]).collect();
+    for law in laws {
+        let name = law.name();
+        table.columns.push(Column::new(name, "J"));
+        let mut change = None;
+        for row in &mut table.rows {
+            let setup = Setup::new(
+                &ICOSAHEDRON_TETRAHEDRON,
+                config.velocity,
+                *config.friction,
+                row[0],
+            )?;
+            let impact = Setup { law, ..setup }.trace()?.impact;
+            row.push(*change.insert(impact.energy_change()));
+        }
+        record.quantities.extend(
+            change.map(|last| Quantity::new(format!("{name}_elastic_energy_change_j"), last, "J")),
+        );
+    }
+    let plot = Plot::new("restitution-laws/energy_change").of(&table);
+    plot.draw(&mut record)?;
     record.tables.push(table);
-    record.figures.push(figure);
     Ok(record)
 }

@@ -2,16 +2,15 @@
 //! figures.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::common::projection::Camera;
 use crate::config::{Fraction, NonNegative};
 use carom_impact::two_body::{
-    ContactInertia, Event, ImpactOptions, InvariantDirection, InvariantDirections, RestitutionLaw,
-    Trace, TracePoint, invariant_directions, trace_impact,
+    ContactInertia, Event, EventPoint, ImpactOptions, InvariantDirection, InvariantDirections,
+    RestitutionLaw, Trace, TracePoint, invariant_directions, trace_impact,
 };
 use carom_report::animation::{Animation, MovingArrow, Outline, PlaneBody};
-use carom_report::record::{
-    Axis, Color, Column, Figure, LineStyle, Mark, PointShape, Quantity, Table,
-};
+use carom_report::record::{Color, Column, LineStyle, Mark, PointShape, Quantity, Table};
 use nalgebra::{Matrix3, Vector2, Vector3};
 use serde::Deserialize;
 
@@ -74,6 +73,13 @@ impl Setup {
         })
     }
 
+    /// Returns the impulse (N s) with the normal part `z` at which sliding is zero; `None` for a singular tangential inertia.
+    fn sticking(&self, z: f64) -> Option<Vector3<f64>> {
+        let inverse = self.inertia.tangential().try_inverse()?;
+        let tangential = inverse * -(self.velocity.xy() + self.inertia.coupling() * z);
+        Some(Vector3::new(tangential.x, tangential.y, z))
+    }
+
     pub(crate) fn directions(&self) -> Vec<InvariantDirection> {
         match invariant_directions(&self.inertia, self.friction) {
             InvariantDirections::Discrete(list) => list,
@@ -115,17 +121,17 @@ fn event_look(event: Event) -> (PointShape, Color) {
     }
 }
 
-fn point_mark(label: &str, x: f64, y: f64, (shape, color): (PointShape, Color)) -> Mark {
-    Mark::points(label, vec![x], vec![y], color).shape(shape)
-}
-
-fn styled(label: &str, x: Vec<f64>, y: Vec<f64>, style: LineStyle, color: Color) -> Mark {
-    Mark::Line {
-        label: (!label.is_empty()).then(|| label.to_owned()),
-        x,
-        y,
-        style,
-        color,
+/// Draws the events of an impact at the places that `at` returns for an event.
+fn draw_events<const N: usize>(
+    plot: &mut Plot,
+    trace: &Trace,
+    at: impl Fn(&EventPoint) -> [[f64; 2]; N],
+) {
+    for event in trace.impact.events.iter() {
+        let (shape, color) = event_look(event.event);
+        let places = at(event);
+        let [x, y] = [0, 1].map(|k| places.iter().map(|place| place[k]).collect());
+        plot.mark(Mark::points(event_phrase(event.event), x, y, color).shape(shape));
     }
 }
 
@@ -140,59 +146,44 @@ pub(crate) fn rays(directions: &[InvariantDirection], length: f64) -> Vec<Mark> 
     let mut named: Vec<&str> = Vec::new();
     let ray = |d: &InvariantDirection| {
         let ((name, color), [c, s]) = (kind(d), d.direction());
-        let label = if named.contains(&name) { "" } else { name };
-        named.push(name);
         let (x, y) = (vec![0.0, length * c], vec![0.0, length * s]);
-        styled(label, x, y, LineStyle::Dashed, color)
+        let ray = if named.contains(&name) {
+            Mark::path(x, y, color)
+        } else {
+            Mark::line(name, x, y, color)
+        };
+        named.push(name);
+        ray.style(LineStyle::Dashed)
     };
     directions.iter().map(ray).collect()
 }
 
-/// Creates an empty figure in the plane of the sliding velocity (m/s).
-pub(crate) fn sliding_plane(name: &str, title: &str, caption: &str) -> Figure {
-    Figure::new(
-        name,
-        title,
-        caption,
-        Axis::linear("sliding velocity, x", "m/s"),
-        Axis::linear("sliding velocity, y", "m/s"),
-    )
-    .equal_aspect()
-}
-
-/// Returns the sliding velocities of a trace (recorded points of an impact) as lists of x and y (m/s).
-pub(crate) fn hodograph(points: &[TracePoint]) -> (Vec<f64>, Vec<f64>) {
-    let x = points.iter().map(|p| p.velocity.x).collect();
-    let y = points.iter().map(|p| p.velocity.y).collect();
-    (x, y)
+/// Returns the sliding velocities of a trace (m/s). `points`: recorded points of an impact.
+pub(crate) fn hodograph(points: &[TracePoint]) -> impl Iterator<Item = [f64; 2]> {
+    points.iter().map(|p| [p.velocity.x, p.velocity.y])
 }
 
 /// Draws the hodograph of an impact (path of the sliding velocity), with its events and the invariant directions. `trace`:
 /// recorded points of the impact.
 pub(crate) fn hodograph_figure(
-    name: &str,
-    title: &str,
-    caption: &str,
+    [name, title, caption]: [&str; 3],
     setup: &Setup,
     trace: &Trace,
-) -> Figure {
-    let mut figure = sliding_plane(name, title, caption);
+) -> Plot {
+    let mut plot = named("trace/hodograph", name, title).fill("caption", caption);
     let largest = |m: f64, p: &TracePoint| m.max(p.velocity.xy().norm());
     let length = 0.9 * trace.points.iter().fold(0.0, largest);
-    figure.marks = rays(&setup.directions(), length);
-    let (x, y) = hodograph(&trace.points);
-    figure
-        .marks
-        .push(Mark::line("sliding velocity", x, y, Color::Blue));
-    let look = (PointShape::Circle, Color::Blue);
-    let v = setup.velocity;
-    figure.marks.push(point_mark("before", v.x, v.y, look));
-    for event in trace.impact.events.iter() {
-        let [x, y, _] = event.velocity;
-        let mark = point_mark(event_phrase(event.event), x, y, event_look(event.event));
-        figure.marks.push(mark);
-    }
-    figure
+    plot.figure.marks = rays(&setup.directions(), length);
+    let start = [setup.velocity.x, setup.velocity.y];
+    let plot = plot.through("sliding velocity", hodograph(&trace.points));
+    let mut plot = plot.through("before", [start]);
+    draw_events(&mut plot, trace, |e| [[e.velocity[0], e.velocity[1]]]);
+    plot
+}
+
+/// Begins a figure whose description leaves name and title open.
+fn named(path: &str, name: &str, title: &str) -> Plot {
+    Plot::new(path).fill("name", name).fill("title", title)
 }
 
 /// Number of frames of the animation of a hodograph.
@@ -234,61 +225,36 @@ pub(crate) fn slide(setup: &Setup, trace: &Trace) -> Animation {
 
 /// Draws the tangential impulse against the normal impulse, as in the paper's Fig. 5, in two projections. A dashed line shows
 /// the impulses at which the contact sticks. `trace`: recorded points of the impact.
-pub(crate) fn impulse_figure(name: &str, title: &str, setup: &Setup, trace: &Trace) -> Figure {
-    let mut figure = Figure::new(
-        name,
-        title,
-        "Solid: the impulse curve. Dashed: the line of sticking, on which sliding is zero.",
-        Axis::linear("normal impulse", "N s"),
-        Axis::linear("tangential impulse", "N s"),
-    );
-    let z: Vec<f64> = trace.points.iter().map(|p| p.impulse.z).collect();
-    let last = trace.impact.impulse.z;
-    let inverse = setup.inertia.tangential().try_inverse();
-    for (k, (label, color)) in [("along x", Color::Blue), ("along y", Color::Green)]
-        .into_iter()
-        .enumerate()
-    {
-        let y = trace.points.iter().map(|p| p.impulse[k]).collect();
-        figure.marks.push(Mark::line(label, z.clone(), y, color));
-        if let Some(inverse) = inverse {
-            let stick = |z: f64| {
-                let start: Vector2<f64> = setup.velocity.xy() + setup.inertia.coupling() * z;
-                -(inverse * start)[k]
-            };
-            let (x, y) = (vec![0.0, last], vec![stick(0.0), stick(last)]);
-            figure
-                .marks
-                .push(styled("", x, y, LineStyle::Dashed, color));
+pub(crate) fn impulse_figure(name: &str, title: &str, setup: &Setup, trace: &Trace) -> Plot {
+    let mut plot = named("trace/impulse", name, title);
+    let ends = [0.0, trace.impact.impulse.z];
+    let sticking: Vec<Vector3<f64>> = ends.iter().filter_map(|z| setup.sticking(*z)).collect();
+    for (k, axis) in ["along x", "along y"].into_iter().enumerate() {
+        let curve = trace.points.iter().map(|p| [p.impulse.z, p.impulse[k]]);
+        plot.curve(axis, axis, curve);
+        if !sticking.is_empty() {
+            plot.curve(
+                &format!("sticking {axis}"),
+                "",
+                sticking.iter().map(|p| [p.z, p[k]]),
+            );
         }
     }
-    for event in trace.impact.events.iter() {
-        let [x, y, z] = event.impulse;
-        let (shape, color) = event_look(event.event);
-        figure.marks.push(
-            Mark::points(event_phrase(event.event), vec![z, z], vec![x, y], color).shape(shape),
-        );
-    }
-    figure
+    draw_events(&mut plot, trace, |e| {
+        let [x, y, z] = e.impulse;
+        [[z, x], [z, y]]
+    });
+    plot
 }
 
 /// Draws the curve of the impulse during an impact in space, in parallel projection, as in the paper's Fig. 5. The table of
 /// the trace contains the coordinates. `trace`: recorded points of the impact.
-pub(crate) fn impulse_space_figure(
-    name: &str,
-    title: &str,
-    setup: &Setup,
-    trace: &Trace,
-) -> Figure {
+pub(crate) fn impulse_space_figure(name: &str, title: &str, setup: &Setup, trace: &Trace) -> Plot {
     let curve: Vec<Vector3<f64>> = trace.points.iter().map(|p| p.impulse).collect();
     let last = trace.impact.impulse;
     let (w, v) = (&setup.inertia, setup.velocity);
-    let stick = |z: f64| {
-        let [x, y] = (v.xy() + w.coupling() * z).into();
-        let tangential = w.tangential().try_inverse()? * -Vector2::new(x, y);
-        Some(Vector3::new(tangential.x, tangential.y, z))
-    };
-    let sticking: Vec<Vector3<f64>> = [0.0, last.z].into_iter().filter_map(stick).collect();
+    let ends = [0.0, last.z];
+    let sticking: Vec<Vector3<f64>> = ends.iter().filter_map(|z| setup.sticking(*z)).collect();
     // The plane of zero normal velocity is drawn over the tangential impulses in the picture.
     let (mut low, mut high) = (Vector2::zeros(), Vector2::zeros());
     for point in curve.iter().chain(&sticking) {
@@ -306,19 +272,9 @@ pub(crate) fn impulse_space_figure(
         at_rest(low.x, high.y),
     ];
     let camera = Camera::beside(Vector3::new(0.8, -0.6, 0.0), 20.0);
-    let mut figure = Figure::new(
-        name,
-        title,
-        "Jia & Wang, Fig. 5, in parallel projection: the impulse starts at the origin, crosses the \
-         plane of compression (gray), on which the normal velocity is zero, reaches the line of \
-         sticking (dashed) and follows it.",
-        Axis::linear("projected impulse", "N s"),
-        Axis::linear("projected impulse, upwards", "N s"),
-    )
-    .equal_aspect();
-    let (x, y) = camera.project(&plane);
-    let color = Color::Gray;
-    figure.marks.push(Mark::Polygon { x, y, color });
+    let place = |p: &Vector3<f64>| camera.place(p);
+    let plot = named("trace/space", name, title);
+    let mut plot = plot.through("compression ends", plane.iter().map(place));
     let reach = 1.15 * last.norm();
     for (axis, label) in [
         (Vector3::x(), "x"),
@@ -328,60 +284,26 @@ pub(crate) fn impulse_space_figure(
         let sign = if axis.dot(&last) < 0.0 { -1.0 } else { 1.0 };
         let length = if axis.z > 0.0 { reach } else { 0.6 * reach };
         let sense = if sign < 0.0 { "−" } else { "" };
-        figure.marks.push(Mark::Arrow {
+        plot.mark(Mark::Arrow {
             from: [0.0; 2],
             to: camera.place(&(axis * (sign * length))),
-            color,
+            color: Color::Gray,
             label: Some(format!("{sense}{label}")),
         });
     }
-    let (x, y) = camera.project(&sticking);
-    figure.marks.push(styled(
-        "line of sticking",
-        x,
-        y,
-        LineStyle::Dashed,
-        Color::Green,
-    ));
-    let (x, y) = camera.project(&curve);
-    figure.marks.push(Mark::line("impulse", x, y, Color::Blue));
-    for event in trace.impact.events.iter() {
-        let [x, y] = camera.place(&event.impulse.into());
-        figure.marks.push(point_mark(
-            event_phrase(event.event),
-            x,
-            y,
-            event_look(event.event),
-        ));
-    }
-    figure
+    let plot = plot.through("line of sticking", sticking.iter().map(place));
+    let mut plot = plot.through("impulse", curve.iter().map(place));
+    draw_events(&mut plot, trace, |e| [camera.place(&e.impulse.into())]);
+    plot
 }
 
 /// Draws the stored elastic energy against the normal impulse, with the events of the impact. `trace`: recorded points of the
 /// impact.
-pub(crate) fn energy_figure(name: &str, title: &str, trace: &Trace) -> Figure {
-    let mut figure = Figure::new(
-        name,
-        title,
-        "The ends of compression lose their share at once.",
-        Axis::linear("normal impulse", "N s"),
-        Axis::linear("elastic energy stored", "J"),
-    );
-    let z: Vec<f64> = trace.points.iter().map(|p| p.impulse.z).collect();
-    let energy = trace.points.iter().map(|p| p.energy).collect();
-    figure
-        .marks
-        .push(Mark::line("stored energy", z, energy, Color::Blue));
-    for event in trace.impact.events.iter() {
-        let mark = point_mark(
-            event_phrase(event.event),
-            event.impulse[2],
-            event.energy,
-            event_look(event.event),
-        );
-        figure.marks.push(mark);
-    }
-    figure
+pub(crate) fn energy_figure(name: &str, title: &str, trace: &Trace) -> Plot {
+    let curve = trace.points.iter().map(|p| [p.impulse.z, p.energy]);
+    let mut plot = named("trace/energy", name, title).through("stored energy", curve);
+    draw_events(&mut plot, trace, |e| [[e.impulse[2], e.energy]]);
+    plot
 }
 
 /// Converts the recorded points of an impact to a table: impulse, contact velocity and stored energy.
@@ -389,15 +311,10 @@ pub(crate) fn trace_table(trace: &Trace) -> Table {
     let mut table = Table::new(
         "trace",
         "Impulse, contact velocity and stored energy along the impact.",
-        vec![
-            Column::new("impulse_x", "N s"),
-            Column::new("impulse_y", "N s"),
-            Column::new("impulse_z", "N s"),
-            Column::new("velocity_x", "m/s"),
-            Column::new("velocity_y", "m/s"),
-            Column::new("velocity_z", "m/s"),
-            Column::new("energy", "J"),
-        ],
+        Column::list(
+            "impulse_x [N s], impulse_y [N s], impulse_z [N s], velocity_x [m/s], \
+             velocity_y [m/s], velocity_z [m/s], energy [J]",
+        ),
     );
     let row = |p: &TracePoint| {
         let (i, v) = (p.impulse, p.velocity);

@@ -1,10 +1,11 @@
 //! A contact with tangential compliance, from soft to rigid.
 
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Count, Fraction, Input, NonNegative};
 use crate::two_body::sliding::{ICOSAHEDRON_TETRAHEDRON, Setup};
 use carom_impact::two_body::{CompliantImpact, CompliantPhase, compliant_impact};
-use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -64,15 +65,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let mut table = Table::new(
         "stiffness",
         "Impulse and velocity after the impact against the ratio of the stiffnesses.",
-        Column::list(&[
-            ("ratio", ""),
-            ("impulse_x", "N s"),
-            ("impulse_y", "N s"),
-            ("impulse_z", "N s"),
-            ("velocity_x", "m/s"),
-            ("velocity_y", "m/s"),
-            ("phases", ""),
-        ]),
+        Column::list(
+            "ratio, impulse_x [N s], impulse_y [N s], impulse_z [N s], velocity_x [m/s], \
+             velocity_y [m/s], phases",
+        ),
     );
     let steps = (*config.samples - 1) as f64;
     for k in 0..*config.samples {
@@ -84,40 +80,13 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             .rows
             .push(vec![ratio, i.x, i.y, i.z, v.x, v.y, phases]);
     }
-    let rigid = setup.trace()?.impact;
-    let mut figure = Figure::new(
-        "stiffness",
-        "Sliding velocity after the impact",
-        "The rigid contact sticks and leaves at rest. A contact on springs leaves with what its \
-         tangential oscillation happens to be when the normal spring is released; the harder the \
-         spring, the less.",
-        Axis::log("tangential stiffness over normal stiffness", ""),
-        Axis::linear("sliding velocity after", "m/s"),
-    )
-    .mark(Mark::line(
-        "x",
-        table.column(0),
-        table.column(4),
-        Color::Blue,
-    ))
-    .mark(Mark::line(
-        "y",
-        table.column(0),
-        table.column(5),
-        Color::Vermillion,
-    ));
-    let ends = vec![config.softest, config.hardest];
-    let after = rigid.velocity_plus;
-    for (label, value) in [(Some("rigid".to_owned()), after.x), (None, after.y)] {
-        figure = figure.mark(Mark::Line {
-            label,
-            x: ends.clone(),
-            y: vec![value; 2],
-            style: LineStyle::Dashed,
-            color: Color::Gray,
-        });
-    }
-    record.figures.push(figure);
+    let after = setup.trace()?.impact.velocity_plus;
+    let ends = [config.softest, config.hardest];
+    Plot::new("tangential-compliance/stiffness")
+        .of(&table)
+        .with("rigid", ends, [after.x; 2])
+        .with("rigid, y", ends, [after.y; 2])
+        .draw(&mut record)?;
     record.tables.push(table);
     Ok(record)
 }

@@ -3,9 +3,10 @@
 use super::System;
 use super::report::Energies;
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use carom_geometry::Shape;
 use carom_motion::flying::{Collider, Event, Grid};
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use carom_variational::{Flight, TimeGrid};
 use nalgebra::Matrix3;
 
@@ -24,10 +25,10 @@ pub(super) fn long_run<F: Flight>(
     let mut table = Table::new(
         "long_run",
         "Energy error along the long run: the largest up to each time.",
-        vec![Column::new("time", "s"), Column::new("energy_error", "J")],
+        Column::list("time [s], energy_error [J]"),
     );
     let (mut worst, mut skew): (f64, f64) = (0.0, 0.0);
-    let (mut times, mut errors) = (Vec::new(), Vec::new());
+    let mut errors = Vec::new();
     let end = collider.run(&system.initial, grid, None, &mut |event| {
         let Event::Sample(Grid { step, time, state }) = event else {
             return;
@@ -37,8 +38,7 @@ pub(super) fn long_run<F: Flight>(
         if step % stride == 0 {
             let r = state.rotation.matrix();
             skew = skew.max((r.transpose() * r - Matrix3::identity()).norm());
-            times.push(time);
-            errors.push(error);
+            errors.push([time, error]);
             table.rows.push(vec![time, worst]);
         }
     })?;
@@ -52,16 +52,6 @@ pub(super) fn long_run<F: Flight>(
         Quantity::new("long_run_orthogonality_error", skew, ""),
     ]);
     record.tables.push(table);
-    let figure = Figure::new(
-        "long_run_energy_error",
-        "Energy error over 100 000 steps",
-        "Fig. 6, long run: the error of the discrete flow with some hundred impacts stays at rounding. \
-         The paper sees a slow drift and blames a modified Hamiltonian; for the cube, whose discrete \
-         rotation is exact, there is none to blame.",
-        Axis::linear("time", "s"),
-        Axis::linear("|E - E(0)|", "J"),
-    )
-    .mark(Mark::line("error", times, errors, Color::Blue));
-    record.figures.push(figure);
-    Ok(())
+    let plot = Plot::new("bouncing/long_run_energy_error");
+    plot.through("error", errors).draw(record)
 }

@@ -2,10 +2,11 @@
 
 use super::System;
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use carom_geometry::Shape;
 use carom_lie::So3;
 use carom_motion::flying::{Collider, Trajectory};
-use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use carom_variational::{Flight, State, TimeGrid};
 use nalgebra::Vector3;
 use std::f64::consts::PI;
@@ -83,8 +84,7 @@ pub(super) fn perturbed<F: Flight>(
             ),
         ]);
     }
-    figures(base, &position, &attitude, record);
-    Ok(())
+    figures(base, &position, &attitude, record)
 }
 
 fn figures<F: Flight>(
@@ -92,18 +92,14 @@ fn figures<F: Flight>(
     position: &Trajectory<'_, F>,
     attitude: &Trajectory<'_, F>,
     record: &mut Record,
-) {
+) -> Result<(), ScenarioError> {
     let mut table = Table::new(
         "sensitivity",
         "Height of the center of mass for three starts, and the distance of the perturbed ones.",
-        vec![
-            Column::new("time", "s"),
-            Column::new("height", "m"),
-            Column::new("height_position", "m"),
-            Column::new("height_attitude", "m"),
-            Column::new("error_position", ""),
-            Column::new("error_attitude", ""),
-        ],
+        Column::list(
+            "time [s], height [m], height_position [m], height_attitude [m], \
+             error_position, error_attitude",
+        ),
     );
     let stride = (base.grid().count() / SAMPLES).max(1);
     let rows = base.grid().zip(position.grid()).zip(attitude.grid());
@@ -117,38 +113,12 @@ fn figures<F: Flight>(
             distance(a, c),
         ]);
     }
-    let line = |label: &str, i: usize, style: LineStyle, color: Color| {
-        Mark::line(label, table.column(0), table.column(i), color).style(style)
-    };
-    record.figures.push(
-        Figure::new(
-            "sensitivity_height",
-            "Height of three starts",
-            "Fig. 7: the height of the cube, for the start and two that differ by 1e-8 m and by \
-             1e-8 π rad. The curves part after the eighth visible bounce.",
-            Axis::linear("time", "s"),
-            Axis::linear("height of the center of mass", "m"),
-        )
-        .mark(line("height + 1e-8 m", 2, LineStyle::Solid, Color::Blue))
-        .mark(line(
-            "turned by 1e-8 π",
-            3,
-            LineStyle::Solid,
-            Color::Vermillion,
-        ))
-        .mark(line("unperturbed", 1, LineStyle::Dashed, Color::Black)),
-    );
-    record.figures.push(
-        Figure::new(
-            "sensitivity_error",
-            "Distance of two perturbed starts",
-            "Fig. 8: |x' - x| + |R' - R|. The distance grows fivefold at each contact until it is as \
-             large as the motion.",
-            Axis::linear("time", "s"),
-            Axis::log("distance", ""),
-        )
-        .mark(line("height + 1e-8 m", 4, LineStyle::Solid, Color::Blue))
-        .mark(line("turned by 1e-8 π", 5, LineStyle::Solid, Color::Vermillion)),
-    );
+    Plot::new("bouncing/sensitivity_height")
+        .of(&table)
+        .draw(record)?;
+    Plot::new("bouncing/sensitivity_error")
+        .of(&table)
+        .draw(record)?;
     record.tables.push(table);
+    Ok(())
 }

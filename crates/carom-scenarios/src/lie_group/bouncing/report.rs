@@ -4,9 +4,10 @@ use super::System;
 use super::config::Config;
 use crate::ScenarioError;
 use crate::common::ending::Extent;
+use crate::common::plot::Plot;
 use crate::common::{list, rows};
 use carom_motion::hybrid::Ending;
-use carom_report::record::{Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 
 use carom_motion::flying::{Impact, Trajectory};
 use carom_variational::{Flight, RigidBody, State};
@@ -62,9 +63,9 @@ pub(super) fn report<F: Flight>(
     results(system, flight, run, error, record);
     quantities(config, system, flight, run, error, record);
     record.tables.push(impacts(system, run));
-    energies(system, flight, run, record);
+    energies(system, flight, run, record)?;
     if config.is_conservative() {
-        energy_error(config, system, flight, run, record);
+        energy_error(config, system, flight, run, record)?;
     }
     Ok(())
 }
@@ -197,13 +198,10 @@ fn quantities<F: Flight>(
 }
 
 fn impacts<F: Flight>(system: &System, run: &Trajectory<'_, F>) -> Table {
-    let mut columns = vec![
-        Column::new("time", "s"),
-        Column::new("impulse", "N s"),
-        Column::new("gap_rate", "m/s"),
-        Column::new("points", ""),
-        Column::new("rotational_energy", "J"),
-    ];
+    let mut columns = Column::list(
+        "time [s], impulse [N s], gap_rate [m/s], points, \
+         rotational_energy [J]",
+    );
     for axis in ["x", "y", "z"] {
         columns.push(Column::new(format!("linear_momentum_{axis}"), "N s"));
     }
@@ -265,23 +263,20 @@ fn attitude_and_velocities(body: &RigidBody, state: &State) -> [f64; 10] {
 
 /// Draws the energies of a run against time, with a vertical jump at each impact, as in Tran & Leok, Fig. 5. Also adds the
 /// table of the trajectory. `flight`: model of the motion between impacts.
-fn energies<F: Flight>(system: &System, flight: &F, run: &Trajectory<'_, F>, record: &mut Record) {
+fn energies<F: Flight>(
+    system: &System,
+    flight: &F,
+    run: &Trajectory<'_, F>,
+    record: &mut Record,
+) -> Result<(), ScenarioError> {
     let mut table = Table::new(
         "trajectory",
         "The run on the grid of time, thinned: position, gap, energies, attitude (body to space), \
          velocity and angular velocity in space.",
-        ["time", "x", "y", "z", "gap"]
-            .iter()
-            .zip(["s", "m", "m", "m", "m"])
-            .map(|(name, unit)| Column::new(*name, unit))
-            .chain([
-                Column::new("translational_and_potential", "J"),
-                Column::new("rotational", "J"),
-            ])
-            .chain(["qw", "qx", "qy", "qz"].map(|name| Column::new(name, "")))
-            .chain(["vx", "vy", "vz"].map(|name| Column::new(name, "m/s")))
-            .chain(["wx", "wy", "wz"].map(|name| Column::new(name, "rad/s")))
-            .collect(),
+        Column::list(
+            "time [s], x [m], y [m], z [m], gap [m], translational_and_potential [J], rotational [J], \
+             qw, qx, qy, qz, vx [m/s], vy [m/s], vz [m/s], wx [rad/s], wy [rad/s], wz [rad/s]",
+        ),
     );
     for (time, state) in thinned(run) {
         let energies = Energies::of(flight, &system.body, state);
@@ -301,12 +296,10 @@ fn energies<F: Flight>(system: &System, flight: &F, run: &Trajectory<'_, F>, rec
     }
     record.tables.push(table);
 
-    let (mut times, mut translational, mut rotational) = (Vec::new(), Vec::new(), Vec::new());
+    let mut shown = Vec::new();
     let mut add = |time: f64, state: &State| {
         let energies = Energies::of(flight, &system.body, state);
-        times.push(time);
-        translational.push(energies.translational);
-        rotational.push(energies.rotational);
+        shown.push([time, energies.translational, energies.rotational]);
     };
     // Both energies are constant between impacts.
     add(0.0, &system.initial);
@@ -315,34 +308,15 @@ fn energies<F: Flight>(system: &System, flight: &F, run: &Trajectory<'_, F>, rec
         add(impact.time, &impact.after);
     }
     add(run.end().time, &run.end().state);
-    let total: Vec<f64> = translational
-        .iter()
-        .zip(&rotational)
-        .map(|(a, b)| a + b)
-        .collect();
-    let figure = Figure::new(
-        "energies",
-        "Energies",
-        "Fig. 5: the total energy is constant; translational and potential energy together and \
-         rotational energy are constant between impacts and exchange at them, because the normal \
-         force passes beside the center of mass.",
-        Axis::linear("time", "s"),
-        Axis::linear("energy", "J"),
-    )
-    .mark(Mark::line("total", times.clone(), total, Color::Black))
-    .mark(Mark::line(
-        "translational + potential",
-        times.clone(),
-        translational,
-        Color::Blue,
-    ))
-    .mark(Mark::line(
-        "rotational",
-        times,
-        rotational,
-        Color::Vermillion,
-    ));
-    record.figures.push(figure);
+    let all = shown.iter();
+    Plot::new("bouncing/energies")
+        .through("total", all.clone().map(|[t, a, b]| [*t, a + b]))
+        .through(
+            "translational + potential",
+            all.clone().map(|[t, a, _]| [*t, *a]),
+        )
+        .through("rotational", all.map(|[t, _, b]| [*t, *b]))
+        .draw(record)
 }
 
 /// Draws the absolute energy error of a run against time, with its impacts, as in Tran & Leok, Fig. 6, upper row. `flight`:
@@ -353,35 +327,28 @@ fn energy_error<F: Flight>(
     flight: &F,
     run: &Trajectory<'_, F>,
     record: &mut Record,
-) {
+) -> Result<(), ScenarioError> {
     let initial = flight.energy(&system.body, &system.initial);
     let end = run.end();
     let mut shown: Vec<(f64, &State)> = thinned(run).collect();
     if shown.last().is_none_or(|(time, _)| *time < end.time) {
         shown.push((end.time, &end.state));
     }
-    let (times, errors): (Vec<f64>, Vec<f64>) = shown
-        .into_iter()
-        .map(|(time, state)| (time, (flight.energy(&system.body, state) - initial).abs()))
-        .unzip();
-    let top = errors.iter().copied().fold(1e-15, f64::max) * 1.05;
-    let mut figure = Figure::new(
-        "energy_error",
-        "Energy error",
-        format!(
-            "Fig. 6, short run: the absolute energy error, with the impacts dashed. The paper explains \
-             the drift by a modified Hamiltonian that changes with the step at impacts. Here {}.",
-            config.kept_energy()
-        ),
-        Axis::linear("time", "s"),
-        Axis::linear("|E - E(0)|", "J").range(0.0, top),
-    )
-    .mark(Mark::line("error", times, errors, Color::Blue));
+    let error = |(time, state): (f64, &State)| {
+        let energy = flight.energy(&system.body, state);
+        [time, (energy - initial).abs()]
+    };
+    let errors: Vec<[f64; 2]> = shown.into_iter().map(error).collect();
+    let top = errors
+        .iter()
+        .fold(1e-15, |top, [_, error]| f64::max(top, *error))
+        * 1.05;
+    let mut plot = Plot::new("bouncing/energy_error")
+        .fill("kept", config.kept_energy())
+        .y_range([0.0, top])
+        .through("error", errors);
     for impact in run.impacts().iter().take(40) {
-        figure = figure.mark(
-            Mark::path(vec![impact.time; 2], vec![0.0, top], Color::Vermillion)
-                .style(LineStyle::Dashed),
-        );
+        plot = plot.with("impact", [impact.time; 2], [0.0, top]);
     }
-    record.figures.push(figure);
+    plot.draw(record)
 }

@@ -3,10 +3,11 @@
 use super::System;
 use super::outline::views;
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::common::projection::Camera;
 use carom_geometry::HalfSpace;
 use carom_motion::flying::Trajectory;
-use carom_report::record::{Axis, Color, Figure, Mark, Quantity, Record};
+use carom_report::record::{Quantity, Record};
 use carom_variational::Flight;
 use nalgebra::Vector3;
 
@@ -40,33 +41,21 @@ pub(super) fn snapshots<F: Flight>(
     let (first, last) = (path[0], path[path.len() - 1]);
 
     let camera = Camera::beside(last - first, 15.0);
-    let (x, y) = camera.project(&path);
-    let mut figure = Figure::new(
-        "snapshots",
-        "Snapshots",
-        "Fig. 4: the body at the start, at its first impacts (red) and between them, in parallel \
-         projection from 15 degrees above; the path of the center of mass in gray. Later bodies \
-         cover earlier ones; those that would cover an impact are left out.",
-        Axis::linear("along the path", "m"),
-        Axis::linear("height and depth", "m"),
-    )
-    .equal_aspect()
-    .mark(ground(system, &camera, &path))
-    .mark(Mark::path(x, y, Color::Gray));
-    let colors = [Color::Blue, Color::Vermillion];
+    let place = |p: &Vector3<f64>| camera.place(p);
+    let mut plot = Plot::new("bouncing/snapshots")
+        .through("ground", ground(system, &path).iter().map(place))
+        .through("center of mass", path.iter().map(place));
     for (time, is_impact) in drawn_times(system, run, &camera, end)? {
         let state = run.state_at(time)?;
-        let color = colors[usize::from(is_impact)];
+        let k = usize::from(is_impact);
         for view in views(&system.shape, &state, &camera) {
-            let (x, y) = camera.project(&view.silhouette);
-            figure = figure.mark(Mark::Polygon { x, y, color });
+            plot.numbered("body", k, "", view.silhouette.iter().map(place));
             for line in view.lines {
-                let (x, y) = camera.project(&line);
-                figure = figure.mark(Mark::path(x, y, color));
+                plot.numbered("edges of the body", k, "", line.iter().map(place));
             }
         }
     }
-    record.figures.push(figure);
+    plot.draw(record)?;
     top_view(run, record)
 }
 
@@ -106,7 +95,7 @@ fn drawn_times<F: Flight>(
 }
 
 /// Draws a strip of the contact plane below the path of a body. `path`: positions of the center of mass.
-fn ground(system: &System, camera: &Camera, path: &[Vector3<f64>]) -> Mark {
+fn ground(system: &System, path: &[Vector3<f64>]) -> [Vector3<f64>; 4] {
     let radius = carom_geometry::SupportMap::bounding_radius(&system.shape);
     let along = (path[path.len() - 1] - path[0])
         .component_mul(&Vector3::new(1.0, 1.0, 0.0))
@@ -118,13 +107,7 @@ fn ground(system: &System, camera: &Camera, path: &[Vector3<f64>]) -> Mark {
         path[path.len() - 1] + along * radius,
     );
     let corners = [begin - across, end - across, end + across, begin + across];
-    let corners = corners.map(|corner| drop_onto(&system.plane, &corner));
-    let (x, y) = camera.project(&corners);
-    Mark::Polygon {
-        x,
-        y,
-        color: Color::Gray,
-    }
+    corners.map(|corner| drop_onto(&system.plane, &corner))
 }
 
 /// Projects a point vertically onto the plane. If the plane is nearly vertical, the projection is along its normal instead.
@@ -153,20 +136,10 @@ fn top_view<F: Flight>(run: &Trajectory<'_, F>, record: &mut Record) -> Result<(
     );
     let camera = Camera::above();
     let stride = (nodes.len() / PATH_POINTS).max(1);
-    let (x, y) = camera.project(nodes.iter().step_by(stride));
-    let (hit_x, hit_y) = camera.project(run.impacts().iter().map(|i| &i.after.position));
-    let figure = Figure::new(
-        "top_view",
-        "Path from above",
-        "Fig. 4, seen from above: straight over a level plane, because the impulse is vertical. Over \
-         a tilted plane it has a kink at every impact and is straight between them: a polygon, where \
-         the paper speaks of a curve (and calls the tilted case III; it is II).",
-        Axis::linear("x", "m"),
-        Axis::linear("y", "m"),
-    )
-    .equal_aspect()
-    .mark(Mark::line("center of mass", x, y, Color::Blue))
-    .mark(Mark::points("impacts", hit_x, hit_y, Color::Vermillion));
-    record.figures.push(figure);
-    Ok(())
+    let place = |p: &Vector3<f64>| camera.place(p);
+    let hits = run.impacts().iter().map(|i| place(&i.after.position));
+    Plot::new("bouncing/top_view")
+        .through("center of mass", nodes.iter().step_by(stride).map(place))
+        .through("impacts", hits)
+        .draw(record)
 }

@@ -3,9 +3,10 @@
 use super::playback::LOOKS;
 use super::{Played, setup};
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::Input;
 use carom_motion::generalized::Trajectory;
-use carom_report::record::{Axis, Color, Figure, Mark, Quantity, Record};
+use carom_report::record::{Quantity, Record};
 use serde_json::Value;
 
 /// Computed value and exact value of a fact about a run, from the parameters of the configuration.
@@ -109,7 +110,7 @@ fn run(
         let played = Played::new(input, &setup)?;
         if k == 0 {
             played.report(&mut record)?;
-            record.figures.push(path(&played.trajectory));
+            path(&played.trajectory).draw(&mut record)?;
         }
         facts.extend(fact(&record.parameters, &played));
         ends.push(played.trajectory.end.state.configuration);
@@ -132,22 +133,12 @@ fn run(
     Ok(record)
 }
 
-/// Returns the figure of the path of the first two coordinates.
-fn path(run: &Trajectory) -> Figure {
+fn path(run: &Trajectory) -> Plot {
     let stride = run.states.len().div_ceil(LOOKS).max(1);
-    let of = |k: usize| {
-        let states = run.states.iter().step_by(stride);
-        let values = states.filter_map(|state| state.configuration.get(k).copied());
-        values.collect::<Vec<f64>>()
-    };
-    let figure = Figure::new(
-        "path",
-        "Path",
-        "Path of the point that rolls or slides: the first two coordinates.",
-        Axis::linear("x", "m"),
-        Axis::linear("y", "m"),
-    );
-    figure
-        .equal_aspect()
-        .mark(Mark::path(of(0), of(1), Color::Blue))
+    let states = run.states.iter().step_by(stride);
+    let places = states.filter_map(|state| {
+        let q = &state.configuration;
+        Some([*q.get(0)?, *q.get(1)?])
+    });
+    Plot::new("constrained/path").through("path", places)
 }

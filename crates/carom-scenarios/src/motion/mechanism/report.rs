@@ -206,8 +206,7 @@ pub(super) fn report(
             "the energy with what went and came, against the start; of order two in the step",
         ),
     ]);
-    figures(setup, run, &stops, record);
-    Ok(())
+    figures(setup, run, &stops, record)
 }
 
 /// Returns the rows of the record's trajectory at the start, at every sample time, and at the time `end` (s). `stops`: all
@@ -331,19 +330,18 @@ fn energy_balance(
 }
 
 /// Adds the figures of coordinates and energies against time to the record. `stops`: all computed states.
-fn figures(setup: &Setup, run: &Trajectory, stops: &[Stop<'_>], record: &mut Record) {
+fn figures(
+    setup: &Setup,
+    run: &Trajectory,
+    stops: &[Stop<'_>],
+    record: &mut Record,
+) -> Result<(), ScenarioError> {
     let times: Vec<f64> = stops.iter().map(|stop| stop.node.time).collect();
     let hits: Vec<f64> = run.impacts().map(|impact| impact.time).collect();
-    for (wanted, name, title, axis, unit) in [
-        (Kind::Position, "positions", "Positions", "position", "m"),
-        (Kind::Angle, "angles", "Angles", "angle", "rad"),
-        (
-            Kind::Formula,
-            "coordinates",
-            "Coordinates",
-            "coordinate",
-            "",
-        ),
+    for (wanted, name) in [
+        (Kind::Position, "positions"),
+        (Kind::Angle, "angles"),
+        (Kind::Formula, "coordinates"),
     ] {
         let series: Vec<Series> = setup
             .coordinates
@@ -357,29 +355,15 @@ fn figures(setup: &Setup, run: &Trajectory, stops: &[Stop<'_>], record: &mut Rec
         if series.is_empty() {
             continue;
         }
-        let caption = "Coordinates against time; dotted where there is an impact.";
-        let figure = against_time([name, title, caption], (axis, unit), &times, &series, &[]);
-        record
-            .figures
-            .push(with_dashes(figure, &hits, extent(&series)));
+        let plot = against_time(&format!("mechanism/{name}"), &times, &series, &[]);
+        with_dashes(plot, &hits, extent(&series)).draw(record)?;
     }
     let series = [
         Series::new("total", stops.iter().map(Stop::energy).collect()),
         Series::new("kinetic", stops.iter().map(|s| s.kinetic).collect()),
         Series::new("potential", stops.iter().map(|s| s.potential).collect()),
     ];
-    record.figures.push(against_time(
-        [
-            "energy",
-            "Energy",
-            "The energies of the whole mechanism; what impacts, friction and dampers take, and actuators \
-             give or take, shows in the total.",
-        ],
-        ("energy", "J"),
-        &times,
-        &series,
-        &[],
-    ));
+    against_time("mechanism/energy", &times, &series, &[]).draw(record)
 }
 
 /// Fraction of a contact's largest possible slip below which it counts as sticking. The modes alone are not sufficient: among

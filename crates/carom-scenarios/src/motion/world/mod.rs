@@ -48,7 +48,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         input.progress.simulated(time_of(&event), duration, impacts);
     });
     log.finish(&end);
-    report::report(&world, &log, &end, &mut record);
+    report::report(&world, &log, &end, &mut record)?;
     if let Some(imported) = &config.imported {
         imported.report(&[], &mut record.results);
     }

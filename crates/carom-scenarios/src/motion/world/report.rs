@@ -4,6 +4,7 @@ use super::World;
 use super::entries::{self, LastingContacts, fault, final_state, impact_contact, names_of_pair};
 use super::output::{ImpactOutput, SampleOutput};
 use super::several::Comparison;
+use crate::ScenarioError;
 use crate::common::ending::Extent;
 use crate::common::{list, warn};
 use crate::motion::balance::Balance;
@@ -157,7 +158,12 @@ fn row(world: &World, time: f64, body: usize, state: &State) -> Value {
 }
 
 /// Adds the results, tables, figures and animation of a completed run to its record. `log`: recorded events and states.
-pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Record) {
+pub(super) fn report(
+    whole: &World,
+    log: &Log<'_>,
+    end: &RunEnd,
+    record: &mut Record,
+) -> Result<(), ScenarioError> {
     let World { world, setup, .. } = whole;
     let extent = Extent::of_time(setup.limits.duration, end.n_impacts, end.time);
     extent.note("", &end.ending, record);
@@ -213,8 +219,9 @@ pub(super) fn report(whole: &World, log: &Log<'_>, end: &RunEnd, record: &mut Re
         let lowest = Quantity::new("lowest_gap_m", lowest, "m");
         record.quantities.push(lowest);
     }
-    figures(whole, log, record);
+    figures(whole, log, record)?;
     playback(&setup.spec, &log.frames, &log.shown, record);
+    Ok(())
 }
 
 /// Returns the total mechanical energy of all bodies in these states (J).
@@ -372,10 +379,14 @@ fn falls_for_ever(World { world, setup, .. }: &World) -> Option<String> {
 }
 
 /// Adds two figures against time to the record: the heights of the centers of mass, and the energies of all bodies.
-fn figures(World { world, setup, .. }: &World, log: &Log<'_>, record: &mut Record) {
+fn figures(
+    World { world, setup, .. }: &World,
+    log: &Log<'_>,
+    record: &mut Record,
+) -> Result<(), ScenarioError> {
     let times: Vec<f64> = log.frames.iter().map(|(time, _)| *time).collect();
     if times.is_empty() {
-        return;
+        return Ok(());
     }
     let up = up(&setup.gravity);
     let mut mobile: Vec<usize> = (0..world.n_bodies())
@@ -407,17 +418,9 @@ fn figures(World { world, setup, .. }: &World, log: &Log<'_>, record: &mut Recor
         .iter()
         .filter_map(|(body, time)| Some((mobile.iter().position(|b| b == body)?, *time)))
         .collect();
-    record.figures.push(against_time(
-        [
-            "heights",
-            "Heights",
-            &format!("The centers of mass against time, with the impacts of each body.{shown}"),
-        ],
-        ("height", "m"),
-        &times,
-        &heights,
-        &hits,
-    ));
+    against_time("world/heights", &times, &heights, &hits)
+        .fill("shown", shown)
+        .draw(record)?;
     let potential = |states: &[State]| -> f64 {
         let all = setup.spec.bodies.iter().zip(states);
         all.filter_map(|(body, state)| {
@@ -441,15 +444,5 @@ fn figures(World { world, setup, .. }: &World, log: &Log<'_>, record: &mut Recor
         ),
         Series::new("potential", of_all(&potential)),
     ];
-    record.figures.push(against_time(
-        [
-            "energy",
-            "Energy",
-            "Energies of all bodies together; the total falls by what impacts and friction take.",
-        ],
-        ("energy", "J"),
-        &times,
-        &series,
-        &[],
-    ));
+    against_time("world/energy", &times, &series, &[]).draw(record)
 }

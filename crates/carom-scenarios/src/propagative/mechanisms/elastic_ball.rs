@@ -7,7 +7,7 @@ use crate::propagative::model::propagative;
 use crate::propagative::played::Played;
 use carom_mechanism::systems::Block;
 use carom_report::animation::{Animation, Outline};
-use carom_report::record::{Axis, Color, Mark, Quantity, Record, ReferenceKind};
+use carom_report::record::{Color, Quantity, Record, ReferenceKind};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -30,13 +30,12 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let bounces: Vec<f64> = (0..elastic.impact_times().len())
         .map(|k| fall * (2 * k + 1) as f64)
         .collect();
-    let coordinates = [("x", "m"), ("height", "m"), ("angle", "rad")];
     describe(
         &mut record,
         &elastic,
         &bounces,
         (ReferenceKind::ClosedForm, "free fall, sqrt(2h/g) (2k + 1)"),
-        &coordinates,
+        "x [m], height [m], angle [rad]",
     );
     record.quantities.push(Quantity::new(
         "max_abs_energy_error_j",
@@ -65,19 +64,10 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
                 .note("closed form: where infinitely many bounces would end"),
         );
     }
-    let mut drawing = figure(
-        "height",
-        "A ball bounces",
-        "Height over time: elastic, and with restitution until it comes to rest.",
-        Axis::linear("height", "m"),
-        &elastic,
-        &[(1, "elastic")],
-    );
-    let (x, y) = resting.coordinate(1);
-    drawing
-        .marks
-        .push(Mark::line("with restitution", x, y, Color::Orange));
-    record.figures.push(drawing);
+    let (times, heights) = resting.coordinate(1);
+    figure("elastic-ball/height", &elastic, &[(1, "elastic")])
+        .with("with restitution", times, heights)
+        .draw(&mut record)?;
     let text = (
         "elastic",
         "The elastic ball",

@@ -7,7 +7,7 @@ use crate::propagative::model::propagative;
 use crate::propagative::played::Played;
 use carom_mechanism::systems::PendulumCradle;
 use carom_report::animation::{Animation, Outline};
-use carom_report::record::{Axis, Color, Record, ReferenceKind};
+use carom_report::record::{Color, Record, ReferenceKind};
 use serde::Deserialize;
 
 #[derive(Debug, PartialEq, Deserialize)]
@@ -51,8 +51,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     } else {
         &[]
     };
-    let names: Vec<String> = (1..=*config.balls).map(|i| format!("angle_{i}")).collect();
-    let coordinates: Vec<_> = names.iter().map(|name| (name.as_str(), "rad")).collect();
+    let names: Vec<String> = (1..=*config.balls)
+        .map(|i| format!("angle_{i} [rad]"))
+        .collect();
     describe(
         &mut record,
         &motion,
@@ -61,19 +62,12 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             ReferenceKind::Independent,
             "another implementation, same step",
         ),
-        &coordinates,
+        &names.join(", "),
     );
     record.quantities.extend(motion.energy_quantities());
     let labels: Vec<String> = (1..=*config.balls).map(|i| format!("ball {i}")).collect();
     let lines: Vec<_> = labels.iter().map(String::as_str).enumerate().collect();
-    record.figures.push(figure(
-        "angles",
-        "Newton's cradle in time",
-        "Angles of the balls over time; points: impacts, at the angle of the first ball.",
-        Axis::linear("angle", "rad"),
-        &motion,
-        &lines,
-    ));
+    figure("pendulum-cradle/angles", &motion, &lines).draw(&mut record)?;
     record.animations.push(played(&config, &motion));
     Ok(record)
 }

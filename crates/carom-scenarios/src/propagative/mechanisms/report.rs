@@ -2,12 +2,11 @@
 
 use crate::ScenarioError;
 use crate::common::ending::Extent;
+use crate::common::plot::Plot;
 use carom_contact::ImpactLaw;
 use carom_mechanism::MechanicalSystem;
-use carom_motion::generalized::{CollisionIntegrator, LogEntry, Trajectory};
-use carom_report::record::{
-    Axis, Color, Column, Figure, Mark, Quantity, Record, ReferenceKind, Table,
-};
+use carom_motion::generalized::{CollisionIntegrator, Trajectory};
+use carom_report::record::{Column, Quantity, Record, ReferenceKind, Table};
 use carom_variational::TimeGrid;
 
 /// Largest number of steps of one run, so that a typing error in the configuration does not run for hours.
@@ -114,7 +113,7 @@ pub(crate) fn describe(
     motion: &Motion,
     reference: &[f64],
     (kind, source): (ReferenceKind, &str),
-    coordinates: &[(&str, &str)],
+    coordinates: &str,
 ) {
     Extent::note_run(motion.duration, motion.law, &motion.trajectory, record);
     for (k, time) in motion.impact_times().into_iter().enumerate() {
@@ -130,20 +129,13 @@ pub(crate) fn describe(
 
 /// Builds a table with a row for each impact of a run.
 fn events(motion: &Motion) -> Table {
-    let columns = [
-        ("time", "s"),
-        ("contacts", ""),
-        ("first_contact", ""),
-        ("elementary_impacts", ""),
-        ("energy_change", "J"),
-        ("indeterminacy", ""),
-        ("plastic", ""),
-    ];
+    let columns = "time [s], contacts, first_contact, elementary_impacts, energy_change [J], \
+                   indeterminacy, plastic";
     let mut table = Table::new(
         "impacts",
         "Impacts: how many contacts take part, the first of them, the length of the chain, and \
          whether it was made plastic because impacts accumulate.",
-        Column::list(&columns),
+        Column::list(columns),
     );
     for impact in motion.trajectory.impacts() {
         let length = impact.sequence().map_or(1, |sequence| sequence.len());
@@ -160,10 +152,8 @@ fn events(motion: &Motion) -> Table {
     table
 }
 
-fn states(motion: &Motion, coordinates: &[(&str, &str)]) -> Table {
-    let mut columns = vec![Column::new("time", "s")];
-    columns.extend(Column::list(coordinates));
-    columns.push(Column::new("energy", "J"));
+fn states(motion: &Motion, coordinates: &str) -> Table {
+    let columns = Column::list(&format!("time [s], {coordinates}, energy [J]"));
     let mut table = Table::new("states", "The motion on the grid of time.", columns);
     for (state, energy) in motion.trajectory.states.iter().zip(&motion.energies) {
         let mut row = vec![state.time];
@@ -174,38 +164,22 @@ fn states(motion: &Motion, coordinates: &[(&str, &str)]) -> Table {
     table
 }
 
-/// Draws coordinates of a simulated motion against time, with the impacts as points on the first of them.
-/// `coordinates`: index and label of each coordinate.
-pub(crate) fn figure(
-    name: &str,
-    title: &str,
-    caption: &str,
-    axis: Axis,
-    motion: &Motion,
-    coordinates: &[(usize, &str)],
-) -> Figure {
-    const COLORS: [Color; 3] = [Color::Blue, Color::Orange, Color::Green];
-    let mut figure = Figure::new(name, title, caption, Axis::linear("time", "s"), axis);
-    for ((i, label), color) in coordinates.iter().zip(COLORS.into_iter().cycle()) {
-        let (x, y) = motion.coordinate(*i);
-        figure.marks.push(Mark::line(*label, x, y, color));
+/// Draws coordinates of a run against time into the figure `path`, with the impacts at the value of the first one.
+/// `coordinates`: indices and names.
+pub(crate) fn figure(path: &str, motion: &Motion, coordinates: &[(usize, &str)]) -> Plot {
+    let mut plot = Plot::new(path);
+    for (k, (i, label)) in coordinates.iter().enumerate() {
+        let (times, values) = motion.coordinate(*i);
+        let points = times.into_iter().zip(values).map(|(time, q)| [time, q]);
+        plot.numbered("coordinate", k, label, points);
     }
-    let hits = motion
-        .trajectory
-        .log
-        .iter()
-        .filter_map(|entry| match entry {
-            LogEntry::Impact(impact) => {
-                let first = coordinates.first().map_or(0, |(i, _)| *i);
-                Some((impact.time, impact.configuration[first]))
-            }
-            _ => None,
-        });
-    let (x, y): (Vec<f64>, Vec<f64>) = hits.unzip();
-    if !x.is_empty() {
-        figure
-            .marks
-            .push(Mark::points("impacts", x, y, Color::Black));
+    let first = coordinates.first().map_or(0, |(i, _)| *i);
+    let impacts = motion.trajectory.impacts();
+    let hits: Vec<[f64; 2]> = impacts
+        .map(|hit| [hit.time, hit.configuration[first]])
+        .collect();
+    if hits.is_empty() {
+        return plot;
     }
-    figure
+    plot.through("impacts", hits)
 }

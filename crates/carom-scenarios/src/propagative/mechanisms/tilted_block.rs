@@ -7,7 +7,7 @@ use crate::propagative::model::propagative;
 use crate::propagative::played::Played;
 use carom_mechanism::systems::Block;
 use carom_report::animation::{Animation, Outline};
-use carom_report::record::{Axis, Color, Record, ReferenceKind};
+use carom_report::record::{Color, Record, ReferenceKind};
 use serde::Deserialize;
 
 #[derive(Debug, PartialEq, Deserialize)]
@@ -65,23 +65,16 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     } else {
         &[]
     };
-    let coordinates = [("x", "m"), ("y", "m"), ("angle", "rad")];
     describe(
         &mut record,
         &motion,
         reference,
         (ReferenceKind::Independent, "exact flights between impacts"),
-        &coordinates,
+        "x [m], y [m], angle [rad]",
     );
     record.quantities.extend(motion.energy_quantities());
-    record.figures.push(figure(
-        "motion",
-        "A block falls on one corner",
-        "Height of the center and angle over time.",
-        Axis::linear("height (m), angle (rad)", ""),
-        &motion,
-        &[(1, "height"), (2, "angle")],
-    ));
+    let lines = [(1, "height"), (2, "angle")];
+    figure("tilted-block/motion", &motion, &lines).draw(&mut record)?;
     record.animations.push(played(&config, &motion));
     Ok(record)
 }

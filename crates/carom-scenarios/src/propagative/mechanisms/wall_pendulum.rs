@@ -2,14 +2,13 @@
 
 use super::report::{Motion, Times, describe, figure, simulate};
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Count, Input, Positive};
 use crate::propagative::model::propagative;
 use crate::propagative::played::Played;
 use carom_mechanism::systems::Pendulum;
 use carom_report::animation::{Animation, Outline};
-use carom_report::record::{
-    Axis, Color, Column, Figure, LineStyle, Mark, Quantity, Record, ReferenceKind, Table,
-};
+use carom_report::record::{Color, Column, Quantity, Record, ReferenceKind, Table};
 use serde::Deserialize;
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -60,12 +59,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let mut table = Table::new(
         "convergence",
         "Error of the last impact against the time step.",
-        vec![
-            Column::new("time_step", "s"),
-            Column::new("time", "s"),
-            Column::new("error", "s"),
-            Column::new("ratio", ""),
-        ],
+        Column::list("time_step [s], time [s], error [s], ratio"),
     );
     let mut before = None;
     let law = propagative(1.0)?;
@@ -102,44 +96,26 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
                 &motion,
                 &[],
                 (ReferenceKind::Independent, ""),
-                &[("angle", "rad")],
+                "angle [rad]",
             );
-            record.figures.push(figure(
-                "angle",
-                "A pendulum against a wall",
-                "Angle over time, in the run with the shortest step.",
-                Axis::linear("angle", "rad")
-                    .range(-0.1 * *config.angle, FRAC_PI_2.min(1.2 * *config.angle)),
-                &motion,
-                &[(0, "angle")],
-            ));
+            let ends = [-0.1 * *config.angle, FRAC_PI_2.min(1.2 * *config.angle)];
+            let plot = figure("wall-pendulum/angle", &motion, &[(0, "angle")]);
+            plot.y_range(ends).draw(&mut record)?;
             record.animations.push(played(config.length, &motion));
         }
     }
-    record.figures.push(convergence(&table, *config.time_step));
+    convergence(&table, *config.time_step).draw(&mut record)?;
     record.tables.push(table);
     Ok(record)
 }
 
-/// Draws the errors of the last impact time against the time step, from the rows of the table. A line of slope two through the
-/// first error shows convergence of second order. `step`: time step of the first row (s).
-fn convergence(table: &Table, step: f64) -> Figure {
-    let steps = table.column(0);
-    let errors = table.column(2);
-    let error = errors.first().copied().unwrap_or(1.0);
-    let slope = steps
-        .iter()
-        .map(|h| error * (h / step) * (h / step))
-        .collect();
-    Figure::new(
-        "convergence",
-        "Order of the times of impact",
-        "Error of the last time of impact against the time step; the line has slope two.",
-        Axis::log("time step", "s"),
-        Axis::log("error", "s"),
-    )
-    .mark(Mark::line("slope 2", steps.clone(), slope, Color::Gray).style(LineStyle::Dashed))
-    .mark(Mark::points("carom", steps, errors, Color::Blue))
+/// Draws the error of the last impact against the time step, with a line of slope two through the error of the first `step` (s).
+fn convergence(table: &Table, step: f64) -> Plot {
+    let error = table.column(2).first().copied().unwrap_or(1.0);
+    let steps = table.column(0).into_iter();
+    let slope = steps.map(|h| [h, error * (h / step) * (h / step)]);
+    let plot = Plot::new("wall-pendulum/convergence").through("slope 2", slope);
+    plot.of(table)
 }
 
 /// Radius of the drawn bob divided by the length of the rod; the mass is a point.

@@ -1,22 +1,10 @@
 //! Drawings of the robot to scale.
 
 use super::robot::{Outline, Stance, TailRunner};
-use carom_report::record::{Axis, Color, Figure, LineStyle, Mark};
+use carom_report::record::{Color, Figure, LineStyle, Mark};
 
 /// Side of the square cross-section of a limb, 1.25 cm² in area (cm).
 const LIMB_WIDTH: f64 = 1.118_033_988_749_895;
-
-/// Creates an empty figure in the plane of motion (cm), with equal scales on both axes.
-pub(super) fn figure(name: &str, title: &str, caption: &str) -> Figure {
-    Figure::new(
-        name,
-        title,
-        caption,
-        Axis::linear("x", "cm"),
-        Axis::linear("y", "cm"),
-    )
-    .equal_aspect()
-}
 
 /// Draws the robot into a figure, with a label below it. `stance`: its coordinates; `shift`: displacement along the floor
 /// (cm).

@@ -7,10 +7,11 @@ use super::playback;
 use super::robot::{Drive, GRAVITY, LEFT_FOOT, Layout, Lengths, Stance, TAIL, TailRunner};
 use super::table::{INITIAL, OPTIMIZED, Row};
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Input, NonNegative, Positive};
 use carom_mechanism::MechanicalSystem;
 use carom_mechanism::design::{DesignFamily, PairAngle, RootOptions, min_norm_newton};
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use nalgebra::DMatrix;
 use serde::Deserialize;
 
@@ -67,8 +68,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             Quantity::new("median_ratio", ratio, "")
                 .note("the paper says more than five orders of magnitude"),
         );
-        let figure = series(&mut record, optimized, straight, "");
-        record.figures.push(figure);
+        series(&mut record, optimized, straight, "")?;
     }
     if *config.friction > 0.0 {
         let drop = Drop {
@@ -79,7 +79,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
             compare(lengths, config.layout, &config.drive, stance, &drop)
         };
         let [optimized, straight] = [with_friction(&gaits[0])?, with_friction(&gaits[1])?];
-        report_friction(&mut record, &optimized, &straight);
+        report_friction(&mut record, &optimized, &straight)?;
     }
     drawings(&mut record, config.layout, &robot, &gaits)?;
     Ok(record)
@@ -93,30 +93,14 @@ fn table_one(
     lengths: Lengths,
     gaits: &[(&'static str, Stance)],
 ) -> Result<(), ScenarioError> {
-    let columns = [
-        ("x", "cm"),
-        ("y", "cm"),
-        ("theta", "rad"),
-        ("phi_l", "rad"),
-        ("phi_r", "rad"),
-        ("gamma_l", "rad"),
-        ("gamma_r", "rad"),
-        ("phi_t", "rad"),
-        ("r1", "cm"),
-        ("r2", "cm"),
-        ("l_u", "cm"),
-        ("l_l", "cm"),
-        ("cosine", ""),
-        ("product", "1/g"),
-        ("tail_height", "cm"),
-        ("foot_height", "cm"),
-        ("mass", "g"),
-    ];
+    let columns = "x [cm], y [cm], theta [rad], phi_l [rad], phi_r [rad], gamma_l [rad], gamma_r [rad], \
+                   phi_t [rad], r1 [cm], r2 [cm], l_u [cm], l_l [cm], cosine, product [1/g], \
+                   tail_height [cm], foot_height [cm], mass [g]";
     let mut table = Table::new(
         "table_1",
         "Table I: the two printed rows with what this model says of them, and the two gaits of the \
          optimized robot after both contacts are closed. Columns as printed.",
-        Column::list(&columns),
+        Column::list(columns),
     );
     let rows = [&INITIAL, &OPTIMIZED].map(|row| (row.name, row.stance, row.lengths));
     let ours = gaits.iter().map(|&(name, stance)| (name, stance, lengths));
@@ -189,7 +173,11 @@ fn report(record: &mut Record, name: &str, comparison: &Comparison, drop: &Drop)
 }
 
 /// Adds the runs of both gaits with friction of lasting contacts to a record.
-fn report_friction(record: &mut Record, optimized: &Comparison, straight: &Comparison) {
+fn report_friction(
+    record: &mut Record,
+    optimized: &Comparison,
+    straight: &Comparison,
+) -> Result<(), ScenarioError> {
     for (name, comparison) in [("optimized", optimized), ("straight", straight)] {
         let quantity = |what: &str, value: f64, unit: &str| {
             Quantity::new(format!("{name}_friction_{what}"), value, unit)
@@ -215,8 +203,7 @@ fn report_friction(record: &mut Record, optimized: &Comparison, straight: &Compa
     record
         .quantities
         .push(Quantity::new("friction_median_ratio", ratio, ""));
-    let figure = series(record, optimized, straight, "_friction");
-    record.figures.push(figure);
+    series(record, optimized, straight, "_friction")
 }
 
 /// Draws the indeterminacy of both gaits over time and adds its tables. `ending`: end of the names of figure and tables.
@@ -225,39 +212,26 @@ fn series(
     optimized: &Comparison,
     straight: &Comparison,
     ending: &str,
-) -> Figure {
+) -> Result<(), ScenarioError> {
     let with = if ending.is_empty() {
         ""
     } else {
         " with friction"
     };
-    let mut figure = Figure::new(
-        format!("fig8{ending}"),
-        format!("Fig. 8{with}: indeterminacy of two gaits of the same robot"),
-        "Distance of the momenta of two runs that resolve simultaneous impacts in opposite orders, \
-         over the momentum, both in the kinetic metric. Straight legs against the stance in which \
-         the normals of tail and foot are orthogonal to 2e-7.",
-        Axis::linear("time", "s"),
-        Axis::log("indeterminacy", ""),
-    );
-    for (name, comparison, color) in [
-        ("optimized", optimized, Color::Blue),
-        ("straight", straight, Color::Vermillion),
-    ] {
+    let plot = Plot::new("tail-runner/fig8").fill("ending", ending);
+    let mut plot = plot.fill("with", with);
+    for (name, comparison) in [("optimized", optimized), ("straight", straight)] {
         let mut table = Table::new(
             format!("indeterminacy_{name}{ending}"),
             format!("Fig. 8, {name} gait: distance of two runs from the first impact on."),
-            vec![Column::new("time", "s"), Column::new("indeterminacy", "")],
+            Column::list("time [s], indeterminacy"),
         );
         table.rows = comparison.series.iter().map(|row| row.to_vec()).collect();
         let seen = comparison.series.iter().filter(|[_, xi]| *xi > 0.0);
-        let (x, y) = seen.map(|[time, xi]| (*time, *xi)).unzip();
-        figure
-            .marks
-            .push(Mark::line(format!("{name} gait"), x, y, color));
+        plot = plot.through(&format!("{name} gait"), seen.copied());
         record.tables.push(table);
     }
-    figure
+    plot.draw(record)
 }
 
 fn drawings(
@@ -269,37 +243,29 @@ fn drawings(
     let build = |row: &Row| TailRunner::passive(row.lengths, layout, GRAVITY);
     let [initial, optimized] = [build(&INITIAL)?, build(&OPTIMIZED)?];
 
-    let mut figure = drawing::figure(
-        "fig6",
-        "Fig. 6: the robot and its coordinates",
-        "The initial row of Table I to scale. Dotted: the direction from which an angle is measured, \
-         counterclockwise; blue: left leg, gray: right leg.",
-    );
-    figure.marks.push(drawing::floor(-15.0, 30.0));
-    drawing::robot(&mut figure, &initial, &INITIAL.stance, 0.0, "");
-    drawing::schematic(&mut figure, &initial, &INITIAL.stance);
-    record.figures.push(figure);
+    let mut plot = Plot::new("tail-runner/fig6");
+    plot.mark(drawing::floor(-15.0, 30.0));
+    drawing::robot(&mut plot.figure, &initial, &INITIAL.stance, 0.0, "");
+    drawing::schematic(&mut plot.figure, &initial, &INITIAL.stance);
+    plot.draw(record)?;
 
-    let mut figure = drawing::figure(
-        "fig7",
-        "Fig. 7: the two systems of Table I",
-        "To scale, left as optimized by the paper, right as chosen by hand.",
+    let mut plot = Plot::new("tail-runner/fig7");
+    plot.mark(drawing::floor(-15.0, 80.0));
+    drawing::robot(
+        &mut plot.figure,
+        &optimized,
+        &OPTIMIZED.stance,
+        0.0,
+        "optimized",
     );
-    figure.marks.push(drawing::floor(-15.0, 80.0));
-    drawing::robot(&mut figure, &optimized, &OPTIMIZED.stance, 0.0, "optimized");
-    drawing::robot(&mut figure, &initial, &INITIAL.stance, 50.0, "initial");
-    record.figures.push(figure);
+    drawing::robot(&mut plot.figure, &initial, &INITIAL.stance, 50.0, "initial");
+    plot.draw(record)?;
 
-    let mut figure = drawing::figure(
-        "gaits",
-        "The two gaits of Fig. 8 at the first impact",
-        "To scale: the same robot with the stance that makes the normals orthogonal, and with \
-         straight legs.",
-    );
-    figure.marks.push(drawing::floor(-15.0, 90.0));
+    let mut plot = Plot::new("tail-runner/gaits");
+    plot.mark(drawing::floor(-15.0, 90.0));
     for ((name, stance), shift) in gaits.iter().zip([0.0, 55.0]) {
-        drawing::robot(&mut figure, polished, stance, shift, name);
+        drawing::robot(&mut plot.figure, polished, stance, shift, name);
     }
-    record.figures.push(figure);
+    plot.draw(record)?;
     Ok(())
 }

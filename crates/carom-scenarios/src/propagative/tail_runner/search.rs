@@ -5,13 +5,14 @@ use super::robot::{Layout, TailRunner};
 use super::table::{INITIAL, OPTIMIZED};
 use super::{drawing, robot};
 use crate::ScenarioError;
+use crate::common::plot::Plot;
 use crate::config::{Count, Input, Positive};
 use crate::published::printed;
 use carom_mechanism::DesignError;
 use carom_mechanism::design::{
     DesignFamily, PairAngle, Root, RootOptions, min_norm_newton, nearest_root,
 };
-use carom_report::record::{Axis, Color, Column, Figure, Mark, Quantity, Record, Table};
+use carom_report::record::{Column, Quantity, Record, Table};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -121,15 +122,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         "perturbed_starts",
         "Searches from perturbed starts: 1 and 0 say whether they ended at a root, distances are \
          from the perturbed start.",
-        vec![
-            Column::new("cosine_at_start", ""),
-            Column::new("newton_converged", ""),
-            Column::new("newton_steps", ""),
-            Column::new("newton_distance", ""),
-            Column::new("nearest_converged", ""),
-            Column::new("nearest_steps", ""),
-            Column::new("nearest_distance", ""),
-        ],
+        Column::list(
+            "cosine_at_start, newton_converged, newton_steps, newton_distance, nearest_converged, nearest_steps, nearest_distance",
+        ),
     );
     let reach = config.perturbation();
     let mut worst: f64 = 0.0;
@@ -162,11 +157,9 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         Quantity::new("perturbed_nearest_converged", converged(4), ""),
         Quantity::new("perturbed_largest_cosine_error", worst, ""),
     ]);
-    record.figures.push(distances(&starts));
+    distances(&starts).draw(&mut record)?;
     record.tables.push(starts);
-    record
-        .figures
-        .push(stances(&family, [&start, &newton, &nearest])?);
+    stances(&family, [&start, &newton, &nearest])?.draw(&mut record)?;
     Ok(record)
 }
 
@@ -206,14 +199,11 @@ fn report(
         "designs",
         "Table I: the start with both contacts closed, the two designs found from it, the rows that \
          the paper prints, and the gradient of the cosine at the start (per cm or rad).",
-        vec![
-            Column::new("start", "cm or rad"),
-            Column::new("newton", "cm or rad"),
-            Column::new("nearest", "cm or rad"),
-            Column::new("paper_initial", "cm or rad"),
-            Column::new("paper_optimized", "cm or rad"),
-            Column::new("cosine_gradient", "1/cm or 1/rad"),
-        ],
+        Column::list(
+            "start [cm or rad], newton [cm or rad], nearest [cm or rad], \
+             paper_initial [cm or rad], paper_optimized [cm or rad], \
+             cosine_gradient [1/cm or 1/rad]",
+        ),
     );
     for (i, (initial, optimized)) in initial.into_iter().zip(optimized).enumerate() {
         table.rows.push(vec![
@@ -238,40 +228,19 @@ fn report(
     Ok(())
 }
 
-fn distances(starts: &Table) -> Figure {
-    let mut figure = Figure::new(
-        "distances",
-        "How far a start is from a unique outcome",
-        "Each perturbed start, with the distance to the root that Newton's steps of least length \
-         find and to the nearest one.",
-        Axis::linear("cosine at the start", ""),
-        Axis::linear("distance to the root, cm and rad", ""),
-    );
-    for (label, column, color) in [
-        ("minimum-norm Newton", 1, Color::Orange),
-        ("nearest root", 4, Color::Blue),
-    ] {
-        let (mut x, mut y) = (Vec::new(), Vec::new());
-        for row in starts.rows.iter().filter(|row| row[column] == 1.0) {
-            x.push(row[0]);
-            y.push(row[column + 2]);
-        }
-        figure.marks.push(Mark::points(label, x, y, color));
+fn distances(starts: &Table) -> Plot {
+    let mut plot = Plot::new("tail-runner-design/distances");
+    for (name, column) in [("minimum-norm Newton", 1), ("nearest root", 4)] {
+        let found = starts.rows.iter().filter(|row| row[column] == 1.0);
+        plot = plot.through(name, found.map(|row| [row[0], row[column + 2]]));
     }
-    figure
+    plot
 }
 
-fn stances(family: &TailRunners, designs: [&Found; 3]) -> Result<Figure, ScenarioError> {
-    let mut figure = drawing::figure(
-        "stances",
-        "The start and the two designs",
-        "To scale: the closed start, the design of minimum-norm Newton, and the nearest one. Blue \
-         is the left leg, gray the right one.",
-    );
+fn stances(family: &TailRunners, designs: [&Found; 3]) -> Result<Plot, ScenarioError> {
+    let mut plot = Plot::new("tail-runner-design/stances");
     let spacing = 50.0;
-    figure
-        .marks
-        .push(drawing::floor(-15.0, 2.0 * spacing + 35.0));
+    plot.mark(drawing::floor(-15.0, 2.0 * spacing + 35.0));
     let labels = ["start", "minimum-norm Newton", "nearest root"];
     for ((found, label), place) in designs.into_iter().zip(labels).zip(0..) {
         let mut z = [0.0; UNKNOWNS];
@@ -279,7 +248,7 @@ fn stances(family: &TailRunners, designs: [&Found; 3]) -> Result<Figure, Scenari
         let (lengths, stance) = TailRunners::split(&z);
         let robot = TailRunner::passive(lengths, family.layout, robot::GRAVITY)?;
         let shift = spacing * f64::from(place);
-        drawing::robot(&mut figure, &robot, &stance, shift, label);
+        drawing::robot(&mut plot.figure, &robot, &stance, shift, label);
     }
-    Ok(figure)
+    Ok(plot)
 }

@@ -1,6 +1,7 @@
 //! Record of a world with joints.
 
 use super::setup::Jointed;
+use crate::ScenarioError;
 use crate::common::ending::Extent;
 use crate::common::{list, warn};
 use crate::motion::balance::Balance;
@@ -364,7 +365,12 @@ fn momentum(jointed: &Jointed, end: &JointedEnd) -> (Value, f64) {
     (value, error)
 }
 
-pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record: &mut Record) {
+pub(super) fn report(
+    jointed: &Jointed,
+    log: &Log<'_>,
+    end: &JointedEnd,
+    record: &mut Record,
+) -> Result<(), ScenarioError> {
     let mb = jointed.world.multibody();
     let extent = Extent::of_time(jointed.setup.limits.duration, end.n_impacts, end.time);
     extent.note("", &end.ending, record);
@@ -455,7 +461,7 @@ pub(super) fn report(jointed: &Jointed, log: &Log<'_>, end: &JointedEnd, record:
         Quantity::new("momentum_error_ns", momentum_error, "N s"),
         Quantity::new("joint_residual_m", end.residual, "m"),
     ]);
-    figures(jointed, log, record);
+    figures(jointed, log, record)
 }
 
 /// Appends the entries of the record that only some runs have: the reason of an early end, and the number of steps in which dry
@@ -494,15 +500,12 @@ fn energy_balance(jointed: &Jointed, end: &JointedEnd) -> Balance {
 }
 
 /// Adds the figures of joint coordinates and energy against time to the record.
-fn figures(jointed: &Jointed, log: &Log<'_>, record: &mut Record) {
+fn figures(jointed: &Jointed, log: &Log<'_>, record: &mut Record) -> Result<(), ScenarioError> {
     if log.times.is_empty() {
-        return;
+        return Ok(());
     }
     let mb = jointed.world.multibody();
-    for (is_angle, name, title, label, unit) in [
-        (true, "angles", "Angles", "angle", "rad"),
-        (false, "displacements", "Displacements", "displacement", "m"),
-    ] {
+    for (is_angle, name) in [(true, "angles"), (false, "displacements")] {
         let kinds = mb.joints().iter().flat_map(|joint| joint.kind.coordinates);
         let chosen: Vec<usize> = kinds
             .enumerate()
@@ -527,16 +530,11 @@ fn figures(jointed: &Jointed, log: &Log<'_>, record: &mut Record) {
                     chosen.len()
                 )
             };
-            let of = [name, title, &caption];
-            record
-                .figures
-                .push(against_time(of, (label, unit), &log.times, &series, &[]));
+            let path = format!("joints/{name}");
+            let plot = against_time(&path, &log.times, &series, &[]);
+            plot.fill("caption", caption).draw(record)?;
         }
     }
-    let caption = "Energy of bodies, springs and rotors together.";
     let series = [Series::new("total", log.energies.clone())];
-    let of = ["energy", "Energy", caption];
-    record
-        .figures
-        .push(against_time(of, ("energy", "J"), &log.times, &series, &[]));
+    against_time("joints/energy", &log.times, &series, &[]).draw(record)
 }

@@ -55,7 +55,7 @@ pub(in super::super) fn run<'c>(
         .world
         .run(&laws, limits, samples, control, &mut observe);
     log.finish(&end);
-    report::report(&jointed, &log, &end, &mut record);
+    report::report(&jointed, &log, &end, &mut record)?;
     film.show(&shapes, &end, &mut record);
     if let Some(imported) = &config.imported {
         imported.report(&jointed.overlapping(), &mut record.results);
