@@ -229,9 +229,12 @@ impl Step {
 /// assert!((pendulum.energy(&posture) - start).abs() < 1e-4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+pub type Stepper<'m> = StepperOf<&'m Multibody>;
+
+/// Time integrator of the multibody system `M`; a paused one, whose system is `()`, holds only its memory. See [`Stepper`].
 #[derive(Clone, Debug)]
-pub struct Stepper<'m> {
-    multibody: &'m Multibody,
+pub struct StepperOf<M> {
+    multibody: M,
     elimination: Elimination,
     rows: Vec<Row>,
     end_rows: Vec<Row>,
@@ -286,6 +289,38 @@ impl Push {
         works.actuator += self.actuator * half * mean;
         works.damper -= self.damper * half * mean;
         works.friction -= self.friction * half * mean;
+    }
+}
+
+impl<M> StepperOf<M> {
+    /// Returns this integrator with its memory, for another copy of the system: `with(())` pauses it, `with(&multibody)` goes on.
+    /// Every copy must be of the system for which the integrator was created.
+    #[must_use]
+    pub fn with<N>(self, multibody: N) -> StepperOf<N> {
+        StepperOf {
+            multibody,
+            elimination: self.elimination,
+            rows: self.rows,
+            end_rows: self.end_rows,
+            frames: self.frames,
+            kept: self.kept,
+            measures: self.measures,
+            compliance: self.compliance,
+            history: self.history,
+            velocities: self.velocities,
+            momenta: self.momenta,
+            after: self.after,
+            wanted: self.wanted,
+            correction: self.correction,
+            room: self.room,
+            passed_on: self.passed_on,
+            pushes: self.pushes,
+            clamped: self.clamped,
+            rubbed: self.rubbed,
+            multipliers: self.multipliers,
+            base: self.base,
+            balls: self.balls,
+        }
     }
 }
 

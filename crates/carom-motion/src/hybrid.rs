@@ -1,7 +1,8 @@
 //! Common driver of all systems that move between events.
 //!
 //! A [`Hybrid`] system holds its present state, finds the next event and executes it. This module holds the parts that all
-//! systems share: the limits of a run, its endings and the events that it reports. The systems are
+//! systems share: the limits of a run, its endings and the events that it reports. Worlds share these, and have a driver of their
+//! own, which can stop at any time. The systems are
 //!
 //! | system | built by | flight |
 //! | --- | --- | --- |
@@ -187,6 +188,87 @@ pub enum Event<'e, S, I, C> {
         /// Identifier of the contact.
         contact: C,
     },
+}
+
+/// Event that owns its data: an impact `I`, or a change of a lasting contact, which the identifier `C` names.
+///
+/// # Examples
+///
+/// ```
+/// use carom_motion::hybrid::OwnedEvent;
+/// let event = OwnedEvent::<(), &str>::Mode { time: 0.5, contact: "ball and floor", slides: true };
+/// assert_eq!((event.time(|()| 0.0), event.name()), (0.5, "mode"));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
+pub enum OwnedEvent<I, C> {
+    /// An impact at one or several contacts.
+    Impact(I),
+    /// A contact becomes a lasting contact.
+    Established {
+        /// Time of the event (s).
+        time: f64,
+        /// Identifier of the contact.
+        contact: C,
+    },
+    /// A lasting contact begins to slide or to stick.
+    Mode {
+        /// Time of the event (s).
+        time: f64,
+        /// Identifier of the contact.
+        contact: C,
+        /// True if the contact slides from now on.
+        slides: bool,
+    },
+    /// A lasting contact opens.
+    Released {
+        /// Time of the event (s).
+        time: f64,
+        /// Identifier of the contact.
+        contact: C,
+    },
+}
+
+impl<I, C: Copy> OwnedEvent<I, C> {
+    /// Returns the event as a run reports it.
+    pub fn view<S>(&self) -> Event<'_, S, I, C> {
+        match *self {
+            Self::Impact(ref impact) => Event::Impact(impact),
+            Self::Established { time, contact } => Event::Established { time, contact },
+            Self::Mode {
+                time,
+                contact,
+                slides,
+            } => Event::Mode {
+                time,
+                contact,
+                slides,
+            },
+            Self::Released { time, contact } => Event::Released { time, contact },
+        }
+    }
+
+    /// Returns the time of the event (s); `of_impact` returns the time of an impact.
+    pub fn time(&self, of_impact: impl Fn(&I) -> f64) -> f64 {
+        match self {
+            Self::Impact(impact) => of_impact(impact),
+            Self::Established { time, .. }
+            | Self::Mode { time, .. }
+            | Self::Released { time, .. } => *time,
+        }
+    }
+
+    /// Returns the kind of the event: `impact`, `established`, `mode` or `released`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Impact(_) => "impact",
+            Self::Established { .. } => "established",
+            Self::Mode { .. } => "mode",
+            Self::Released { .. } => "released",
+        }
+    }
 }
 
 /// Mechanical system in motion, with impacts at discrete times (a hybrid system): holds the present state, and can advance it

@@ -30,14 +30,13 @@ const ACCUMULATING: usize = 4;
 /// Impacts accumulate once the time left until the accumulation point is below this fraction of the time step.
 const REST: f64 = 1e-6;
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// Ends the run at the time at which the impacts of `pairs` accumulate (Zeno point). `time` is the time of the latest impact.
     /// The time that remains until the accumulation point is below a millionth of a time step, so the states of the bodies are
     /// not advanced.
     pub(super) fn end_at_accumulation(&mut self, pairs: impl Iterator<Item = Pair>, time: Time) {
         let points = pairs.filter_map(|pair| self.bounces.get(pair)?.series.point());
-        let end = Time::new(self.limits.duration);
-        let last = points.reduce(Time::max).unwrap_or(time).min(end);
+        let last = points.reduce(Time::max).unwrap_or(time);
         // Impacts continue for a while after the accumulation point, at intervals given by the rounding of gaps.
         self.now = last.max(time);
         let accumulation = last.high;

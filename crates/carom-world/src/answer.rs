@@ -13,7 +13,7 @@ use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_numeric::time::Time;
 use nalgebra::{DMatrix, Matrix3, Vector3};
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// Computes impulses with friction but without restitution, for the time at which infinitely many impacts accumulate. The
     /// impulses are written to `posed.impulses` (N s), three per contact point of `touching`: normal and two tangents. Fails if
     /// no solution is found.

@@ -8,7 +8,7 @@
 //! shrinking intervals are not held: they become lasting contacts at the accumulation point.
 
 use crate::MotionError;
-use crate::events::Event;
+use crate::events::WorldEvent;
 use crate::lasting::Lasting;
 use crate::pair_table::Pair;
 use crate::run::{EVENTS_PER_INSTANT, Run};
@@ -22,7 +22,7 @@ const MOST: usize = 24;
 /// Largest number for a pair that was held in the interval before.
 const MOST_AGAIN: usize = 2;
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// Returns the number of the latest grid time (multiple of the time step) at or before `time`, counted from 0.
     pub(crate) fn line(&self, time: Time) -> f64 {
         (time.high / self.world.time_step + 1e-6).floor()
@@ -122,7 +122,7 @@ impl Run<'_, '_> {
         }
         if !self.lasting.contains(pair) {
             self.lasting.insert(pair, Lasting::default());
-            (self.observe)(Event::Established {
+            self.events.push(WorldEvent::Established {
                 time: time.high,
                 contact: pair,
             });

@@ -2,7 +2,7 @@
 
 use crate::MotionError;
 use crate::body::Velocity;
-use crate::events::{Event, ImpactContact};
+use crate::events::{ImpactContact, WorldEvent};
 use crate::lasting::Lasting;
 use crate::pair::{self, Other, PairMemory};
 use crate::pair_table::Pair;
@@ -25,7 +25,7 @@ const LOOKS: usize = 8;
 /// Largest number of evaluations in the search for the time of contact.
 const MAX_LOOKS: usize = 40;
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// Handles a contact of a pair that was found at `time`. Usually this is an impact; a pair that touches too often
     /// becomes a lasting contact until the next grid time (multiple of the time step).
     pub(crate) fn touch(&mut self, pair: (usize, usize), time: Time) -> Result<(), MotionError> {
@@ -301,8 +301,7 @@ impl Run<'_, '_> {
         let lossy = loss > LOSS * energy_minus;
         self.remember(touching, &posed.impulses, lossy, time)?;
         self.n_impacts += 1;
-        (self.observe)(Event::Impact(&impact));
-        self.scratch.impact = Some(impact);
+        self.events.push(WorldEvent::Impact(impact));
         if accumulated && self.laws.on_zeno == OnZeno::Stop {
             let pairs = touching.points.iter().map(|(pair, _)| *pair);
             self.end_at_accumulation(pairs, time);
@@ -362,7 +361,7 @@ impl Run<'_, '_> {
         for pair in pairs {
             let stays = pressing.iter().any(|(p, _)| p == pair) || self.is_held(*pair, time);
             if !stays && self.lasting.remove(*pair) {
-                (self.observe)(Event::Released {
+                self.events.push(WorldEvent::Released {
                     time: time.high,
                     contact: *pair,
                 });
@@ -383,11 +382,11 @@ impl Run<'_, '_> {
             self.lasting.insert(pair, lasting);
             self.bounces.remove(pair);
             let time = time.high;
-            (self.observe)(Event::Established {
+            self.events.push(WorldEvent::Established {
                 time,
                 contact: pair,
             });
-            (self.observe)(Event::Mode {
+            self.events.push(WorldEvent::Mode {
                 time,
                 contact: pair,
                 slides,

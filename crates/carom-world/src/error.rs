@@ -241,3 +241,45 @@ pub enum StepFault {
         most: f64,
     },
 }
+
+/// Reason for which a session refuses a call, or stopped.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// The run stopped with this error.
+    #[error(transparent)]
+    Motion(#[from] MotionError),
+    /// The session is finished.
+    #[error("the session is finished")]
+    Finished,
+    /// The time lies before the present time of the session.
+    #[error("time {time} s is before the session's time {now} s")]
+    TimeBackwards {
+        /// Present time of the session (s).
+        now: f64,
+        /// Time that was given (s).
+        time: f64,
+    },
+    /// The time is not finite.
+    #[error("time {time} is not finite")]
+    NonFinite {
+        /// Time that was given (s).
+        time: f64,
+    },
+    /// The session is to advance by no step.
+    #[error("a session advances by at least one step")]
+    NoSteps,
+}
+
+impl SessionError {
+    /// Returns the stable identifier of this error, in kebab case.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Motion(error) => error.kind(),
+            Self::Finished => "finished",
+            Self::TimeBackwards { .. } => "time-backwards",
+            Self::NonFinite { .. } => "non-finite",
+            Self::NoSteps => "invalid-value",
+        }
+    }
+}

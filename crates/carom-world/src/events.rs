@@ -1,6 +1,7 @@
 //! Events that a run reports, and the queue of future events.
 
 use crate::MotionError;
+use crate::spec::World;
 use crate::stepping::StepCounts;
 use carom_motion::hybrid::{self, Ending};
 use carom_numeric::time::Time;
@@ -60,6 +61,9 @@ pub struct Sample<'e> {
 /// indices of its two bodies, or body and plane (bodies are counted first).
 pub type Event<'e> = hybrid::Event<'e, Sample<'e>, Impact, (usize, usize)>;
 
+/// Event of a session of a world: impact, or change of a lasting contact. It owns all its data.
+pub type WorldEvent = hybrid::OwnedEvent<Impact, (usize, usize)>;
+
 /// Energy and momentum balance of a run of a world of rigid bodies: losses, errors, and impulses of planes and fixed bodies.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -86,6 +90,16 @@ pub struct Balance {
     /// Total impulse (N s) that each plane and each fixed body applied to the other bodies, by index; bodies are counted first.
     #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub supports: Vec<Vector3<f64>>,
+}
+
+impl Balance {
+    /// Creates the balance at the start of a run.
+    pub(crate) fn new(world: &World) -> Self {
+        Self {
+            supports: vec![Vector3::zeros(); world.n_things()],
+            ..Self::default()
+        }
+    }
 }
 
 /// Switch of a run from event-driven integration (every impact located in time) to time stepping: time and reason.

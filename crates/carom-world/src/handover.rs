@@ -4,16 +4,15 @@
 //! if forces of lasting contacts are not found. Time stepping begins with the states at that time and with the balance so far, so
 //! that energy and momentum of the whole run add up.
 
+use crate::MotionError;
 use crate::body::Body;
-use crate::events::{Balance, Event, HandedOver, RunEnd};
+use crate::events::{Balance, WorldEvent};
 use crate::pair::Other;
 use crate::pair_table::Pair;
 use crate::run::Run;
 use crate::scratch::Touching;
-use crate::spec::{Laws, OnZeno, World};
-use crate::stepping::{Executor, Scheme, Stepping};
-use crate::{MotionError, limits};
-use carom_motion::hybrid::{Ending, Limits, drive};
+use crate::spec::{OnZeno, World};
+use crate::stepping::Scheme;
 use carom_numeric::time::Time;
 use carom_variational::State;
 
@@ -28,68 +27,40 @@ const RESOLVED: f64 = 0.2;
 
 /// Largest number of impacts at several contacts that a body has within one time step before time stepping takes over. Their
 /// order then depends on rounding, and each costs as much as a step of time stepping.
-const MOST_IMPACTS: usize = 64;
+pub(crate) const MOST_IMPACTS: usize = 64;
 
 /// State of a run in progress, from which time stepping continues.
 #[derive(Clone, Debug)]
 pub(crate) struct Relay {
     pub(crate) time: f64,
     pub(crate) states: Vec<State>,
-    /// Requested sample times that are still to come, the latest first.
-    pub(crate) samples: Vec<f64>,
     pub(crate) n_impacts: usize,
     pub(crate) n_steps: usize,
     pub(crate) balance: Balance,
     pub(crate) lowest_gap: f64,
     /// Lasting contacts in ascending order, each with true if it slides.
     pub(crate) lasting: Vec<(Pair, bool)>,
+    /// Events that are not reported yet.
+    pub(crate) events: Vec<WorldEvent>,
 }
 
-impl World {
-    /// Simulates the world by event-driven integration as [`run`](Self::run) does. If `run` would stop for one of the reasons
-    /// below, this function switches to time stepping ([`run_in_steps`](Self::run_in_steps)) instead.
-    ///
-    /// The switch is made if an impact law finds no solution, if events follow each other without time between them, if a body has
-    /// more than 64 impacts at several contacts within one time step, or if lasting contacts have no forces or too large a step.
-    /// Two cases stop the run without a switch: a step in which gravity moves a body by much of its radius, and a step that is too
-    /// large for a body that rolls or slides on a curved surface in a world that does not suit time stepping, because time stepping
-    /// would change the energy of this body even more. [`RunEnd::handed_over`] contains time and reason of the switch. Without a
-    /// switch the result is bitwise equal to that of `run`.
-    pub fn run_or_step<'o>(
-        &self,
-        laws: &Laws<'_>,
-        limits: &Limits,
-        samples: &[f64],
-        (stepping, executor): (&Stepping, &dyn Executor),
-        observe: &'o mut (dyn FnMut(Event<'_>) + 'o),
-    ) -> RunEnd {
-        let (relay, reason) = {
-            let mut run = Run::new(self, laws, limits, samples, &mut *observe);
-            run.crowd_limit = Some(MOST_IMPACTS);
-            let ending = match limits::check(limits, samples.iter().copied()) {
-                Ok(()) => drive(&mut run, limits),
-                Err(error) => Ending::Stopped(error),
-            };
-            let Some((relay, reason)) = run.relay(&ending) else {
-                return run.finish(ending);
-            };
-            (relay, reason)
-        };
-        let time = relay.time;
-        let mut end = self.step_from(relay, limits, stepping, executor, observe);
-        end.handed_over = Some(HandedOver {
-            time,
-            kind: reason.kind().into(),
-            message: reason.to_string(),
-        });
-        if let Some(counts) = &mut end.stepping {
-            counts.handed_over = 1;
+impl Relay {
+    /// Returns the state at the start of a run.
+    pub(crate) fn of_start(world: &World) -> Self {
+        Self {
+            time: 0.0,
+            states: world.initial_states().to_vec(),
+            n_impacts: 0,
+            n_steps: 0,
+            balance: Balance::new(world),
+            lowest_gap: f64::INFINITY,
+            lasting: Vec::new(),
+            events: Vec::new(),
         }
-        end
     }
 }
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// Counts an impact at several contacts for each of its bodies. Fails if a body had too many since the latest grid
     /// time (multiple of the time step), so that time stepping takes over. Impacts are not counted if time stepping
     /// would be another motion: with a restitution of 1, if accumulation points do not count as rest, or while bodies
@@ -175,15 +146,14 @@ impl Run<'_, '_> {
         })
     }
 
-    /// Returns the state from which time stepping continues, and the error that is the reason for the switch from
-    /// event-driven integration. All steps of lasting contact are ended at the present time first. `ending`: reason for
-    /// which event-driven integration ended. Returns `None` if the ending is no reason for a switch, if the state of a
-    /// body cannot be computed, or if bodies overlap deeply.
-    fn relay(&mut self, ending: &Ending<MotionError>) -> Option<(Relay, MotionError)> {
-        let reason = match ending {
-            Ending::Stopped(reason) if self.crowds(reason) => reason.clone(),
-            _ => return None,
-        };
+    /// Returns the state from which time stepping continues after
+    /// event-driven integration. All steps of lasting contact are ended at the present time first. `reason`: error with
+    /// which event-driven integration ended. Returns `None` if it is no reason for a switch, if the state of a body cannot be
+    /// computed, or if bodies overlap deeply.
+    pub(crate) fn relay(&mut self, reason: &MotionError) -> Option<Relay> {
+        if !self.crowds(reason) {
+            return None;
+        }
         let (world, time) = (self.world, self.now);
         for island in 0..self.islands.len() {
             self.stop_step(island, time).ok()?;
@@ -195,16 +165,15 @@ impl Run<'_, '_> {
         if world.overlaps(&states, DEEPEST) {
             return None;
         }
-        let relay = Relay {
+        Some(Relay {
             time: time.high,
             states,
-            samples: std::mem::take(&mut self.samples),
             n_impacts: self.n_impacts,
             n_steps: self.n_steps,
             balance: self.balance.clone(),
             lowest_gap: self.lowest_gap,
             lasting: self.lasting.all().collect(),
-        };
-        Some((relay, reason))
+            events: std::mem::take(&mut self.events),
+        })
     }
 }

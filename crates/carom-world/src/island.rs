@@ -1,7 +1,7 @@
 //! Islands of bodies in lasting contact, and their steps.
 
 use crate::MotionError;
-use crate::events::{Entry, Event, Next};
+use crate::events::{Entry, Next, WorldEvent};
 use crate::guard::Control;
 use crate::rest::{self, Loads};
 use crate::run::{AT_BEGIN, Island, Run};
@@ -22,7 +22,7 @@ const JUMP: f64 = 100.0;
 /// Largest number of iterations for the time of an event in a step.
 const MAX_ROOT: usize = 80;
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// Computes the motion of bodies anew from `time` on. Bodies in lasting contact with other bodies begin a time step
     /// together with these bodies. All other bodies begin a free flight.
     pub(crate) fn restart(&mut self, bodies: &[usize], time: Time) -> Result<(), MotionError> {
@@ -146,12 +146,9 @@ impl Run<'_, '_> {
                 .iter_mut()
                 .for_each(|state| *state = rest::stopped(state));
             step.end.clone_from(&before);
-            end = grid.max(Time::new(self.limits.duration));
-            length = end.since(begin);
-            // Without an end of the run, the step keeps its impulses until another event cuts it.
-            if length.is_finite() {
-                step = step.stretched(length);
-            }
+            // The step keeps its impulses until another event cuts it.
+            end = Time::new(f64::INFINITY);
+            length = f64::INFINITY;
         }
         let stamp = self.new_stamp();
         let index = index.unwrap_or_else(|| match self.free_islands.pop() {
@@ -181,13 +178,15 @@ impl Run<'_, '_> {
             stamp,
             splits,
         });
-        self.push(Entry {
-            time: end,
-            next: Next::StepEnd {
-                island: index as u32,
-                stamp,
-            },
-        });
+        if !rests {
+            self.push(Entry {
+                time: end,
+                next: Next::StepEnd {
+                    island: index as u32,
+                    stamp,
+                },
+            });
+        }
         Ok(())
     }
 
@@ -195,6 +194,9 @@ impl Run<'_, '_> {
     /// point of a pair lands within it or its first kick is not found, it begins as the whole step does, where that keeps the bodies
     /// farther apart.
     pub(crate) fn cut(&self, island: &Island, passed: f64) -> Result<Step, MotionError> {
+        if island.rests {
+            return Ok(island.step.stretched(passed));
+        }
         let mut scene = self.scene(&island.bodies, &island.pairs, island.begin);
         scene.reach = self.reach(&island.bodies, &island.pairs, island.begin, island.length);
         let shorter = self.preview(island, passed);
@@ -293,7 +295,7 @@ impl Run<'_, '_> {
                 lasting.slides = Some(result.slides);
                 let begins = result.slides;
                 let at = if begins { island.begin.high } else { time.high };
-                (self.observe)(Event::Mode {
+                self.events.push(WorldEvent::Mode {
                     time: at,
                     contact: *pair,
                     slides: result.slides,
@@ -321,7 +323,7 @@ impl Run<'_, '_> {
                 self.lasting.remove(*pair);
                 let begin = island.begin.high - island.length;
                 let at = release_time(&forces, begin, time.high);
-                (self.observe)(Event::Released {
+                self.events.push(WorldEvent::Released {
                     time: at,
                     contact: *pair,
                 });

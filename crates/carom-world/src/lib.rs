@@ -7,7 +7,8 @@
 //! Coulomb friction in the circular cone, until it opens.
 //!
 //! 1. a [`WorldSpec`] of [`BodySpec`]s and [`PlaneSpec`]s makes a [`World`];
-//! 2. [`World::run`] with [`Laws`] and [`Limits`](carom_motion::hybrid::Limits) reports every [`Event`], and the reason for its end.
+//! 2. [`World::run`] with [`Laws`] and [`Limits`](carom_motion::hybrid::Limits) reports every [`Event`], and the reason for its end;
+//! 3. [`World::start`] gives a [`Session`] instead, a run that goes on from call to call: the same motion, bit for bit.
 //!
 //! Heaps are integrated by time stepping with a fixed step ([`World::run_in_steps`]); [`World::run_or_step`] switches from
 //! event-driven integration to time stepping where events crowd.
@@ -54,6 +55,7 @@ mod answer;
 pub(crate) mod body;
 mod chatter;
 mod collision;
+mod course;
 mod dependent;
 mod error;
 mod events;
@@ -65,6 +67,7 @@ pub(crate) mod kick;
 mod lasting;
 mod limits;
 mod losses;
+mod machine;
 pub(crate) mod pair;
 mod pair_table;
 mod rest;
@@ -73,6 +76,7 @@ mod run;
 mod scratch;
 pub(crate) mod search;
 mod series;
+mod session;
 pub(crate) mod spec;
 pub(crate) mod step;
 mod step_scene;
@@ -84,8 +88,10 @@ mod touching;
 mod vicinity;
 
 pub use body::{BodySpec, FlightRule, PlaneSpec};
-pub use error::{MotionError, StepFault};
-pub use events::{Balance, Event, HandedOver, Impact, ImpactContact, RunEnd, Sample};
+pub use error::{MotionError, SessionError, StepFault};
+pub use events::{Balance, Event, HandedOver, Impact, ImpactContact, RunEnd, Sample, WorldEvent};
+pub use machine::SessionOf;
+pub use session::{Energy, LastingPoint, Session, SessionOptions, SharedLaws, WorldState};
 pub use spec::{Laws, OnZeno, SingleLaw, World, WorldSpec};
 pub use stepping::{Executor, Scheme, Serial, StepCounts, Stepping};
 pub use surface::Surface;

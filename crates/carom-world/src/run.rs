@@ -4,8 +4,9 @@
 //! lasting contact move in steps that end on multiples of the time step. The whole step is computed when it begins; events inside
 //! a step split it.
 
+use crate::MotionError;
 use crate::body::Flights;
-use crate::events::{Balance, Entry, Event, Next, RunEnd, Sample};
+use crate::events::{Balance, Entry, Next, RunEnd, WorldEvent};
 use crate::guard::Control;
 use crate::kick::Work;
 use crate::lasting::LastingPairs;
@@ -18,12 +19,10 @@ use crate::step::Step;
 use crate::step_scene::{StepPair, StepScene};
 use crate::swept_box::SweptBox;
 use crate::touch_count::TouchCount;
-use crate::{MotionError, limits};
 use carom_geometry::cells::Cells;
-use carom_motion::hybrid::{Ending, Hybrid, Limits, drive};
+use carom_motion::hybrid::{Ending, Limits};
 use carom_numeric::time::Time;
 use carom_variational::State;
-use nalgebra::Vector3;
 use std::collections::BinaryHeap;
 
 /// Fraction of a step below which the state of a body is taken to be that at the begin of the step.
@@ -112,13 +111,14 @@ pub(crate) struct Bounces {
     pub(crate) series: Series,
 }
 
-pub(crate) type Observer<'o> = dyn FnMut(Event<'_>) + 'o;
-
-pub(crate) struct Run<'w, 'o> {
-    pub(crate) world: &'w World,
-    pub(crate) laws: &'w Laws<'w>,
+/// Event-driven run. Between two calls of a session it is paused: then it holds neither the world `W` nor the laws `L`.
+#[derive(Clone, Debug)]
+pub(crate) struct EventRun<W, L> {
+    pub(crate) world: W,
+    pub(crate) laws: L,
     pub(crate) limits: Limits,
-    pub(crate) observe: &'o mut Observer<'o>,
+    /// Events that are not reported yet.
+    pub(crate) events: Vec<WorldEvent>,
     pub(crate) motions: Vec<Motion>,
     pub(crate) boxes: Vec<SweptBox>,
     pub(crate) cells: Cells,
@@ -134,56 +134,64 @@ pub(crate) struct Run<'w, 'o> {
     stamps: u64,
     pub(crate) n_impacts: usize,
     pub(crate) n_steps: usize,
+    /// Time at which the latest step of free flight begins (s), if it is counted.
+    counted: Option<f64>,
     pub(crate) balance: Balance,
     /// Smallest gap at impacts and at the ends of steps of lasting contact (m).
     pub(crate) lowest_gap: f64,
     /// Energy of all bodies plus losses minus the energy at the start (J).
     pub(crate) drift: f64,
-    /// Requested sample times that are still to come, the latest first.
-    pub(crate) samples: Vec<f64>,
-    has_begun: bool,
     /// Largest number of impacts at several contacts that a body may have within one interval of the time grid; `None` for no
     /// limit.
     pub(crate) crowd_limit: Option<usize>,
     pub(crate) ended: Option<Ending<MotionError>>,
+    /// Time of the latest event.
     pub(crate) now: Time,
+    /// Time of the entry of the queue that is handled.
+    handled: Time,
 }
 
-impl World {
-    /// Simulates the world by event-driven integration, from the initial state until one of the `limits` (time, number of
-    /// impacts) is reached.
-    ///
-    /// Reports the states at the times `samples` (s, ascending) and every event to `observe`, in order of time. The
-    /// [`Ending`] tells the reason for an early end. A run of infinite duration ends when all bodies are at rest for ever
-    /// ([`Ending::AtRest`]), or none will hit another ([`Ending::NeverHits`]); a negative or NaN duration and sample times that are negative, not finite or
-    /// not ascending end the run with [`MotionError::InvalidValue`]. All events before the end have been reported.
-    pub fn run<'o>(
-        &self,
-        laws: &Laws<'_>,
-        limits: &Limits,
-        samples: &[f64],
-        observe: &'o mut (dyn FnMut(Event<'_>) + 'o),
-    ) -> RunEnd {
-        let mut run = Run::new(self, laws, limits, samples, observe);
-        let ending = match limits::check(limits, samples.iter().copied()) {
-            Ok(()) => drive(&mut run, limits),
-            Err(error) => Ending::Stopped(error),
-        };
-        run.finish(ending)
+/// Event-driven run with its world and laws.
+pub(crate) type Run<'w> = EventRun<&'w World, &'w Laws<'w>>;
+
+impl<W, L> EventRun<W, L> {
+    /// Returns this run with another world and other laws.
+    pub(crate) fn with<V, M>(self, world: V, laws: M) -> EventRun<V, M> {
+        EventRun {
+            world,
+            laws,
+            limits: self.limits,
+            events: self.events,
+            motions: self.motions,
+            boxes: self.boxes,
+            cells: self.cells,
+            memory: self.memory,
+            lasting: self.lasting,
+            islands: self.islands,
+            free_islands: self.free_islands,
+            bounces: self.bounces,
+            chatter: self.chatter,
+            scratch: self.scratch,
+            queue: self.queue,
+            stamps: self.stamps,
+            n_impacts: self.n_impacts,
+            n_steps: self.n_steps,
+            counted: self.counted,
+            balance: self.balance,
+            lowest_gap: self.lowest_gap,
+            drift: self.drift,
+            crowd_limit: self.crowd_limit,
+            ended: self.ended,
+            now: self.now,
+            handled: self.handled,
+        }
     }
 }
 
-impl<'w, 'o> Run<'w, 'o> {
-    /// Creates the data of an event-driven run from the initial state of a world. `laws`: impact laws; `limits`:
-    /// simulated time and number of impacts at which the run ends; `samples`: times (s, ascending) at which states are
-    /// to be reported; `observe`: receives all events.
-    pub(crate) fn new(
-        world: &'w World,
-        laws: &'w Laws<'w>,
-        limits: &Limits,
-        samples: &[f64],
-        observe: &'o mut Observer<'o>,
-    ) -> Self {
+impl<'w> Run<'w> {
+    /// Creates the data of an event-driven run from the initial state of a world. `laws`: impact laws; `limits`: number of impacts
+    /// at which the run ends, and the duration that is expected.
+    pub(crate) fn new(world: &'w World, laws: &'w Laws<'w>, limits: &Limits) -> Self {
         let motion = |(i, state): (usize, &State)| Motion {
             state: *state,
             time: Time::default(),
@@ -203,7 +211,7 @@ impl<'w, 'o> Run<'w, 'o> {
             world,
             laws,
             limits: *limits,
-            observe,
+            events: Vec::new(),
             motions: world.initial.iter().enumerate().map(motion).collect(),
             boxes: vec![SweptBox::default(); n],
             cells: Cells::new(n),
@@ -218,30 +226,20 @@ impl<'w, 'o> Run<'w, 'o> {
             stamps: 0,
             n_impacts: 0,
             n_steps: 0,
-            balance: Balance {
-                supports: vec![Vector3::zeros(); world.n_things()],
-                ..Balance::default()
-            },
+            counted: None,
+            balance: Balance::new(world),
             lowest_gap: f64::INFINITY,
             drift: 0.0,
-            samples: samples.iter().rev().copied().collect(),
-            has_begun: false,
             crowd_limit: None,
             ended: None,
             now: Time::default(),
+            handled: Time::default(),
         }
     }
 
-    /// Completes a run: reports the remaining samples, ends all steps of lasting contact, and returns the states at the end with
-    /// counts and energy balance. `ending` is the reason for the end.
-    pub(crate) fn finish(mut self, mut ending: Ending<MotionError>) -> RunEnd {
-        if let Err(error) = self.samples_until_now(&ending) {
-            ending = Ending::Stopped(error);
-        }
-        let time = match ending {
-            Ending::Completed => Time::new(self.limits.duration),
-            _ => self.now,
-        };
+    /// Ends the run at `time`: ends all steps of lasting contact there, and returns the states with counts and energy balance.
+    /// `ending` is the reason for the end.
+    pub(crate) fn finish(&mut self, time: Time, mut ending: Ending<MotionError>) -> RunEnd {
         // Losses in steps that end after this time count up to this time.
         for island in 0..self.islands.len() {
             match (self.stop_step(island, time), &ending) {
@@ -259,78 +257,51 @@ impl<'w, 'o> Run<'w, 'o> {
         ) {
             ending = Ending::Stopped(error);
         }
+        let begins_now = self.counted.is_some_and(|begin| begin >= time.high);
         RunEnd {
             ending,
             time: time.high,
             n_impacts: self.n_impacts,
-            n_steps: self.n_steps,
-            balance: self.balance,
+            n_steps: self.n_steps - usize::from(begins_now),
+            balance: self.balance.clone(),
             lowest_gap: self.lowest_gap,
             states,
             stepping: None,
             handed_over: None,
         }
     }
-}
 
-impl Hybrid for Run<'_, '_> {
-    type Error = MotionError;
-
-    fn n_impacts(&self) -> usize {
-        self.n_impacts
-    }
-
-    /// Handles the next event of the queue, or reports a requested sample if that comes first. Returns the reason for
-    /// the end if the run is over, else `None`. `limits`: simulated time and number of impacts at which the run ends.
-    fn proceed(&mut self, limits: &Limits) -> Result<Option<Ending<MotionError>>, MotionError> {
-        if !self.has_begun {
-            self.has_begun = true;
-            self.begin()?;
-            return Ok(self.ended.take());
-        }
-        let end = Time::new(limits.duration);
-        let next = self.queue.peek().copied();
-        if let Some(&sample) = self.samples.last()
-            && sample <= end.high
-            && next.is_none_or(|next| Time::new(sample).compare(&next.time).is_lt())
-        {
-            self.samples.pop();
-            self.sample(sample)?;
-            return Ok(None);
-        }
-        if limits.duration == f64::INFINITY
-            && next
-                .is_none_or(|next| !next.time.high.is_finite() || matches!(next.next, Next::Line))
-        {
-            if self.is_at_rest() {
-                return Ok(Some(Ending::AtRest));
-            }
-            if next.is_none_or(|next| !next.time.high.is_finite()) {
-                return Ok(Some(Ending::NeverHits));
-            }
-        }
-        match next {
+    /// Handles the next event of the queue, unless it comes after `until` (s). Returns false if no event is left up to then.
+    pub(crate) fn proceed(&mut self, until: f64) -> Result<bool, MotionError> {
+        let end = Time::new(until);
+        match self.queue.peek().copied() {
             Some(entry) if entry.time.compare(&end).is_le() => {
                 self.queue.pop();
+                self.handled = entry.time;
                 self.handle(entry)?;
-                Ok(self.ended.take())
+                Ok(true)
             }
-            _ => Ok(Some(Ending::Completed)),
+            _ => Ok(false),
         }
     }
-}
 
-impl<'w> Run<'w, '_> {
-    /// Reports the requested samples up to the time at which the run ended. After an error no sample is reported.
-    fn samples_until_now(&mut self, ending: &Ending<MotionError>) -> Result<(), MotionError> {
-        if matches!(ending, Ending::Stopped(_)) {
-            return Ok(());
+    /// Moves the time of the run to that of the error which stops it, where the states are known.
+    pub(crate) fn stop(&mut self) {
+        let time = self.now.max(self.handled);
+        if self.states_at(time).is_ok() {
+            self.now = time;
         }
-        let last = self.now.high.min(self.limits.duration);
-        while let Some(sample) = self.samples.pop_if(|sample| *sample <= last) {
-            self.sample(sample)?;
+    }
+
+    /// Returns the reason for which a run without a duration is over: all bodies are at rest for ever, or none will hit another.
+    pub(crate) fn stays(&self) -> Option<Ending<MotionError>> {
+        let next = self.queue.peek();
+        let is_last = next.is_none_or(|next| !next.time.high.is_finite());
+        let is_line = next.is_some_and(|next| matches!(next.next, Next::Line));
+        if (is_last || is_line) && self.is_at_rest() {
+            return Some(Ending::AtRest);
         }
-        Ok(())
+        is_last.then_some(Ending::NeverHits)
     }
 
     /// Returns true if the run is to end now, because an end was decided or the limit on the number of impacts is reached.
@@ -340,7 +311,7 @@ impl<'w> Run<'w, '_> {
 
     /// Starts the run: creates the box that contains the path of each body (swept box), and handles the contacts that exist at
     /// the start.
-    fn begin(&mut self) -> Result<(), MotionError> {
+    pub(crate) fn begin(&mut self) -> Result<(), MotionError> {
         let world = self.world;
         let start = Time::default();
         let mut discrete = false;
@@ -482,7 +453,8 @@ impl<'w> Run<'w, '_> {
     /// event of the next grid time (multiple of the time step).
     fn count_line(&mut self, time: Time) {
         let lasts = self.free_islands.len() < self.islands.len();
-        self.n_steps += usize::from(!lasts && time.high < self.limits.duration);
+        self.n_steps += usize::from(!lasts);
+        self.counted = (!lasts).then_some(time.high);
         self.push(Entry {
             time: self.next_line(time),
             next: Next::Line,
@@ -622,15 +594,11 @@ impl<'w> Run<'w, '_> {
         all.try_for_each(|(body, state)| self.world.check_place(body, state, time))
     }
 
-    fn sample(&mut self, time: f64) -> Result<(), MotionError> {
+    /// Returns the states of all bodies at `time` (s), which no event precedes. The run does not change.
+    pub(crate) fn show(&self, time: f64) -> Result<Vec<State>, MotionError> {
         let states = self.states_at(Time::new(time))?;
         self.check_places(&states, time)?;
-        self.note_energy(&states);
-        (self.observe)(Event::Sample(Sample {
-            time,
-            states: &states,
-        }));
-        Ok(())
+        Ok(states)
     }
 
     /// Updates the largest error of the energy balance. For each body in free flight, its energy in `states` is compared with

@@ -31,6 +31,13 @@ pub(crate) struct Scratch {
     pub(super) impact: Option<Impact>,
 }
 
+impl Clone for Scratch {
+    /// Returns empty buffers: a copy of a run fills its own.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
 /// Bodies and pairs that touch, directly or through others.
 #[derive(Debug, Default)]
 pub(super) struct InContact {

@@ -11,8 +11,8 @@ use carom_geometry::cells::Bounds;
 use carom_numeric::time::Time;
 use nalgebra::Vector3;
 
-impl Run<'_, '_> {
-    /// True if all samples are reported and every mobile body stays where it is: in lasting contact, or without forces.
+impl Run<'_> {
+    /// True if every mobile body stays where it is: in lasting contact, or without forces.
     pub(crate) fn is_at_rest(&self) -> bool {
         let world = self.world;
         let is_free = world.flights.gravity == Vector3::zeros();
@@ -21,7 +21,7 @@ impl Run<'_, '_> {
             let stands = state.linear_momentum == rest && state.angular_momentum == rest;
             !world.is_mobile(i) || self.resting(i).is_some() || (is_free && stands)
         };
-        self.samples.is_empty() && (0..world.n_bodies()).all(stays)
+        (0..world.n_bodies()).all(stays)
     }
 
     /// Advances a body to `time` and adds it to the list `bodies`. If the body is in a time step of lasting contact, the step

@@ -58,7 +58,7 @@ const CLEARANCE: f64 = 1e-9;
 /// Number of parts of a step that is not split at contact events, between which a pair is examined for contact.
 const LOOKS_IN_STEP: usize = 8;
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// Creates for each of `bodies` a new box that contains its path from the time `from` on (swept box), and searches for
     /// contacts with everything whose box intersects it.
     pub(crate) fn look_around(&mut self, bodies: &[usize], from: Time) -> Result<(), MotionError> {

@@ -22,7 +22,7 @@ const MOST_LINES: u64 = 64;
 /// below that speed either.
 const SLOW: f64 = 3.0;
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// Counts the impact of the contacts `members` if all of them close slowly. If there are too many such impacts
     /// since the last grid time (multiple of the time step), time stepping handles slow contacts, without single
     /// impacts, until a later grid time.

@@ -70,7 +70,7 @@ impl Candidate<'_> {
     }
 }
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// Returns the earliest of the possible events `candidates` within the trial step `step` of `length` (s), each with
     /// its time from the start of the step (s). The list can also contain later events that were located before an
     /// earlier one was found. Candidates that certainly lie after the earliest event so far are not located.

@@ -17,7 +17,7 @@ const ROUNDING: f64 = 1e-9;
 /// meaningful.
 const LEAST_NAMED: f64 = 1e-3;
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// Computes the energy balance of the run after an accepted step, and updates its largest energy error.
     ///
     /// # Errors

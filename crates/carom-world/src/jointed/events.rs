@@ -24,7 +24,7 @@ pub(super) const AT_ONCE: f64 = 1e-2;
 /// Further points of a lasting pair have closed if they are deeper by this fraction of the contact tolerance.
 const SEEN: f64 = 1e-2;
 
-impl<'w> Run<'w, '_> {
+impl<'w> Run<'w> {
     /// Finds the first events within the trial step `step` of `length` (s): limits reached, contacts, and starts or ends of
     /// sliding. Each is returned with its time from the start of the step (s). If some events are at the start of the step, only
     /// those are returned.

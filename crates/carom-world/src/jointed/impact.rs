@@ -22,7 +22,7 @@ struct Instant {
     mobility: Vec<f64>,
 }
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// Resolves one impact: computes the impulses at the contacts `posed`, of which at least one approaches, and applies them to
     /// the velocities.
     pub(super) fn resolve(&mut self, posed: &[Posed]) -> Result<JointImpact, MotionError> {

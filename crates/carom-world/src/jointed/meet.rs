@@ -22,7 +22,7 @@ const MOST_TOUCHES: usize = 24;
 /// lasting contact until the next grid time: contacts that lift each other meet again and again at shorter and shorter intervals.
 const MOST_PLASTIC_TOUCHES: usize = 3;
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// True if the pair of bodies with the index `pair` stays a lasting contact until the next grid time (multiple of
     /// the time step), whatever its gap does.
     pub(super) fn is_held(&self, pair: usize) -> bool {
@@ -318,7 +318,7 @@ impl Run<'_, '_> {
         self.modes.held[k] = Some(if contact.upper { c.upper } else { c.lower });
         self.modes.slides[k] = 0.0;
         self.modes.implicit[k] = false;
-        (self.observe)(super::JointEvent::Established {
+        self.events.push(super::JointedEvent::Established {
             time: self.time,
             contact: JointContact::Limit(contact),
         });
@@ -354,7 +354,7 @@ impl Run<'_, '_> {
             self.impact_loss += impact.energy_minus - impact.energy_plus;
             self.n_impacts += 1;
             self.stepper.forget();
-            (self.observe)(super::JointEvent::Impact(&impact));
+            self.events.push(super::JointedEvent::Impact(impact));
         }
         self.refresh_friction();
         Ok(())
@@ -431,7 +431,7 @@ impl Run<'_, '_> {
             {
                 self.modes.held[k] = None;
                 self.modes.implicit[k] = self.is_rubbing(k);
-                (self.observe)(super::JointEvent::Released {
+                self.events.push(super::JointedEvent::Released {
                     time,
                     contact: JointContact::Limit(contact),
                 });
@@ -470,7 +470,8 @@ impl Run<'_, '_> {
         if let Some(lasting) = self.lasting.remove(&pair)
             && lasting.reported
         {
-            (self.observe)(super::JointEvent::Released { time, contact });
+            self.events
+                .push(super::JointedEvent::Released { time, contact });
         }
     }
 
@@ -498,7 +499,7 @@ impl Run<'_, '_> {
             if result.pressed > 0.0 {
                 if !lasting.reported {
                     lasting.reported = true;
-                    (self.observe)(super::JointEvent::Established {
+                    self.events.push(super::JointedEvent::Established {
                         time: begin,
                         contact,
                     });
@@ -507,7 +508,7 @@ impl Run<'_, '_> {
                     lasting.slides = Some(result.slides);
                     // Sliding that is new is reported at the start of the step, sticking at its end.
                     let at = if result.slides { begin } else { time };
-                    (self.observe)(super::JointEvent::Mode {
+                    self.events.push(super::JointedEvent::Mode {
                         time: at,
                         contact,
                         slides: result.slides,

@@ -7,6 +7,7 @@
 //! solve them. Impulses of lasting contacts act in the kicks of the steps, together with those of the joints.
 
 mod contact;
+mod course;
 mod crowding;
 mod earliest;
 mod energy;
@@ -19,11 +20,16 @@ mod release;
 mod rest;
 mod rubbing;
 mod run;
+mod scale;
+mod session;
 mod single;
 mod touch;
 mod trend;
 mod world;
 
 pub use contact::{JointContact, JointImpact, LimitContact, LimitHit, Reaction};
+pub use session::{JointedSession, JointedState};
 pub use touch::TouchSpec;
-pub use world::{Control, JointEvent, JointSample, JointedEnd, JointedSpec, JointedWorld};
+pub use world::{
+    Control, JointEvent, JointSample, JointedEnd, JointedEvent, JointedSpec, JointedWorld,
+};

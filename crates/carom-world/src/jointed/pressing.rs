@@ -60,10 +60,10 @@ struct Touching {
     place: Vector3<f64>,
 }
 
-/// Lasting contacts within a step: the implementation of [`Contacts`].
+/// Lasting contacts within a step of bodies with the shapes `T`: the implementation of [`Contacts`]. A paused run has no shapes.
 #[derive(Clone, Debug)]
-pub(super) struct Pressing<'w> {
-    touch: &'w Touch,
+pub(crate) struct PressingOf<T> {
+    touch: T,
     /// Indices of the lasting pairs, each with the distance within which its points count as contacts (m).
     pairs: Vec<(usize, f64)>,
     start: Vec<Touching>,
@@ -93,6 +93,38 @@ pub(super) struct Pressing<'w> {
     begun: bool,
     least: f64,
     stale: usize,
+}
+
+/// Lasting contacts with the shapes of the bodies.
+pub(super) type Pressing<'w> = PressingOf<&'w Touch>;
+
+impl<T> PressingOf<T> {
+    /// Returns these contacts with another copy of the shapes.
+    pub(super) fn with<U>(self, touch: U) -> PressingOf<U> {
+        PressingOf {
+            touch,
+            pairs: self.pairs,
+            start: self.start,
+            end: self.end,
+            closed: self.closed,
+            closed_frames: self.closed_frames,
+            last: self.last,
+            marks: self.marks,
+            length: self.length,
+            scale: self.scale,
+            still: self.still,
+            noise: self.noise,
+            speed_noise: self.speed_noise,
+            laws: self.laws,
+            dependent: self.dependent,
+            work: self.work,
+            solved: self.solved,
+            rests: self.rests,
+            begun: self.begun,
+            least: self.least,
+            stale: self.stale,
+        }
+    }
 }
 
 impl<'w> Pressing<'w> {

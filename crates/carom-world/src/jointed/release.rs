@@ -10,7 +10,6 @@ use super::contact::{JointContact, LimitContact};
 use super::events::AT_ONCE;
 use super::run::{INSTANT, Run};
 use super::trend::force_at_start;
-use super::world::JointEvent;
 use crate::MotionError;
 use carom_joints::step::Step;
 
@@ -32,7 +31,7 @@ impl Pull {
     }
 }
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// Opens a joint limit that would have to pull on its coordinate in the trial step `step` of `length` (s). The limit opens at
     /// the start of the step, or a shorter step is first taken to the time of opening. Returns false if no limit pulls.
     pub(super) fn release(&mut self, step: &Step, length: f64) -> Result<bool, MotionError> {
@@ -183,7 +182,7 @@ impl Run<'_, '_> {
         self.modes.slides[k] = if pull.friction > 0.0 { sign } else { 0.0 };
         self.modes.implicit[k] = self.is_rubbing(k);
         self.leaving.push(pull.contact);
-        (self.observe)(JointEvent::Released {
+        self.events.push(super::JointedEvent::Released {
             time: self.time,
             contact: JointContact::Limit(pull.contact),
         });

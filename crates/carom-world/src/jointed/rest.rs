@@ -8,7 +8,7 @@ use super::run::{INSTANT, Run};
 use crate::rest::{self, Loads};
 use carom_joints::step::Step;
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// Returns a stored step of `length` (s) that the run can repeat instead of solving a new one. This is possible if the bodies
     /// connected by joints are at rest and nothing has changed since the last step; `None` otherwise.
     pub(super) fn repeated(&self, length: f64) -> Option<Step> {
@@ -44,13 +44,11 @@ impl Run<'_, '_> {
         };
     }
 
-    /// True if the bodies are at rest and nothing that acts from outside will change: no samples are left, no control function is
-    /// asked, and the forces of the actuators are constant.
+    /// True if the bodies are at rest and nothing that acts from outside will change: the forces of the actuators are constant.
     pub(super) fn rests_for_ever(&self) -> bool {
         let last = self.world.corners.last();
         let is_constant = |[begin, end]: &[f64; 2]| begin == end;
         self.resting.step.is_some()
-            && self.is_uncontrolled()
             && last.is_none_or(|last| *last < self.time)
             && self.resting.drives.iter().all(is_constant)
     }

@@ -19,7 +19,7 @@ const MOST_LINES: u64 = 256;
 /// covers rounding.
 const SLIDES: f64 = 1e-9;
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// Decides from the rate of each joint coordinate with dry friction if it slides or sticks.
     pub(super) fn refresh_friction(&mut self) {
         for k in 0..self.rates.len() {

@@ -1,32 +1,20 @@
-//! Main loop of a run of jointed bodies: steps, limits, dry friction, samples.
+//! Run of jointed bodies: steps, limits, dry friction.
 
 use super::contact::{Change, LimitContact};
 use super::memory::{Bounces, Crowding, Lasting, Plastic, PlasticTouches, Resting, Rubbing};
-use super::pressing::{PairStep, Pressing};
-use super::world::{Control, JointEvent, JointSample, JointedEnd, JointedWorld};
-use crate::{Laws, MotionError, limits};
+use super::pressing::{PairStep, Pressing, PressingOf};
+use super::touch::Touch;
+use super::world::{JointedEnd, JointedEvent, JointedWorld};
+use crate::{Laws, MotionError};
 use carom_joints::coordinates::CoordinateSpec;
-use carom_joints::step::{History, Load, Modes, Step, Stepper, Works};
-use carom_joints::{JointError, Posture};
-use carom_motion::hybrid::{Ending, Limits};
+use carom_joints::step::{History, Load, Modes, Step, Stepper, StepperOf, Works};
+use carom_joints::{JointError, Multibody, Posture};
+use carom_motion::hybrid::Ending;
 use nalgebra::Vector3;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Accuracy to which the times of events are located (s).
 pub(super) const INSTANT: f64 = 1e-12;
-
-/// Speeds below this fraction of the fastest speed of the run count as rest: a contact that an impact leaves slower than this is
-/// at rest. Rounding of an impact is some 1e-14 of the speeds, more with unequal masses.
-const AT_REST: f64 = 1e-10;
-
-/// Distance within which a coordinate counts as being at its limit, as a fraction of its unit (1 rad, or the size of the system)
-/// plus the size of the limit itself. Steps end at a limit with residuals of at most 1e-12 of the size.
-const AT_LIMIT: f64 = 1e-11;
-
-/// Impacts at a limit end when the coordinate rises by less than this between two of them, as a fraction of its unit (1 rad, or
-/// the size of the system) or of the limit if that is larger. Coordinates are measured from the bodies with a rounding of some
-/// 1e-15.
-const FLAT: f64 = 64.0 * f64::EPSILON;
 
 /// Largest number of events at one time before the run fails with an error.
 pub(super) const EVENTS_PER_INSTANT: usize = 10_000;
@@ -45,110 +33,19 @@ const MOST_STRETCHED: f64 = 4.0;
 /// Number of stick-slip transitions of dry friction within one interval of the time grid, before friction becomes implicit.
 const MOST_TURNS: usize = 4;
 
-impl JointedWorld {
-    /// Simulates the motion of the jointed bodies from the initial state until one of the `limits` (time, number of impacts)
-    /// is reached.
-    ///
-    /// Reports the states at the times `samples` (s, ascending) and all events to `observe`, in order of time. If given,
-    /// `control` is called at every grid time (multiples of the time step) with the time (s), the joint coordinates and their
-    /// rates; it returns the forces along the coordinates (N or N m) until the next grid time.
-    pub fn run<'o>(
-        &'o self,
-        laws: &Laws<'o>,
-        limits: &Limits,
-        samples: &'o [f64],
-        control: Option<&'o mut Control<'o>>,
-        observe: &'o mut (dyn FnMut(JointEvent<'_>) + 'o),
-    ) -> JointedEnd {
-        let mb = &self.multibody;
-        let fall = mb.gravity().norm() * self.time_step;
-        let mut run = Run {
-            world: self,
-            laws: *laws,
-            limits: *limits,
-            posture: self.start.clone(),
-            rates: self.start_rates(),
-            time: 0.0,
-            modes: Modes::free(mb),
-            stepper: Stepper::new(mb),
-            line: 0,
-            samples,
-            control,
-            observe,
-            at_once: 0,
-            fastest: fall + mb.fastest_speed(&self.start.states),
-            n_impacts: 0,
-            n_steps: 0,
-            works: Works::default(),
-            impact_loss: 0.0,
-            energy_error: 0.0,
-            most_kinetic: mb.kinetic(&self.start),
-            initial: mb.energy(&self.start),
-            supports: vec![Vector3::zeros(); 1 + mb.n_bodies() + self.touch.n_planes()],
-            pressing: Pressing::new(&self.touch),
-            lasting: BTreeMap::new(),
-            held_pairs: BTreeSet::new(),
-            plastic: BTreeMap::new(),
-            kept_limits: BTreeSet::new(),
-            bounces: BTreeMap::new(),
-            limit_bounces: BTreeMap::new(),
-            results: BTreeMap::new(),
-            splits: 0,
-            rubbing: Rubbing::default(),
-            crowding: Crowding::default(),
-            previewed: None,
-            backup: None,
-            backs_up: false,
-            resting: Resting::default(),
-            ended: None,
-            lowest_gap: self.touch.lowest_gap(&self.start.states, f64::INFINITY),
-            residual: 0.0,
-            friction_exceeded: 0,
-            holding: vec![0.0; mb.n_coordinates()],
-            leaving: Vec::new(),
-            last: None,
-        };
-        let checked = limits::check(limits, samples.iter().copied());
-        let ending = match checked.and_then(|()| run.go()) {
-            Ok(ending) => ending,
-            Err(error) => Ending::Stopped(error),
-        };
-        let forces = run.forces(run.time, &run.posture.q, &run.rates);
-        JointedEnd {
-            ending,
-            forces,
-            loads: run.last,
-            time: run.time,
-            posture: run.posture,
-            rates: run.rates,
-            n_impacts: run.n_impacts,
-            n_steps: run.n_steps,
-            works: run.works,
-            impact_loss: run.impact_loss,
-            energy_error: run.energy_error,
-            supports: run.supports,
-            lowest_gap: run.lowest_gap,
-            residual: run.residual * mb.size(),
-            friction_exceeded: run.friction_exceeded,
-        }
-    }
-}
-
-/// State of a run in progress.
-pub(super) struct Run<'w, 'o> {
-    pub(super) world: &'w JointedWorld,
-    pub(super) laws: Laws<'o>,
-    limits: Limits,
+/// Run of jointed bodies. Between two calls of a session it is paused: then it holds neither the world `W`, the laws `L`, the system
+/// `M` nor the shapes `T`.
+#[derive(Clone, Debug)]
+pub struct RunOf<W, L, M, T> {
+    pub(super) world: W,
+    pub(super) laws: L,
     pub(super) posture: Posture,
     pub(super) rates: Vec<f64>,
     pub(super) time: f64,
     pub(super) modes: Modes,
-    pub(super) stepper: Stepper<'w>,
+    pub(super) stepper: StepperOf<M>,
     /// Number of grid times passed.
     pub(super) line: u64,
-    samples: &'o [f64],
-    control: Option<&'o mut Control<'o>>,
-    pub(super) observe: &'o mut (dyn FnMut(JointEvent<'_>) + 'o),
     at_once: usize,
     /// Fastest speed of a body so far (m/s), the largest of: velocity plus angular velocity times size, and the speed that
     /// gravity gives in one step.
@@ -162,7 +59,7 @@ pub(super) struct Run<'w, 'o> {
     pub(super) most_kinetic: f64,
     pub(super) initial: f64,
     supports: Vec<Vector3<f64>>,
-    pub(super) pressing: Pressing<'w>,
+    pub(super) pressing: PressingOf<T>,
     /// Lasting pairs, by index of the pair.
     pub(super) lasting: BTreeMap<usize, Lasting>,
     /// Pairs that stay lasting contacts until the next grid time, even if they separate.
@@ -182,7 +79,7 @@ pub(super) struct Run<'w, 'o> {
     /// Length (s) and impulses of the latest trial step from the current posture; `None` if there was no such step.
     previewed: Option<(f64, History)>,
     /// Contact results and contact impulses before the first trial step of a search for events; `None` without trial steps.
-    backup: Option<Box<(BTreeMap<usize, PairStep>, Pressing<'w>)>>,
+    backup: Option<Box<Backup<T>>>,
     /// True during a search for events.
     backs_up: bool,
     pub(super) resting: Resting,
@@ -195,89 +92,278 @@ pub(super) struct Run<'w, 'o> {
     /// Limits that have opened at the current time.
     pub(super) leaving: Vec<LimitContact>,
     pub(super) last: Option<(Vec<Load>, f64)>,
+    /// Step that is computed and not accepted yet.
+    pending: Option<Box<Pending>>,
+    /// Events that are not reported yet.
+    pub(super) events: Vec<JointedEvent>,
 }
 
-impl Run<'_, '_> {
-    fn go(&mut self) -> Result<Ending<MotionError>, MotionError> {
-        self.begin()?;
-        loop {
-            self.due_samples();
-            if self.n_impacts >= self.limits.impacts {
-                return Ok(Ending::MaxImpacts);
-            }
-            if let Some(ended) = self.ended.take() {
-                return Ok(ended);
-            }
-            if self.time >= self.limits.duration {
-                return Ok(Ending::Completed);
-            }
-            if self.limits.duration == f64::INFINITY && self.rests_for_ever() {
-                return Ok(Ending::AtRest);
-            }
-            let target = self.target();
-            let before = self.time;
-            self.advance(target)?;
-            let (world, states) = (self.world, &self.posture.states);
-            world
-                .touch
-                .check_places(&world.multibody, states, self.time)?;
-            self.at_once = if self.time > before + INSTANT {
-                0
-            } else {
-                self.at_once + 1
-            };
-            if self.at_once > EVENTS_PER_INSTANT {
-                return Err(MotionError::EventLimit {
-                    limit: EVENTS_PER_INSTANT,
-                    time: self.time,
-                });
-            }
+/// Run of jointed bodies with its world and its laws.
+pub(super) type Run<'w> = RunOf<&'w JointedWorld, Laws<'w>, &'w Multibody, &'w Touch>;
+
+/// Contact results and contact impulses.
+type Backup<T> = (BTreeMap<usize, PairStep>, PressingOf<T>);
+
+/// Step that ends at a grid time or at the first event, with the events at its end.
+#[derive(Clone, Debug)]
+struct Pending {
+    step: Step,
+    length: f64,
+    end: f64,
+    events: Vec<(f64, Change)>,
+}
+
+/// State of a run at one time.
+pub(super) struct Shown {
+    pub(super) posture: Posture,
+    pub(super) rates: Vec<f64>,
+    pub(super) forces: Vec<f64>,
+    pub(super) loads: Option<(Vec<Load>, f64)>,
+}
+
+impl<W, L, M, T> RunOf<W, L, M, T> {
+    /// Returns this run with another world, other laws, and the system and the shapes of that world.
+    pub(super) fn with<V, K, N, U>(
+        self,
+        world: V,
+        laws: K,
+        multibody: N,
+        touch: U,
+    ) -> RunOf<V, K, N, U> {
+        RunOf {
+            world,
+            laws,
+            posture: self.posture,
+            rates: self.rates,
+            time: self.time,
+            modes: self.modes,
+            stepper: self.stepper.with(multibody),
+            line: self.line,
+            at_once: self.at_once,
+            fastest: self.fastest,
+            n_impacts: self.n_impacts,
+            n_steps: self.n_steps,
+            works: self.works,
+            impact_loss: self.impact_loss,
+            energy_error: self.energy_error,
+            most_kinetic: self.most_kinetic,
+            initial: self.initial,
+            supports: self.supports,
+            pressing: self.pressing.with(touch),
+            lasting: self.lasting,
+            held_pairs: self.held_pairs,
+            plastic: self.plastic,
+            kept_limits: self.kept_limits,
+            bounces: self.bounces,
+            limit_bounces: self.limit_bounces,
+            results: self.results,
+            splits: self.splits,
+            rubbing: self.rubbing,
+            crowding: self.crowding,
+            previewed: self.previewed,
+            backup: None,
+            backs_up: self.backs_up,
+            resting: self.resting,
+            ended: self.ended,
+            lowest_gap: self.lowest_gap,
+            residual: self.residual,
+            friction_exceeded: self.friction_exceeded,
+            holding: self.holding,
+            leaving: self.leaving,
+            last: self.last,
+            pending: self.pending,
+            events: self.events,
+        }
+    }
+}
+
+impl<'w> Run<'w> {
+    /// Creates a run from the initial state of a world.
+    pub(super) fn new(world: &'w JointedWorld, laws: Laws<'w>) -> Self {
+        let mb = &world.multibody;
+        let fall = mb.gravity().norm() * world.time_step;
+        Self {
+            world,
+            laws,
+            posture: world.start.clone(),
+            rates: world.start_rates(),
+            time: 0.0,
+            modes: Modes::free(mb),
+            stepper: Stepper::new(mb),
+            line: 0,
+            at_once: 0,
+            fastest: fall + mb.fastest_speed(&world.start.states),
+            n_impacts: 0,
+            n_steps: 0,
+            works: Works::default(),
+            impact_loss: 0.0,
+            energy_error: 0.0,
+            most_kinetic: mb.kinetic(&world.start),
+            initial: mb.energy(&world.start),
+            supports: vec![Vector3::zeros(); 1 + mb.n_bodies() + world.touch.n_planes()],
+            pressing: Pressing::new(&world.touch),
+            lasting: BTreeMap::new(),
+            held_pairs: BTreeSet::new(),
+            plastic: BTreeMap::new(),
+            kept_limits: BTreeSet::new(),
+            bounces: BTreeMap::new(),
+            limit_bounces: BTreeMap::new(),
+            results: BTreeMap::new(),
+            splits: 0,
+            rubbing: Rubbing::default(),
+            crowding: Crowding::default(),
+            previewed: None,
+            backup: None,
+            backs_up: false,
+            resting: Resting::default(),
+            ended: None,
+            lowest_gap: world.touch.lowest_gap(&world.start.states, f64::INFINITY),
+            residual: 0.0,
+            friction_exceeded: 0,
+            holding: vec![0.0; mb.n_coordinates()],
+            leaving: Vec::new(),
+            last: None,
+            pending: None,
+            events: Vec::new(),
         }
     }
 
-    fn begin(&mut self) -> Result<(), MotionError> {
+    /// Handles the contacts at the start.
+    pub(super) fn begin(&mut self) -> Result<(), MotionError> {
         self.refresh_friction();
-        self.ask_control()?;
         self.meet(&[])
     }
 
-    /// Returns the time at which the next step must end (s): the next grid time (multiple of the time step), the next
-    /// breakpoint of a tabulated input, or the end of the run.
+    /// Makes the next step, or the next event where the last step ended, unless the step ends after `until` (s). Returns false if
+    /// nothing is left to do up to then. A step that ends later is kept.
+    pub(super) fn proceed(&mut self, until: f64) -> Result<bool, MotionError> {
+        if self.reaches(until, self.time) {
+            return Ok(false);
+        }
+        let before = self.time;
+        if self.pending.is_none() {
+            let target = self.target();
+            self.pending = self.prepare(target)?.map(Box::new);
+        }
+        match self.pending.take() {
+            Some(pending) if !self.reaches_end(until, pending.end) => {
+                self.pending = Some(pending);
+                return Ok(false);
+            }
+            Some(pending) => self.complete(*pending)?,
+            None => (),
+        }
+        let (world, states) = (self.world, &self.posture.states);
+        world
+            .touch
+            .check_places(&world.multibody, states, self.time)?;
+        self.at_once = if self.time > before + INSTANT {
+            0
+        } else {
+            self.at_once + 1
+        };
+        if self.at_once > EVENTS_PER_INSTANT {
+            return Err(MotionError::EventLimit {
+                limit: EVENTS_PER_INSTANT,
+                time: self.time,
+            });
+        }
+        Ok(true)
+    }
+
+    /// True if the state at `time` (s), to which the run has come, is the state at `until`.
+    fn reaches(&self, until: f64, time: f64) -> bool {
+        until <= time + INSTANT * (1.0 + time)
+    }
+
+    /// True if a step that ends at `end` (s) is not after `until`, up to rounding.
+    fn reaches_end(&self, until: f64, end: f64) -> bool {
+        until >= end - INSTANT * (1.0 + end)
+    }
+
+    /// Returns the state at `time` (s), which no event precedes, by a shorter step that changes nothing in the run.
+    pub(super) fn show(&mut self, time: f64) -> Result<Shown, MotionError> {
+        if self.reaches(time, self.time) {
+            return Ok(Shown {
+                posture: self.posture.clone(),
+                rates: self.rates.clone(),
+                forces: self.forces(time, &self.posture.q, &self.rates),
+                loads: self.last.clone(),
+            });
+        }
+        let kept = (
+            self.results.clone(),
+            self.pressing.clone(),
+            self.stepper.clone(),
+            self.previewed.clone(),
+        );
+        let length = time - self.time;
+        let step = self.step_for(length);
+        (self.results, self.pressing, self.stepper, self.previewed) = kept;
+        let step = step?;
+        let forces = self.forces(time, &step.end.q, &step.rates);
+        Ok(Shown {
+            posture: step.end,
+            rates: step.rates,
+            forces,
+            loads: Some((step.loads, length)),
+        })
+    }
+
+    /// Ends the run at `time` (s), by a shorter step. `ending` is the reason for the end.
+    pub(super) fn finish(&mut self, time: f64, mut ending: Ending<MotionError>) -> JointedEnd {
+        if matches!(ending, Ending::Completed) && !self.reaches(time, self.time) {
+            let length = time - self.time;
+            self.pending = None;
+            let step = self.step_for(length);
+            if let Err(error) = step.and_then(|step| self.accept(step, length, time)) {
+                ending = Ending::Stopped(error);
+            }
+        }
+        let reached = matches!(ending, Ending::Completed);
+        JointedEnd {
+            ending,
+            forces: self.forces(self.time, &self.posture.q, &self.rates),
+            loads: self.last.clone(),
+            time: if reached { time } else { self.time },
+            posture: self.posture.clone(),
+            rates: self.rates.clone(),
+            n_impacts: self.n_impacts,
+            n_steps: self.n_steps,
+            works: self.works,
+            impact_loss: self.impact_loss,
+            energy_error: self.energy_error,
+            supports: self.supports.clone(),
+            lowest_gap: self.lowest_gap,
+            residual: self.residual * self.world.multibody.size(),
+            friction_exceeded: self.friction_exceeded,
+        }
+    }
+
+    /// Returns the time at which the next step must end (s): the next grid time (multiple of the time step), or the next
+    /// breakpoint of a tabulated input.
     fn target(&self) -> f64 {
-        let line = (self.line + 1) as f64 * self.world.time_step;
-        let mut target = line;
+        let line = self.next_line();
         let after = self
             .world
             .corners
             .partition_point(|t| *t <= self.time + INSTANT);
         // Times that differ by rounding are one instant. The breakpoint is used: the slope changes there.
-        if let Some(corner) = self.world.corners.get(after)
-            && *corner <= target + INSTANT
-        {
-            target = *corner;
-        }
-        if self.limits.duration <= target + INSTANT {
-            self.limits.duration
-        } else {
-            target
+        match self.world.corners.get(after) {
+            Some(corner) if *corner <= line + INSTANT => *corner,
+            _ => line,
         }
     }
 
-    pub(super) fn coordinate(&self, k: usize) -> (&CoordinateSpec, usize) {
-        let mb = self.world.multibody();
-        let joint = mb.joint_of_row(self.world.rows[k]);
-        let first = mb.coordinates_of(joint).start;
-        (&mb.joints()[joint].coordinates[k - first], joint)
+    /// Returns the next grid time (s).
+    pub(super) fn next_line(&self) -> f64 {
+        (self.line + 1) as f64 * self.world.time_step
     }
 
-    /// Calls the user's control function for the forces on the joint coordinates, which then stay constant until the
-    /// next grid time (multiple of the time step).
-    fn ask_control(&mut self) -> Result<(), MotionError> {
-        let Some(control) = &mut self.control else {
-            return Ok(());
-        };
-        let forces = control(self.time, &self.posture.q, &self.rates);
-        for (held, force) in self.modes.control.iter_mut().zip(&forces) {
+    /// Sets the forces of the caller along the joint coordinates (N or N m), which then stay constant. The time must be one at which
+    /// a step ended.
+    pub(super) fn push(&mut self, forces: &[f64]) -> Result<(), MotionError> {
+        for (held, force) in self.modes.control.iter_mut().zip(forces) {
             *held = if force.is_finite() { *force } else { 0.0 };
         }
         match forces.iter().position(|force| !force.is_finite()) {
@@ -290,48 +376,6 @@ impl Run<'_, '_> {
             }
             _ => Ok(()),
         }
-    }
-
-    /// Returns the length or angle against which joint coordinate `k` is compared in tolerances: 1 rad for an angle, the size of
-    /// the system (m) for a length.
-    pub(super) fn unit(&self, k: usize) -> f64 {
-        let mb = self.world.multibody();
-        let joint = mb.joint_of_row(self.world.rows[k]);
-        let place = k - mb.coordinates_of(joint).start;
-        if mb.joints()[joint].kind.coordinates[place].is_angle {
-            1.0
-        } else {
-            mb.size()
-        }
-    }
-
-    /// Returns the rate below which joint coordinate `k` counts as at rest (rad/s or m/s).
-    pub(super) fn still_rate(&self, k: usize) -> f64 {
-        AT_REST * self.fastest * self.unit(k) / self.world.multibody().size()
-    }
-
-    /// Returns the distance within which joint coordinate `k` counts as being at its limit `bound` (rad or m).
-    pub(super) fn at_bound(&self, k: usize, bound: f64) -> f64 {
-        AT_LIMIT * (self.unit(k) + bound.abs())
-    }
-
-    /// Returns the largest rebound of a joint coordinate from its limit that cannot be distinguished from rounding
-    /// error (rad or m).
-    pub(super) fn flat(&self, limit: LimitContact) -> f64 {
-        let (c, _) = self.coordinate(limit.coordinate);
-        let bound = if limit.upper { c.upper } else { c.lower };
-        FLAT * self.unit(limit.coordinate).max(bound.abs())
-    }
-
-    /// Returns the limit at which joint coordinate `k` is held, or `None` if the coordinate is free or held by friction.
-    pub(super) fn at_limit(&self, k: usize) -> Option<LimitContact> {
-        let held = self.modes.held[k]?;
-        let (c, _) = self.coordinate(k);
-        let upper = held == c.upper;
-        (upper || held == c.lower).then_some(LimitContact {
-            coordinate: k,
-            upper,
-        })
     }
 
     /// True if one step of the time grid is composed of several substeps (methods of orders 4 and 6) and no contact of bodies
@@ -400,13 +444,13 @@ impl Run<'_, '_> {
         Ok(step)
     }
 
-    /// Advances the run by one step to the time `target` (s) or to the first event before it. If no contact impulses are found
-    /// for the step, shorter steps are tried, then implicit friction.
-    fn advance(&mut self, target: f64) -> Result<(), MotionError> {
+    /// Computes the next step, to the time `target` (s) or to the first event before it. If no contact impulses are found for the
+    /// step, shorter steps are tried, then implicit friction. Returns `None` if something happened at once instead.
+    fn prepare(&mut self, target: f64) -> Result<Option<Pending>, MotionError> {
         let begin = self.time;
         let mut made = self.attempt(target);
         for shortened in 1..=SHORTENINGS {
-            if self.time > begin || !self.may_be_shorter(&made) {
+            if !self.may_be_shorter(&made) {
                 break;
             }
             self.pressing.forget();
@@ -417,7 +461,6 @@ impl Run<'_, '_> {
             made = self.attempt(begin + (target - begin) * carom_numeric::power(0.5, shortened));
         }
         if let Err(MotionError::Joint(JointError::ContactForces { .. })) = made
-            && self.time <= begin
             && self.is_held_by_friction()
         {
             self.rub();
@@ -429,7 +472,7 @@ impl Run<'_, '_> {
     /// True if the failed step `made` may succeed with a shorter length: no contact impulses were found, or contact and
     /// constraint impulses did not converge together. If constraint impulses alone did not converge, the time step of the user is
     /// too large or the position is singular, and the result is false.
-    fn may_be_shorter(&self, made: &Result<(), MotionError>) -> bool {
+    fn may_be_shorter<T>(&self, made: &Result<T, MotionError>) -> bool {
         match made {
             Err(MotionError::Joint(JointError::ContactForces { .. })) => true,
             Err(MotionError::Joint(
@@ -439,19 +482,25 @@ impl Run<'_, '_> {
         }
     }
 
-    fn attempt(&mut self, target: f64) -> Result<(), MotionError> {
+    fn attempt(&mut self, target: f64) -> Result<Option<Pending>, MotionError> {
         if self.splits > MOST_SPLITS {
             self.hold_lasting();
         }
         let length = target - self.time;
+        let whole = |step: Step| Pending {
+            step,
+            length,
+            end: target,
+            events: Vec::new(),
+        };
         if let Some(step) = self.repeated(length) {
             self.results.clone_from(&self.resting.results);
-            return self.accept(step, length, target);
+            return Ok(Some(whole(step)));
         }
         let step = self.make(length)?;
         let mut step = self.leave(step, length)?;
         if self.release(&step, length)? {
-            return Ok(());
+            return Ok(None);
         }
         (self.backup, self.backs_up) = (None, true);
         let events = self.events(&step, length);
@@ -462,16 +511,35 @@ impl Run<'_, '_> {
                 (self.results, self.pressing) = *before;
             }
             self.note_rest(&mut step, length);
-            self.accept(step, length, target)?;
-            return Ok(());
+            return Ok(Some(whole(step)));
         };
+        self.backup = None;
         self.resting = Resting::default();
         self.stepper.forget();
-        if first > INSTANT {
-            self.start_from_preview(first);
-            let part = self.make(first)?;
-            self.accept(part, first, self.time + first)?;
+        if first <= INSTANT {
+            self.happen(first, events)?;
+            return Ok(None);
         }
+        self.start_from_preview(first);
+        Ok(Some(Pending {
+            step: self.make(first)?,
+            length: first,
+            end: self.time + first,
+            events,
+        }))
+    }
+
+    /// Accepts a computed step, and handles the events at its end.
+    fn complete(&mut self, pending: Pending) -> Result<(), MotionError> {
+        self.accept(pending.step, pending.length, pending.end)?;
+        if pending.events.is_empty() {
+            return Ok(());
+        }
+        self.happen(pending.length, pending.events)
+    }
+
+    /// Handles the first of the `events` of a step, those at the time `first` (s) from its begin, where the run has come to.
+    fn happen(&mut self, first: f64, events: Vec<(f64, Change)>) -> Result<(), MotionError> {
         self.let_go();
         self.splits += 1;
         self.stepper.forget();
@@ -506,7 +574,6 @@ impl Run<'_, '_> {
     /// Accepts a computed step of `length` (s): sets the state of the run to the end of the step, at the time `end` (s), and
     /// updates all sums and records.
     pub(super) fn accept(&mut self, step: Step, length: f64, end: f64) -> Result<(), MotionError> {
-        self.samples_within(end)?;
         let mb = self.world.multibody();
         self.works.add(&step.works);
         self.residual = self.residual.max(step.residual);
@@ -547,7 +614,6 @@ impl Run<'_, '_> {
             if held > 0 {
                 self.renew_pressing();
             }
-            self.ask_control()?;
         }
         self.fastest = self.fastest.max(mb.fastest_speed(&self.posture.states));
         self.note_energy()
@@ -576,62 +642,6 @@ impl Run<'_, '_> {
         if let Some(total) = self.supports.get_mut(place) {
             *total += impulse;
         }
-    }
-
-    /// True if all samples are reported and no control function gives forces.
-    pub(super) fn is_uncontrolled(&self) -> bool {
-        self.samples.is_empty() && self.control.is_none()
-    }
-
-    /// Reports the samples that the user requested for times up to the current time.
-    fn due_samples(&mut self) {
-        while let Some((sample, rest)) = self.samples.split_first() {
-            if *sample > self.time + INSTANT * (1.0 + self.time) {
-                return;
-            }
-            self.samples = rest;
-            let forces = self.forces(*sample, &self.posture.q, &self.rates);
-            let loads = self
-                .last
-                .as_ref()
-                .map(|(loads, length)| (loads.as_slice(), *length));
-            (self.observe)(JointEvent::Sample(JointSample {
-                time: *sample,
-                posture: &self.posture,
-                rates: &self.rates,
-                forces: &forces,
-                loads,
-            }));
-        }
-    }
-
-    /// Reports the samples that the user requested for times before `end` (s), the end of a step that is not accepted yet. Each
-    /// sample is the end of a shorter trial step.
-    fn samples_within(&mut self, end: f64) -> Result<(), MotionError> {
-        let is_due = |sample: &f64| *sample < end - INSTANT * (1.0 + end);
-        if !self.samples.first().is_some_and(is_due) {
-            return Ok(());
-        }
-        // Trial steps overwrite the contact results of the step to the end; they are restored below.
-        let (results, pressing) = (self.results.clone(), self.pressing.clone());
-        while let Some((sample, rest)) = self.samples.split_first() {
-            if !is_due(sample) {
-                break;
-            }
-            self.samples = rest;
-            let length = *sample - self.time;
-            let step = self.step_for(length)?;
-            let forces = self.forces(*sample, &step.end.q, &step.rates);
-            (self.observe)(JointEvent::Sample(JointSample {
-                time: *sample,
-                posture: &step.end,
-                rates: &step.rates,
-                forces: &forces,
-                loads: Some((&step.loads, length)),
-            }));
-        }
-        (self.results, self.pressing) = (results, pressing);
-        Ok(())
     }
 
     /// Returns the total force along each joint coordinate at the time `time` (s) (N or N m): spring, damper, friction, actuator

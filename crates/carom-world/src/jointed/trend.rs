@@ -16,7 +16,7 @@ pub(super) fn force_at_start((short, early): (f64, f64), (long, mean): (f64, f64
     early - (mean - early) * short / (long - short)
 }
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// Returns true if the distance `left` of the force that holds joint coordinate `k` from its bound may become zero within a step
     /// of `length` (s), according to the change of the force since the step before (N m or N). `mean` is the mean force over the
     /// step.

@@ -118,9 +118,12 @@ pub struct JointSample<'e> {
 /// coordinates that press on a limit, and pairs of bodies that touch.
 pub type JointEvent<'e> = hybrid::Event<'e, JointSample<'e>, JointImpact, JointContact>;
 
+/// Event of a session of jointed bodies: impact, or change of a lasting contact. It owns all its data.
+pub type JointedEvent = hybrid::OwnedEvent<JointImpact, JointContact>;
+
 /// Result of a run of jointed bodies: state at the end, reason of the end, counts, and energy balance.
 #[must_use = "the reason for the end may be an error"]
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 #[non_exhaustive]

@@ -1,7 +1,7 @@
 //! Contacts that persist over several steps.
 
 use super::step::Step;
-use crate::events::Event;
+use crate::events::WorldEvent;
 use crate::pair_table::Pair;
 
 /// Pair that had a positive contact impulse in the previous step.
@@ -33,13 +33,19 @@ impl LastingContacts {
         }
     }
 
+    /// Returns the lasting contacts in ascending order, each with true if it slides.
+    pub(super) fn all(&self) -> impl Iterator<Item = (Pair, bool)> {
+        let lasting = self.pairs.iter().filter(|lasting| lasting.is_established);
+        lasting.map(|lasting| (lasting.pair, lasting.slides))
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
     /// Updates the record after a step. Reports contacts that become lasting or end, and those that change between
-    /// sticking and sliding, as events at `time`, when the impulses of the step act. `report` receives the events.
-    pub(super) fn note(&mut self, step: &Step, time: f64, report: &mut dyn FnMut(Event<'_>)) {
+    /// sticking and sliding, as events at `time`, when the impulses of the step act, to `events`.
+    pub(super) fn note(&mut self, step: &Step, time: f64, events: &mut Vec<WorldEvent>) {
         let mut now: Vec<Lasting> = Vec::new();
         for pressed in step.islands.iter().flat_map(|island| &island.pressed) {
             now.push(Lasting {
@@ -60,7 +66,7 @@ impl LastingContacts {
                 .binary_search_by_key(&before.pair, |lasting| lasting.pair)
                 .is_ok();
             if before.is_established && !lasts {
-                report(Event::Released {
+                events.push(WorldEvent::Released {
                     time,
                     contact: before.pair,
                 });
@@ -76,10 +82,10 @@ impl LastingContacts {
             lasting.is_established = true;
             let contact = lasting.pair;
             if !before.is_established {
-                report(Event::Established { time, contact });
+                events.push(WorldEvent::Established { time, contact });
             }
             if !before.is_established || before.slides != lasting.slides {
-                report(Event::Mode {
+                events.push(WorldEvent::Mode {
                     time,
                     contact,
                     slides: lasting.slides,

@@ -22,10 +22,11 @@
 //! | `solver.rs` | the impulses of one island |
 //! | `impact.rs` | impacts of an island: the law `poisson` |
 //! | `spring.rs` | springs of contact points |
+//! | `phases.rs` | durations of the parts of a step |
 //! | `step.rs` | one step and its rounds |
 //! | `project.rs` | removal of overlaps |
 //! | `lasting.rs` | contacts that persist over several steps |
-//! | `run.rs` | the whole run: samples, impacts, energy balance |
+//! | `run.rs` | the run: steps, impacts, energy balance |
 //!
 //! Stewart & Trinkle, Int. J. Numer. Methods Eng. 39 (1996) 2673; Moreau 1988.
 
@@ -36,6 +37,7 @@ mod impact;
 mod island;
 mod lasting;
 mod options;
+mod phases;
 mod project;
 mod run;
 mod solver;
@@ -45,3 +47,4 @@ mod tolerances;
 
 pub use executor::{Executor, Serial};
 pub use options::{Scheme, StepCounts, Stepping};
+pub(crate) use run::{StepRun, StepRunOf};

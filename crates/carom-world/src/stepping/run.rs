@@ -3,16 +3,17 @@
 use super::executor::Executor;
 use super::lasting::LastingContacts;
 use super::options::{StepCounts, Stepping};
-use super::step::{IslandStep, Phases, Step, Stepper};
+use super::phases::Phases;
+use super::step::{IslandStep, Step, Stepper, StepperOf};
 use super::tolerances::SAME_TIME;
-use crate::events::{Balance, Event, Impact, ImpactContact, RunEnd, Sample};
+use crate::MotionError;
+use crate::events::{Balance, Impact, ImpactContact, RunEnd, WorldEvent};
 use crate::handover::Relay;
+use crate::pair_table::Pair;
 use crate::spec::World;
-use crate::{MotionError, limits};
 use carom_impact::frictional::Poisson;
-use carom_motion::hybrid::{Ending, Hybrid, Limits, drive};
+use carom_motion::hybrid::Ending;
 use carom_variational::State;
-use nalgebra::Vector3;
 
 /// Name of the impact law that time stepping uses.
 const LAW: &str = Poisson::NAME;
@@ -20,105 +21,53 @@ const LAW: &str = Poisson::NAME;
 /// Number of successive steps without motion after which a run without an end is over.
 const STILL_STEPS: usize = 8;
 
-struct StepRun<'w, 'o> {
-    world: &'w World,
-    stepper: Stepper<'w>,
+/// Run by time stepping. Between two calls of a session it is paused: then it holds neither the world `W` nor the executor `X`.
+#[derive(Clone, Debug)]
+pub(crate) struct StepRunOf<W, X> {
+    world: W,
+    stepper: StepperOf<W, X>,
     states: Vec<State>,
     /// Index of the last grid time that is not after the present time; the start has index 0.
     line: u64,
-    time: f64,
-    /// Requested sample times that are still to come, the latest first.
-    samples: Vec<f64>,
-    has_begun: bool,
+    pub(crate) time: f64,
     /// Number of successive steps in which all bodies stood still.
     still: usize,
     /// Speed below which a body stands still, as a fraction of the speed of free fall for one step: the accuracy of the impulses.
     still_speed: f64,
     lasting: LastingContacts,
     counts: StepCounts,
-    n_impacts: usize,
+    pub(crate) n_impacts: usize,
+    /// Number of steps before time stepping began.
+    n_steps: usize,
     balance: Balance,
     lowest_gap: f64,
     energy_at_start: f64,
-    observe: &'o mut (dyn FnMut(Event<'_>) + 'o),
+    /// Events that are not reported yet.
+    pub(crate) events: Vec<WorldEvent>,
 }
 
-impl World {
-    /// Simulates the world by time stepping, in steps of its constant step length, until one of the `limits` (time, number of
-    /// impacts) is reached.
-    ///
-    /// `samples` are the times (s, ascending) at which states are reported to `observe`; events are reported like those of
-    /// [`run`](Self::run). Impacts follow the impact law `poisson`, at most one step early and never late. `executor` runs
-    /// independent tasks, possibly in parallel.
-    pub fn run_in_steps<'o>(
-        &self,
-        stepping: &Stepping,
-        limits: &Limits,
-        samples: &[f64],
-        executor: &dyn Executor,
-        observe: &'o mut (dyn FnMut(Event<'_>) + 'o),
-    ) -> RunEnd {
-        let relay = Relay {
-            time: 0.0,
-            states: self.initial_states().to_vec(),
-            samples: samples.iter().rev().copied().collect(),
-            n_impacts: 0,
-            n_steps: 0,
-            balance: Balance {
-                supports: vec![Vector3::zeros(); self.n_things()],
-                ..Balance::default()
-            },
-            lowest_gap: f64::INFINITY,
-            lasting: Vec::new(),
-        };
-        self.step_from(relay, limits, stepping, executor, observe)
-    }
+/// Run by time stepping with its world and its executor.
+pub(crate) type StepRun<'w> = StepRunOf<&'w World, &'w dyn Executor>;
 
-    /// Continues a run by time stepping, from the state `relay` in which event-driven integration ended. `limits`:
-    /// simulated time and number of impacts at which the run ends; `stepping`: options of time stepping; `executor`:
-    /// runs tasks in parallel; `observe`: receives all events.
-    pub(crate) fn step_from<'o>(
-        &self,
-        relay: Relay,
-        limits: &Limits,
-        stepping: &Stepping,
-        executor: &dyn Executor,
-        observe: &'o mut (dyn FnMut(Event<'_>) + 'o),
-    ) -> RunEnd {
-        let initial = energy(self, self.initial_states());
-        let checked = limits::check(limits, relay.samples.iter().rev().copied());
-        let mut run = StepRun {
-            world: self,
-            stepper: Stepper::new(self, *stepping, executor),
-            line: (relay.time / self.time_step + SAME_TIME).floor() as u64,
-            time: relay.time,
-            samples: relay.samples,
-            has_begun: false,
-            still: 0,
-            still_speed: stepping.tolerance(),
-            lasting: LastingContacts::of(&relay.lasting),
-            counts: StepCounts::default(),
-            n_impacts: relay.n_impacts,
-            balance: relay.balance,
-            lowest_gap: relay.lowest_gap,
-            energy_at_start: initial,
-            states: relay.states,
-            observe,
-        };
-        let ending = match checked {
-            Ok(()) => drive(&mut run, limits),
-            Err(error) => Ending::Stopped(error),
-        };
-        RunEnd {
-            ending,
-            time: run.time,
-            n_impacts: run.n_impacts,
-            n_steps: relay.n_steps + run.counts.n_steps,
-            balance: run.balance,
-            lowest_gap: run.lowest_gap,
-            states: run.states,
-            stepping: Some(run.counts),
-            handed_over: None,
+impl<W, X> StepRunOf<W, X> {
+    /// Returns this run with another world and another executor.
+    pub(crate) fn with<V: Copy, Y>(self, world: V, executor: Y) -> StepRunOf<V, Y> {
+        StepRunOf {
+            world,
+            stepper: self.stepper.with(world, executor),
+            states: self.states,
+            line: self.line,
+            time: self.time,
+            still: self.still,
+            still_speed: self.still_speed,
+            lasting: self.lasting,
+            counts: self.counts,
+            n_impacts: self.n_impacts,
+            n_steps: self.n_steps,
+            balance: self.balance,
+            lowest_gap: self.lowest_gap,
+            energy_at_start: self.energy_at_start,
+            events: self.events,
         }
     }
 }
@@ -128,81 +77,134 @@ fn energy(world: &World, states: &[State]) -> f64 {
     all.map(|(body, state)| world.energy(body, state)).sum()
 }
 
-impl Hybrid for StepRun<'_, '_> {
-    type Error = MotionError;
-
-    fn n_impacts(&self) -> usize {
-        self.n_impacts
-    }
-
-    /// Makes one step to the next grid time (multiple of the time step), or to the end of the run if that comes first.
-    /// Returns the reason for the end when the run is complete, else `None`. `limits`: simulated time and number of
-    /// impacts at which the run ends.
-    fn proceed(&mut self, limits: &Limits) -> Result<Option<Ending<MotionError>>, MotionError> {
-        if !self.has_begun {
-            self.has_begun = true;
-            let (states, time) = (self.states.clone(), self.time);
-            self.report_samples(time, &states)?;
-            let start = Phases::of_start(self.world.time_step);
-            let taken = self.stepper.step(&states, time, start, false)?;
-            self.advance(taken, time, 0.0)?;
-            return Ok(None);
-        }
-        let left = limits.duration - self.time;
-        if !(left > 0.0) {
-            return Ok(Some(Ending::Completed));
-        }
-        let step = self.world.time_step;
-        let line = (self.line + 1) as f64 * step;
-        let to_line = line - self.time;
-        let is_last = left <= to_line + step * SAME_TIME;
-        let (h, end) = if is_last {
-            (left, limits.duration)
-        } else {
-            (to_line, line)
-        };
-        // Steps from one grid time to the next are equally long.
-        let h = if (h - step).abs() <= step * SAME_TIME {
-            step
-        } else {
-            h
-        };
-        // A sample time within the step is reached by a shorter trial step, which changes nothing in the run.
-        while let Some(&sample) = self.samples.last()
-            && sample < end - SAME_TIME * step
-        {
-            let tried = self.stepper.step(
-                &self.states,
-                self.time,
-                Phases::of_step(sample - self.time, sample - self.time),
-                true,
-            )?;
-            self.samples.pop();
-            self.report_sample(sample, &tried.end)?;
-        }
-        let phases = Phases::of_step(h, if is_last { h } else { step });
-        let taken = self.stepper.step(&self.states, self.time, phases, false)?;
-        self.advance(taken, end, h)?;
-        self.line += 1;
-        if limits.duration == f64::INFINITY && self.rests() {
-            return Ok(Some(Ending::AtRest));
-        }
-        Ok(is_last.then_some(Ending::Completed))
+impl<W, X> StepRunOf<W, X> {
+    /// Returns the lasting contacts, each with true if it slides.
+    pub(crate) fn contacts(&self) -> Vec<(Pair, bool)> {
+        self.lasting.all().collect()
     }
 }
 
-impl StepRun<'_, '_> {
-    /// True if all samples are reported and no body has moved for some steps. Gravity would move a body without contact.
-    fn rests(&mut self) -> bool {
+impl<'w> StepRun<'w> {
+    /// Creates a run by time stepping that continues from the state `relay`.
+    pub(crate) fn new(
+        world: &'w World,
+        relay: Relay,
+        stepping: &Stepping,
+        executor: &'w dyn Executor,
+    ) -> Self {
+        Self {
+            world,
+            stepper: Stepper::new(world, *stepping, executor),
+            line: (relay.time / world.time_step + SAME_TIME).floor() as u64,
+            time: relay.time,
+            still: 0,
+            still_speed: stepping.tolerance(),
+            lasting: LastingContacts::of(&relay.lasting),
+            counts: StepCounts::default(),
+            n_impacts: relay.n_impacts,
+            n_steps: relay.n_steps,
+            balance: relay.balance,
+            lowest_gap: relay.lowest_gap,
+            energy_at_start: energy(world, world.initial_states()),
+            states: relay.states,
+            events: relay.events,
+        }
+    }
+
+    /// Applies the impulses of the start, which stop bodies that touch and approach.
+    pub(crate) fn begin(&mut self) -> Result<(), MotionError> {
+        let (states, time) = (self.states.clone(), self.time);
+        let start = Phases::of_start(self.world.time_step);
+        let taken = self.stepper.step(&states, time, start, false)?;
+        self.advance(taken, time, 0.0)
+    }
+
+    /// Makes one step to the next grid time (multiple of the time step), unless that is after `until` (s). Returns false if it is.
+    pub(crate) fn proceed(&mut self, until: f64) -> Result<bool, MotionError> {
+        let step = self.world.time_step;
+        let line = (self.line + 1) as f64 * step;
+        if !(until >= line - step * SAME_TIME) {
+            return Ok(false);
+        }
+        let left = line - self.time;
+        // Steps from one grid time to the next are equally long.
+        let h = if (left - step).abs() <= step * SAME_TIME {
+            step
+        } else {
+            left
+        };
+        let phases = Phases::of_step(h, step);
+        let taken = self.stepper.step(&self.states, self.time, phases, false)?;
+        self.advance(taken, line, h)?;
+        self.line += 1;
+        self.still = if self.stands() { self.still + 1 } else { 0 };
+        Ok(true)
+    }
+
+    /// Returns the step that ends at `time` (s), within the next step of the grid; `None` if the last step ended there.
+    fn shorter(&mut self, time: f64) -> Result<Option<(Step, f64)>, MotionError> {
+        let h = time - self.time;
+        if !(h > self.world.time_step * SAME_TIME) {
+            return Ok(None);
+        }
+        let phases = Phases::of_step(h, h);
+        let step = self.stepper.step(&self.states, self.time, phases, true)?;
+        Ok(Some((step, h)))
+    }
+
+    /// Returns the states of all bodies at `time` (s), by a shorter step that changes nothing in the run.
+    pub(crate) fn show(&mut self, time: f64) -> Result<Vec<State>, MotionError> {
+        let states = match self.shorter(time)? {
+            Some((step, _)) => step.end,
+            None => self.states.clone(),
+        };
+        for (body, state) in states.iter().enumerate() {
+            self.world.check_place(body, state, time)?;
+        }
+        Ok(states)
+    }
+
+    /// Ends the run at `time` (s), by a shorter step, and returns the states with counts and energy balance. `ending` is the reason
+    /// for the end.
+    pub(crate) fn finish(&mut self, time: f64, mut ending: Ending<MotionError>) -> RunEnd {
+        if !matches!(ending, Ending::Stopped(_)) {
+            let last = match self.shorter(time) {
+                Ok(Some((step, h))) => self.advance(step, time, h),
+                Ok(None) => Ok(()),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = last {
+                ending = Ending::Stopped(error);
+            }
+        }
+        let reached = matches!(ending, Ending::Completed);
+        RunEnd {
+            ending,
+            time: if reached { time } else { self.time },
+            n_impacts: self.n_impacts,
+            n_steps: self.n_steps + self.counts.n_steps,
+            balance: self.balance.clone(),
+            lowest_gap: self.lowest_gap,
+            states: self.states.clone(),
+            stepping: Some(self.counts),
+            handed_over: None,
+        }
+    }
+
+    /// True if no body has moved for some steps. Gravity would move a body without contact.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.still >= STILL_STEPS
+    }
+
+    /// True if all bodies stand still.
+    fn stands(&self) -> bool {
         let world = self.world;
         let fall = world.flights.gravity.norm() * world.time_step;
-        let stands = |(body, state): (usize, &State)| {
+        let mut all = self.states.iter().enumerate();
+        all.all(|(body, state)| {
             let (velocity, spin) = world.velocity(body, state);
             velocity.norm() + spin.norm() * world.bodies[body].radius <= self.still_speed * fall
-        };
-        let is_still = self.states.iter().enumerate().all(stands);
-        self.still = if is_still { self.still + 1 } else { 0 };
-        self.still >= STILL_STEPS && self.samples.is_empty()
+        })
     }
 
     fn advance(&mut self, mut step: Step, end: f64, h: f64) -> Result<(), MotionError> {
@@ -231,7 +233,7 @@ impl StepRun<'_, '_> {
         }
         // Impulses at the start of a run are no contact forces: contacts that lasted before the start do not end there.
         if h > 0.0 || self.lasting.is_empty() {
-            self.lasting.note(&step, middle, self.observe);
+            self.lasting.note(&step, middle, &mut self.events);
         }
         self.balance.projection += step.projection;
         self.counts.add(&step.counts);
@@ -246,10 +248,7 @@ impl StepRun<'_, '_> {
             + balance.contact_loss
             - balance.projection;
         balance.energy_error = balance.energy_error.max(error.abs());
-        let states = std::mem::take(&mut self.states);
-        let reported = self.report_samples(end, &states);
-        self.states = states;
-        reported
+        Ok(())
     }
 
     /// Reports an impact: an island (bodies connected by contacts) in which at least one contact rebounds. `kicked`: states of
@@ -284,25 +283,7 @@ impl StepRun<'_, '_> {
                 .map(|body| (body, kicked[body]))
                 .collect(),
         };
-        (self.observe)(Event::Impact(&impact));
-    }
-
-    /// Reports the states at all requested sample times up to `time` (s) that have not been reported yet. All get the given
-    /// `states`.
-    fn report_samples(&mut self, time: f64, states: &[State]) -> Result<(), MotionError> {
-        let until = time + SAME_TIME * self.world.time_step;
-        while let Some(sample) = self.samples.pop_if(|sample| *sample <= until) {
-            self.report_sample(sample, states)?;
-        }
-        Ok(())
-    }
-
-    fn report_sample(&mut self, time: f64, states: &[State]) -> Result<(), MotionError> {
-        for (body, state) in states.iter().enumerate() {
-            self.world.check_place(body, state, time)?;
-        }
-        (self.observe)(Event::Sample(Sample { time, states }));
-        Ok(())
+        self.events.push(WorldEvent::Impact(impact));
     }
 }
 
@@ -315,6 +296,7 @@ mod tests {
     use crate::surface::Surface;
     use carom_geometry::{Ellipsoid, HalfSpace, Shape};
     use carom_lie::{Se3, So3};
+    use nalgebra::Vector3;
 
     /// The first step after events ends on a grid time and is shorter than the next one: the ball may not reach the floor before
     /// the middle of that next step.
@@ -348,20 +330,13 @@ mod tests {
         .unwrap();
         let relay = Relay {
             time: 1.5e-3,
-            states: world.initial_states().to_vec(),
-            samples: Vec::new(),
-            n_impacts: 0,
-            n_steps: 0,
-            balance: Balance {
-                supports: vec![Vector3::zeros(); world.n_things()],
-                ..Balance::default()
-            },
-            lowest_gap: f64::INFINITY,
-            lasting: Vec::new(),
+            ..Relay::of_start(&world)
         };
-        let limits = Limits::duration(1e-2);
         let rigid = Stepping::default().with_deflection(0.0).unwrap();
-        let end = world.step_from(relay, &limits, &rigid, &Serial, &mut |_| ());
+        let mut run = StepRun::new(&world, relay, &rigid, &Serial);
+        run.begin().unwrap();
+        while run.proceed(1e-2).unwrap() {}
+        let end = run.finish(1e-2, Ending::Completed);
         assert_eq!(end.ending, Ending::Completed);
         assert!(end.lowest_gap >= -1e-12, "{:e}", end.lowest_gap);
     }

@@ -5,6 +5,7 @@ use super::contact::{Contact, Middle, NearPair};
 use super::executor::Executor;
 use super::island::{Island, islands};
 use super::options::{StepCounts, Stepping};
+use super::phases::Phases;
 use super::project;
 use super::solver::{Answer, Solver, Task};
 use super::spring::{Kept, Spring, Yielding};
@@ -47,44 +48,6 @@ pub(super) struct Pressed {
     pub(super) restitutes: bool,
 }
 
-/// Durations of the phases of a step (s): half a flight, impulses, half a flight.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Phases {
-    /// Duration of the flight before the impulses.
-    pub(super) before: f64,
-    /// Duration for which gravity acts together with the impulses.
-    pub(super) gravity: f64,
-    /// Duration in which gaps may close after the impulses.
-    pub(super) closing: f64,
-    /// Duration of the flight after the impulses.
-    pub(super) after: f64,
-}
-
-impl Phases {
-    /// Returns the durations of the phases of a regular step of length `h` (s): half a flight, impulses of contacts and gravity
-    /// at the middle, half a flight. Gaps may close until the next impulses, at the middle of a step of length `next` (s).
-    pub(super) fn of_step(h: f64, next: f64) -> Self {
-        let half = 0.5 * h;
-        Self {
-            before: half,
-            gravity: h,
-            closing: half + 0.5 * next,
-            after: half,
-        }
-    }
-
-    /// Returns the durations of the phases for impulses at the start of a run, where no time passes. These impulses stop bodies
-    /// that touch and approach at the start. `h` is the length of the steps that follow (s).
-    pub(super) fn of_start(h: f64) -> Self {
-        Self {
-            before: 0.0,
-            gravity: 0.0,
-            closing: 0.5 * h,
-            after: 0.0,
-        }
-    }
-}
-
 /// Results of one island in a step.
 #[derive(Clone, Debug)]
 pub(super) struct IslandStep {
@@ -115,17 +78,54 @@ pub(super) struct Step {
     carry: Carry,
 }
 
-/// Time stepper for the bodies of a world.
-pub(crate) struct Stepper<'w> {
-    world: &'w World,
+/// Time stepper for the bodies of a world `W`, with an executor `X`. A paused run has neither.
+#[derive(Debug)]
+pub(super) struct StepperOf<W, X> {
+    world: W,
     options: Stepping,
-    executor: &'w dyn Executor,
+    executor: X,
     weightless: Flights,
     broad: Broad,
     carry: Carry,
     /// Solvers of the islands, in the order of the islands: entry 0 for accepted steps, entry 1 for trial steps. They are
     /// separate because the symbolic factorization of a solver depends on its previous problem.
     solvers: [Vec<Mutex<Solver>>; 2],
+}
+
+/// Time stepper with its world and its executor.
+pub(super) type Stepper<'w> = StepperOf<&'w World, &'w dyn Executor>;
+
+impl<W, X> StepperOf<W, X> {
+    /// Returns this stepper with another world and another executor.
+    pub(super) fn with<V, Y>(self, world: V, executor: Y) -> StepperOf<V, Y> {
+        StepperOf {
+            world,
+            options: self.options,
+            executor,
+            weightless: self.weightless,
+            broad: self.broad,
+            carry: self.carry,
+            solvers: self.solvers,
+        }
+    }
+}
+
+impl<W: Clone, X: Clone> Clone for StepperOf<W, X> {
+    fn clone(&self) -> Self {
+        let copied = |solver: &Mutex<Solver>| {
+            let solver = solver.lock().unwrap_or_else(PoisonError::into_inner);
+            Mutex::new(solver.clone())
+        };
+        Self {
+            world: self.world.clone(),
+            options: self.options,
+            executor: self.executor.clone(),
+            weightless: self.weightless,
+            broad: self.broad.clone(),
+            carry: self.carry.clone(),
+            solvers: [self.solvers[0].iter().map(copied).collect(), Vec::new()],
+        }
+    }
 }
 
 /// Step under construction.
@@ -234,6 +234,10 @@ impl<'w> Stepper<'w> {
         phases: Phases,
         is_tried: bool,
     ) -> Result<Step, MotionError> {
+        if is_tried {
+            // A solver depends on its last problem: a look must not depend on the looks before.
+            self.solvers[1].clear();
+        }
         let weightless = self.weightless;
         let at_middle = self.flown(&weightless, states, time, phases.before)?;
         let middle = Middle {

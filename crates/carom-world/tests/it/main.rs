@@ -10,6 +10,7 @@ mod jointed;
 mod many;
 mod rolling;
 mod scales;
+mod session;
 mod settling;
 mod shapes;
 mod springs;

@@ -4,7 +4,7 @@ use carom_geometry::{Cuboid, Ellipsoid, HalfSpace, Rounded, Segment, Shape};
 use carom_impact::frictional::MoreauNewton;
 use carom_impact::two_body::ImpactOptions;
 use carom_lie::{Se3, So3};
-use carom_motion::hybrid::{Ending, Limits};
+use carom_motion::hybrid::{Ending, Limits, OwnedEvent};
 use carom_world::jointed::{
     JointEvent, JointImpact, JointedEnd, JointedSpec, JointedWorld, TouchSpec,
 };
@@ -550,4 +550,65 @@ fn a_slow_start_in_short_steps_is_no_rest() {
         "{} {expected}",
         end.rates[1]
     );
+}
+
+/// R1, R2 and R5 for jointed bodies: a session that is advanced in any parts, looked at and copied, is one run.
+#[test]
+fn a_session_of_a_falling_chain_is_one_run() {
+    let world = chain(1e-3);
+    let laws = carom_world::SharedLaws::new(ImpactOptions::default(), |_| {
+        Box::new(MoreauNewton::default())
+    });
+    let mut events = Vec::new();
+    let cuts = [
+        0.0,
+        0.1003,
+        0.2,
+        0.2 + 1e-15,
+        0.20049,
+        0.2311,
+        0.5,
+        0.7654321,
+    ];
+    let mut rows = Vec::new();
+    let whole = run(&world, 0.9, &cuts, &mut |event| match event {
+        JointEvent::Sample(sample) => rows.push(sample.posture.clone()),
+        JointEvent::Impact(impact) => events.push(OwnedEvent::Impact(impact.clone())),
+        JointEvent::Established { time, contact } => {
+            events.push(OwnedEvent::Established { time, contact });
+        }
+        JointEvent::Mode {
+            time,
+            contact,
+            slides,
+        } => events.push(OwnedEvent::Mode {
+            time,
+            contact,
+            slides,
+        }),
+        JointEvent::Released { time, contact } => {
+            events.push(OwnedEvent::Released { time, contact });
+        }
+        _ => (),
+    });
+    assert!(events.len() > 10);
+    let mut session = world.session(laws, Limits::duration(0.9));
+    let mut seen = Vec::new();
+    for (time, row) in cuts.into_iter().zip(rows) {
+        while let Some(event) = session.next_event(time).unwrap() {
+            seen.push(event.clone());
+        }
+        let state = session.state().unwrap();
+        assert_eq!((state.time, &state.posture), (time, &row));
+        let to = run(&world, time, &[], &mut |_| ());
+        assert_eq!(to.posture, row, "{time}");
+        assert_eq!(session.so_far().unwrap(), to, "{time}");
+        let mut copy = session.clone();
+        copy.advance_to(time + 0.05).unwrap();
+        copy.state().unwrap();
+    }
+    seen.extend(session.advance_to(0.9).unwrap().to_vec());
+    assert_eq!(session.finish().unwrap(), whole);
+    seen.extend(session.events().to_vec());
+    assert_eq!(seen, events);
 }

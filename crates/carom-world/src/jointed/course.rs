@@ -1,0 +1,200 @@
+//! Course of a run of jointed bodies: from sample to sample, or from call to call of a session.
+
+use super::run::{INSTANT, Run, RunOf, Shown};
+use super::world::{Control, JointEvent, JointSample, JointedEnd, JointedWorld};
+use crate::{Laws, MotionError, limits};
+use carom_motion::hybrid::{Ending, Limits};
+
+/// Run of jointed bodies in progress, or paused (`R`).
+#[derive(Clone, Debug)]
+pub struct Course<R> {
+    pub(super) run: R,
+    /// Time up to which all events are handled (s).
+    pub(super) time: f64,
+    /// Reason for the end; `None` while the run can go on.
+    pub(super) ended: Option<Ending<MotionError>>,
+    /// Number of impacts at which the run ends.
+    most_impacts: usize,
+}
+
+/// Paused run of jointed bodies.
+pub type Paused = Course<RunOf<(), (), (), ()>>;
+
+impl Paused {
+    /// Continues the run with its world and its laws.
+    pub(super) fn resume<'w>(self, world: &'w JointedWorld, laws: Laws<'w>) -> Course<Run<'w>> {
+        self.map(|run| run.with(world, laws, &world.multibody, &world.touch))
+    }
+}
+
+impl<R> Course<R> {
+    fn map<S>(self, change: impl FnOnce(R) -> S) -> Course<S> {
+        Course {
+            run: change(self.run),
+            time: self.time,
+            ended: self.ended,
+            most_impacts: self.most_impacts,
+        }
+    }
+}
+
+impl<'w> Course<Run<'w>> {
+    /// Creates a run at its start.
+    fn new(world: &'w JointedWorld, laws: Laws<'w>, most_impacts: usize) -> Self {
+        Self {
+            run: Run::new(world, laws),
+            time: 0.0,
+            ended: None,
+            most_impacts,
+        }
+    }
+
+    /// Starts a run: handles the contacts at the start.
+    pub(super) fn start(world: &'w JointedWorld, laws: Laws<'w>, most_impacts: usize) -> Self {
+        let mut course = Self::new(world, laws, most_impacts);
+        let begun = course.run.begin();
+        course.note(begun);
+        course
+    }
+
+    /// Returns the run without its world and its laws.
+    pub(super) fn pause(self) -> Paused {
+        self.map(|run| run.with((), (), (), ()))
+    }
+
+    /// Handles all events up to the time `until` (s), or one event if `one`. Nothing happens after the end of the run.
+    pub(super) fn advance(&mut self, until: f64, one: bool) {
+        while self.ended.is_none() && (!one || self.run.events.is_empty()) {
+            if until == f64::INFINITY && self.run.rests_for_ever() {
+                self.ended = Some(Ending::AtRest);
+                return;
+            }
+            let proceeded = self.run.proceed(until);
+            if matches!(proceeded, Ok(false)) {
+                self.time = self.time.max(until);
+                return;
+            }
+            self.time = self.time.max(self.run.time.min(until));
+            self.note(proceeded.map(|_| ()));
+        }
+    }
+
+    /// Notes how a part of the run went.
+    fn note(&mut self, went: Result<(), MotionError>) {
+        let ended = self.run.ended.take();
+        self.ended = match went {
+            Err(error) => Some(Ending::Stopped(error)),
+            Ok(()) if self.run.n_impacts >= self.most_impacts => Some(Ending::MaxImpacts),
+            Ok(()) => ended,
+        };
+        if self.ended.is_some() {
+            self.time = self.run.time;
+        }
+    }
+
+    /// Ends the run at its present time.
+    pub(super) fn finish(&mut self) -> JointedEnd {
+        let ending = self.ended.clone().unwrap_or(Ending::Completed);
+        self.run.finish(self.time, ending)
+    }
+
+    /// Handles all events up to the time `until` (s), and reports each.
+    fn go(&mut self, until: f64, observe: &mut dyn FnMut(JointEvent<'_>)) {
+        loop {
+            self.advance(until, true);
+            if self.run.events.is_empty() {
+                return;
+            }
+            self.report(observe);
+        }
+    }
+
+    fn report(&mut self, observe: &mut dyn FnMut(JointEvent<'_>)) {
+        for event in self.run.events.drain(..) {
+            observe(event.view());
+        }
+    }
+
+    /// Reports the samples up to the present time.
+    fn sample(&mut self, left: &mut &[f64], observe: &mut dyn FnMut(JointEvent<'_>)) {
+        while let Some((&time, rest)) = left.split_first()
+            && time <= self.time + INSTANT * (1.0 + self.time)
+            && !matches!(self.ended, Some(Ending::Stopped(_)))
+        {
+            *left = rest;
+            match self.run.show(time) {
+                Ok(shown) => observe(JointEvent::Sample(shown.sample(time))),
+                Err(error) => self.ended = Some(Ending::Stopped(error)),
+            }
+        }
+    }
+
+    /// Calls the user's control function for the forces on the joint coordinates until the next grid time.
+    fn ask(&mut self, control: &mut Option<&mut Control<'_>>) {
+        if let (Some(control), None) = (control, &self.ended) {
+            let forces = control(self.run.time, &self.run.posture.q, &self.run.rates);
+            let pushed = self.run.push(&forces);
+            self.note(pushed);
+        }
+    }
+}
+
+impl Shown {
+    fn sample(&self, time: f64) -> JointSample<'_> {
+        let loads = self.loads.as_ref();
+        JointSample {
+            time,
+            posture: &self.posture,
+            rates: &self.rates,
+            forces: &self.forces,
+            loads: loads.map(|(loads, length)| (loads.as_slice(), *length)),
+        }
+    }
+}
+
+impl JointedWorld {
+    /// Simulates the motion of the jointed bodies from the initial state until one of the `limits` (time, number of impacts)
+    /// is reached.
+    ///
+    /// Reports the states at the times `samples` (s, ascending) and all events to `observe`, in order of time. If given,
+    /// `control` is called at every grid time (multiples of the time step) with the time (s), the joint coordinates and their
+    /// rates; it returns the forces along the coordinates (N or N m) until the next grid time.
+    pub fn run<'o>(
+        &'o self,
+        laws: &Laws<'o>,
+        limits: &Limits,
+        samples: &'o [f64],
+        mut control: Option<&'o mut Control<'o>>,
+        observe: &'o mut (dyn FnMut(JointEvent<'_>) + 'o),
+    ) -> JointedEnd {
+        if let Err(error) = limits::check(limits, samples.iter().copied()) {
+            let mut course = Course::new(self, *laws, limits.impacts);
+            course.ended = Some(Ending::Stopped(error));
+            return course.finish();
+        }
+        let duration = limits.duration;
+        let mut course = Course::start(self, *laws, limits.impacts);
+        course.ask(&mut control);
+        let mut left = samples;
+        loop {
+            let stop = match &control {
+                Some(_) => course.run.next_line().min(duration),
+                None => duration,
+            };
+            let first = left.first().copied().filter(|time| *time < stop);
+            let until = first.unwrap_or(stop);
+            let line = course.run.line;
+            course.go(until, observe);
+            if course.run.line > line {
+                course.ask(&mut control);
+            }
+            course.sample(&mut left, observe);
+            if course.ended.is_some() || until >= duration {
+                break;
+            }
+        }
+        let end = course.finish();
+        course.report(observe);
+        end
+    }
+}

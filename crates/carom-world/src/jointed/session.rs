@@ -1,0 +1,157 @@
+//! Sessions of jointed bodies.
+
+use super::course::{Course, Paused};
+use super::run::Run;
+use super::world::{JointedEnd, JointedEvent, JointedWorld};
+use crate::MotionError;
+use crate::machine::{Drive, Machine, Progress, SessionOf};
+use crate::session::SharedLaws;
+use carom_joints::Posture;
+use carom_motion::hybrid::Limits;
+use std::sync::Arc;
+
+/// State of the jointed bodies of a session.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct JointedState {
+    /// Time (s).
+    pub time: f64,
+    /// States of the bodies, values of the joint coordinates, and rotors of motors.
+    pub posture: Posture,
+    /// Rates of the joint coordinates (rad/s or m/s).
+    pub rates: Vec<f64>,
+    /// Total force of spring, damper, friction, actuator and control along each joint coordinate (N or N m).
+    pub forces: Vec<f64>,
+}
+
+/// Run of jointed bodies that goes on from call to call; see [`Session`](crate::Session).
+///
+/// # Examples
+///
+/// A block of 2 kg at 1 m/s on a slide with a dry friction of 4 N has slid $vt - ft^2/2m$ after half the way in time:
+///
+/// ```
+/// # use carom_geometry::MassProperties;
+/// # use carom_impact::frictional::Poisson;
+/// # use carom_impact::two_body::ImpactOptions;
+/// # use carom_joints::coordinates::CoordinateSpec;
+/// # use carom_joints::kinds::Kind;
+/// # use carom_joints::{JointSpec, MultibodySpec, Placed};
+/// # use carom_motion::hybrid::Limits;
+/// # use carom_variational::RigidBody;
+/// # use carom_world::jointed::{JointedSpec, JointedWorld, TouchSpec};
+/// # use carom_world::{FlightRule, SharedLaws};
+/// # use nalgebra::{Matrix3, Vector3};
+/// # let slide = JointSpec::new("slide", Kind::named("prismatic").expect("a type of joint"), None, 0)
+/// #     .with_axes(vec![Vector3::x()])
+/// #     .with_coordinates(vec![CoordinateSpec::default().with_velocity(1.0).with_friction(4.0)]);
+/// # let body = RigidBody::new(&MassProperties::new(2.0, Matrix3::identity())?);
+/// # let bodies = vec![("block".to_owned(), Some(body))];
+/// # let multibody = MultibodySpec::new(bodies, vec![slide], Vector3::zeros(), false);
+/// # let spec = JointedSpec::new(multibody, vec![Placed::default()], FlightRule::Lgvi, 1e-3, TouchSpec::default());
+/// let world = JointedWorld::new(&spec)?;
+/// let laws = SharedLaws::new(ImpactOptions::default(), |_| Box::new(Poisson::default()));
+/// let mut session = world.session(laws, Limits::duration(1.0));
+/// session.advance_to(0.25)?;
+/// assert!((session.state()?.posture.q[0] - 0.1875).abs() < 1e-9);
+/// session.advance_to(1.0)?;
+/// assert!((session.finish()?.posture.q[0] - 0.25).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type JointedSession = SessionOf<Jointed>;
+
+/// World of a session of jointed bodies with its laws and limits.
+#[derive(Clone, Debug)]
+pub struct Jointed {
+    world: Arc<JointedWorld>,
+    laws: SharedLaws,
+    limits: Limits,
+}
+
+impl Machine for Jointed {
+    type Event = JointedEvent;
+    type State = JointedState;
+    type End = JointedEnd;
+    type Paused = Paused;
+
+    fn start(&self) -> (Paused, Vec<JointedEvent>) {
+        let mut course = Course::start(&self.world, self.laws.laws(), self.limits.impacts);
+        let events = std::mem::take(&mut course.run.events);
+        (course.pause(), events)
+    }
+
+    fn time_step(&self) -> f64 {
+        self.world.time_step
+    }
+
+    fn progress(paused: &Paused) -> Progress<'_> {
+        (paused.time, paused.ended.as_ref())
+    }
+
+    fn resume<R>(
+        &self,
+        paused: Paused,
+        act: impl FnOnce(
+            &mut dyn Drive<Event = JointedEvent, State = JointedState, End = JointedEnd>,
+        ) -> R,
+    ) -> Option<(Paused, R)> {
+        let mut course = paused.resume(&self.world, self.laws.laws());
+        let result = act(&mut course);
+        Some((course.pause(), result))
+    }
+}
+
+impl Drive for Course<Run<'_>> {
+    type Event = JointedEvent;
+    type State = JointedState;
+    type End = JointedEnd;
+
+    fn events(&mut self) -> &mut Vec<JointedEvent> {
+        &mut self.run.events
+    }
+
+    fn advance(&mut self, until: f64, one: bool) {
+        Course::advance(self, until, one);
+    }
+
+    fn show(&mut self) -> Result<JointedState, MotionError> {
+        let time = self.time;
+        let shown = self.run.show(time)?;
+        Ok(JointedState {
+            time,
+            posture: shown.posture,
+            rates: shown.rates,
+            forces: shown.forces,
+        })
+    }
+
+    fn end(&self) -> (JointedEnd, Vec<JointedEvent>) {
+        let mut copy = self.clone();
+        let end = copy.finish();
+        (end, copy.run.events)
+    }
+}
+
+impl JointedWorld {
+    /// Starts a session of a copy of this world, which ends at the number of impacts of `limits`. It has handled the contacts at
+    /// the start; their events belong to its first call.
+    pub fn session(&self, laws: SharedLaws, limits: Limits) -> JointedSession {
+        JointedSession::new(Arc::new(self.clone()), laws, limits)
+    }
+}
+
+impl JointedSession {
+    /// Starts a session of a world that others use, too.
+    pub fn new(world: Arc<JointedWorld>, laws: SharedLaws, limits: Limits) -> Self {
+        Self::of(Jointed {
+            world,
+            laws,
+            limits,
+        })
+    }
+
+    /// Returns the world of the session.
+    pub fn world(&self) -> &JointedWorld {
+        &self.machine.world
+    }
+}

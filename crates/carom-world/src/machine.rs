@@ -1,0 +1,262 @@
+//! Sessions: runs that go on from call to call.
+
+use crate::{MotionError, SessionError};
+use carom_motion::hybrid::Ending;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// Two times that differ by less than this fraction of the time step are one line of the grid.
+const SAME_LINE: f64 = 1e-9;
+
+/// Run in progress, as a session drives it.
+pub trait Drive {
+    /// Event of the run.
+    type Event;
+    /// State at one time.
+    type State;
+    /// Result of the run.
+    type End;
+
+    /// Returns the events that are not reported yet.
+    fn events(&mut self) -> &mut Vec<Self::Event>;
+
+    /// Handles all events up to the time `until` (s), or one event if `one`. Nothing happens after the end of the run.
+    fn advance(&mut self, until: f64, one: bool);
+
+    /// Returns the state at the present time. The run does not change.
+    fn show(&mut self) -> Result<Self::State, MotionError>;
+
+    /// Returns the result of a run that ends at the present time, with the events that the end shows. The run does not change.
+    fn end(&self) -> (Self::End, Vec<Self::Event>);
+}
+
+/// Time of a paused run (s), and the reason for its end, if it has ended.
+pub type Progress<'p> = (f64, Option<&'p Ending<MotionError>>);
+
+/// World of a session with its laws and options.
+pub trait Machine: Clone + Debug {
+    /// Event of the run.
+    type Event: Clone + Debug;
+    /// State at one time.
+    type State;
+    /// Result of the run.
+    type End;
+    /// Run without its world.
+    type Paused: Clone + Debug;
+
+    /// Starts a run, and returns it with the events of its start.
+    fn start(&self) -> (Self::Paused, Vec<Self::Event>);
+
+    /// Returns the time step of the grid (s).
+    fn time_step(&self) -> f64;
+
+    /// Returns the progress of a paused run.
+    fn progress(paused: &Self::Paused) -> Progress<'_>;
+
+    /// Calls `act` with a run that was paused. Returns `None` if the run is not one of this world.
+    fn resume<R>(
+        &self,
+        paused: Self::Paused,
+        act: impl FnOnce(&mut dyn Drive<Event = Self::Event, State = Self::State, End = Self::End>) -> R,
+    ) -> Option<(Self::Paused, R)>;
+}
+
+/// Run that goes on from call to call: [`Session`](crate::Session) of a world,
+/// [`JointedSession`](crate::jointed::JointedSession) of jointed bodies.
+///
+/// The motion depends on the world and its laws alone: however a session is advanced, and whatever is looked at in between, the
+/// states, events and energies are those of one run, bit for bit. A copy goes on independently.
+#[derive(Clone, Debug)]
+pub struct SessionOf<M: Machine> {
+    pub(crate) machine: Arc<M>,
+    /// `None` only while a call is at work.
+    pub(crate) paused: Option<M::Paused>,
+    /// Events of the last call, and number of those that `next_event` has returned.
+    events: Vec<M::Event>,
+    told: usize,
+    is_finished: bool,
+}
+
+impl<M: Machine> SessionOf<M> {
+    pub(crate) fn of(machine: M) -> Self {
+        let (paused, events) = machine.start();
+        Self {
+            machine: Arc::new(machine),
+            paused: Some(paused),
+            events,
+            told: 0,
+            is_finished: false,
+        }
+    }
+
+    fn progress(&self) -> Progress<'_> {
+        self.paused.as_ref().map_or((0.0, None), M::progress)
+    }
+
+    /// Returns the time up to which all events are handled (s).
+    pub fn time(&self) -> f64 {
+        self.progress().0
+    }
+
+    /// Returns the time step of the grid (s).
+    pub fn time_step(&self) -> f64 {
+        self.machine.time_step()
+    }
+
+    /// Returns the reason for the end of the run; `None` while it can go on.
+    pub fn ending(&self) -> Option<&Ending<MotionError>> {
+        self.progress().1
+    }
+
+    /// Returns `running`, or the name of the [`ending`](Self::ending).
+    pub fn status(&self) -> &'static str {
+        self.ending().map_or("running", Ending::name)
+    }
+
+    /// Returns the events of the last call.
+    pub fn events(&self) -> &[M::Event] {
+        &self.events
+    }
+
+    /// Calls `act` with the run.
+    pub(crate) fn on_run<R>(
+        &mut self,
+        act: impl FnOnce(&mut dyn Drive<Event = M::Event, State = M::State, End = M::End>) -> R,
+    ) -> Result<R, SessionError> {
+        let paused = self.paused.take().ok_or(SessionError::Finished)?;
+        let resumed = self.machine.resume(paused, act);
+        let (paused, result) = resumed.ok_or(SessionError::Finished)?;
+        self.paused = Some(paused);
+        Ok(result)
+    }
+
+    /// Checks that the session can be advanced to `time` (s).
+    fn check(&self, time: f64) -> Result<(), SessionError> {
+        if self.is_finished {
+            return Err(SessionError::Finished);
+        }
+        if !time.is_finite() {
+            return Err(SessionError::NonFinite { time });
+        }
+        let now = self.time();
+        match self.ending() {
+            Some(Ending::Stopped(error)) => Err(error.clone().into()),
+            None if time < now => Err(SessionError::TimeBackwards { now, time }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the error with which the run stopped, if it did.
+    fn stopped(&self) -> Result<(), SessionError> {
+        match self.ending() {
+            Some(Ending::Stopped(error)) => Err(error.clone().into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Advances the run to `time` (s): handles all events up to it, and returns them. After the end of the run nothing happens.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::TimeBackwards`], [`SessionError::NonFinite`], [`SessionError::Finished`]; and [`SessionError::Motion`] if
+    /// the run stops: [`events`](Self::events) has the events before, and each further call returns this error again.
+    pub fn advance_to(&mut self, time: f64) -> Result<&[M::Event], SessionError> {
+        self.check(time)?;
+        let mut events = std::mem::take(&mut self.events);
+        events.drain(..std::mem::take(&mut self.told));
+        let advanced = self.on_run(|run| {
+            run.advance(time, false);
+            events.append(run.events());
+        });
+        (self.told, self.events) = (events.len(), events);
+        advanced?;
+        self.stopped()?;
+        Ok(&self.events)
+    }
+
+    /// Advances the run to the `n`-th next line of the grid of its time steps, and returns the events up to it.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::NoSteps`] for `n = 0`, and those of [`advance_to`](Self::advance_to).
+    pub fn step(&mut self, n: usize) -> Result<&[M::Event], SessionError> {
+        if n == 0 {
+            return Err(SessionError::NoSteps);
+        }
+        let step = self.time_step();
+        let line = (self.time() / step + SAME_LINE).floor();
+        self.advance_to((line + n as f64) * step)
+    }
+
+    /// Advances the run to its next event if that comes up to `until` (s), and returns it; else to `until`.
+    ///
+    /// An event that is located within a step after the step is made is returned with its own time, which is before
+    /// [`time`](Self::time).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`advance_to`](Self::advance_to).
+    pub fn next_event(&mut self, until: f64) -> Result<Option<&M::Event>, SessionError> {
+        if self.told >= self.events.len() {
+            self.check(until)?;
+            let mut events = std::mem::take(&mut self.events);
+            events.clear();
+            let advanced = self.on_run(|run| {
+                run.advance(until, true);
+                events.append(run.events());
+            });
+            (self.events, self.told) = (events, 0);
+            advanced?;
+            if self.events.is_empty() {
+                self.stopped()?;
+            }
+        } else if self.is_finished {
+            return Err(SessionError::Finished);
+        }
+        let place = self.told;
+        self.told = (place + 1).min(self.events.len());
+        Ok(self.events.get(place))
+    }
+
+    /// Returns the state at the present time.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Motion`] if a state cannot be computed.
+    pub fn state(&mut self) -> Result<M::State, SessionError> {
+        Ok(self.on_run(|run| run.show())??)
+    }
+
+    /// Returns the result of a run that ends at the present time, with losses and errors up to it; the session goes on.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Finished`] after a panic of a call.
+    pub fn so_far(&mut self) -> Result<M::End, SessionError> {
+        Ok(self.on_run(|run| run.end())?.0)
+    }
+
+    /// Ends the run at the present time. [`events`](Self::events) then has the changes of contacts that the end shows. States,
+    /// energy and contacts can be read afterwards; the session cannot go on.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Finished`] for a second call.
+    pub fn finish(&mut self) -> Result<M::End, SessionError> {
+        if self.is_finished {
+            return Err(SessionError::Finished);
+        }
+        let time = self.time();
+        let mut events = std::mem::take(&mut self.events);
+        events.drain(..std::mem::take(&mut self.told));
+        let end = self.on_run(|run| {
+            run.advance(time, false);
+            events.append(run.events());
+            let (end, mut last) = run.end();
+            events.append(&mut last);
+            end
+        })?;
+        (self.told, self.events, self.is_finished) = (events.len(), events, true);
+        Ok(end)
+    }
+}
