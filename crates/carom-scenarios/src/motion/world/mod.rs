@@ -25,12 +25,13 @@ use crate::{Overrides, ScenarioError};
 use carom_report::Record;
 use carom_variational::State;
 use carom_world::jointed::Control;
-use carom_world::{Event, Executor, RunEnd, Scheme};
+use carom_world::{Event, Executor, RunEnd, Scheme, Session, SessionOptions};
 use config::Config;
 use report::Log;
 use setup::Setup;
 use several::Asked;
 use std::path::Path;
+use std::sync::Arc;
 use threads::Threads;
 
 /// Runs the scenario `world`: any bodies and planes, with or without joints.
@@ -127,14 +128,14 @@ pub(super) fn time_of(event: &Event<'_>) -> f64 {
 /// assert!((times[0] - (2.0 / 9.80665f64).sqrt()).abs() < 1e-14);
 /// # Ok::<(), carom_scenarios::ScenarioError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct World {
-    world: carom_world::World,
-    setup: Setup,
+    world: Arc<carom_world::World>,
+    setup: Arc<Setup>,
     scheme: Scheme,
     /// True if the run may switch from event-driven integration to time stepping when events become too frequent.
     hands_over: bool,
-    threads: Threads,
+    threads: Arc<Threads>,
     asked: Asked,
 }
 
@@ -234,11 +235,11 @@ impl World {
             Scheme::TimeStepping => Threads::new(input.threads()),
         };
         let made = Self {
-            world,
-            setup,
+            world: Arc::new(world),
+            setup: Arc::new(setup),
             scheme,
             hands_over,
-            threads,
+            threads: Arc::new(threads),
             asked: Asked::default(),
         };
         Ok((made, record))
@@ -263,20 +264,65 @@ impl World {
             limits,
             samples,
             ..
-        } = &self.setup;
+        } = &*self.setup;
         let world = &self.world;
         if self.scheme == Scheme::TimeStepping {
-            return world.run_in_steps(stepping, limits, samples, &self.threads, observe);
+            return world.run_in_steps(stepping, limits, samples, &*self.threads, observe);
         }
         let single = self.setup.single();
         let several = |index: usize| self.asked.keep(&self.setup, index);
         let laws =
             carom_world::Laws::new(single.as_law(), &several).with_on_zeno(self.setup.on_zeno);
         if self.hands_over {
-            let steps = (stepping, &self.threads as &dyn Executor);
+            let steps = (stepping, &*self.threads as &dyn Executor);
             return world.run_or_step(&laws, limits, samples, steps, observe);
         }
         world.run(&laws, limits, samples, observe)
+    }
+
+    /// Starts a session: a run that goes on from call to call. Its motion is that of [`run`](Self::run), bit for bit, however it is
+    /// advanced and looked at. The `duration` is no end of it; `max_impacts` is. It outlives this world.
+    ///
+    /// # Errors
+    ///
+    /// None yet: a world that was read can start.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use carom_scenarios::World;
+    ///
+    /// let world = World::from_toml(
+    ///     r#"
+    ///     duration = 1.0
+    ///     contact = { friction = 0.2, restitution = 0.8 }
+    ///     planes = [{ name = "floor", normal = [0.0, 0.0, 1.0] }]
+    ///     [[bodies]]
+    ///     name = "ball"
+    ///     mass = 1.0
+    ///     shape = { type = "sphere", radius = 0.1 }
+    ///     position = [0.0, 0.0, 1.1]
+    ///     "#,
+    /// )?;
+    /// let mut session = world.start()?;
+    /// while let Some(event) = session.next_event(1.0)? {
+    ///     println!("{}: {:?}", session.time(), event);
+    /// }
+    /// assert_eq!(session.finish()?, world.run(&mut |_| ()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn start(&self) -> Result<Session, ScenarioError> {
+        let stepping = self.setup.stepping;
+        let events = || SessionOptions::events(setup::shared_laws(&self.setup));
+        let options = match self.scheme {
+            Scheme::TimeStepping => SessionOptions::steps(stepping),
+            Scheme::Events if self.hands_over => events().with_stepping(stepping),
+            Scheme::Events => events(),
+        };
+        let options = options
+            .with_executor(Arc::clone(&self.threads) as Arc<dyn Executor + Send + Sync>)
+            .with_limits(self.setup.limits);
+        Ok(Session::new(Arc::clone(&self.world), options))
     }
 
     /// Returns the state of one body at a time (s) as a row of the trajectory with the [`COLUMNS`](Self::COLUMNS). `body` is

@@ -13,9 +13,11 @@ use carom_impact::two_body::ImpactOptions;
 use carom_impact::{ContactCount, LAWS, Law, Routh};
 use carom_motion::hybrid::Limits;
 use carom_world::{
-    BodySpec, FlightRule, MotionError, OnZeno, PlaneSpec, SingleLaw, Stepping, Surface, WorldSpec,
+    BodySpec, FlightRule, MotionError, OnZeno, PlaneSpec, SharedLaws, SingleLaw, Stepping, Surface,
+    WorldSpec,
 };
 use nalgebra::Vector3;
+use std::sync::Arc;
 
 /// Largest number of rows of a trajectory.
 const MAX_ROWS: usize = 5_000_000;
@@ -55,6 +57,17 @@ impl Single {
             Self::Any(law) => SingleLaw::Any(law.as_ref()),
         }
     }
+}
+
+/// Returns the impact laws of a world as a session owns them.
+pub(super) fn shared_laws(setup: &Arc<Setup>) -> SharedLaws {
+    let own = Arc::clone(setup);
+    let several = move |index| own.several(index);
+    let laws = match setup.single() {
+        Single::TwoBody(options) => SharedLaws::new(options, several),
+        Single::Any(law) => SharedLaws::new(setup.options, several).with_single(Arc::from(law)),
+    };
+    laws.with_on_zeno(setup.on_zeno)
 }
 
 impl Setup {

@@ -3,8 +3,10 @@
 use super::setup::Jointed;
 use crate::ScenarioError;
 use crate::motion::world::config::Config;
+use crate::motion::world::setup::shared_laws;
 use carom_world::Laws;
-use carom_world::jointed::{Control, JointEvent, JointedEnd, JointedWorld};
+use carom_world::jointed::{Control, JointEvent, JointedEnd, JointedSession, JointedWorld};
+use std::sync::Arc;
 
 /// Robot of jointed links in a world, with impact laws, limits and sample times. Created by
 /// [`World::from_urdf`](crate::World::from_urdf).
@@ -39,6 +41,18 @@ impl Robot {
     /// Returns the parts of the robot's model that the simulation does not support or replaces, each with the reason.
     pub fn ignored(&self) -> &[String] {
         &self.ignored
+    }
+
+    /// Starts a session: a run of the robot that goes on from call to call. Its motion is that of [`run`](Self::run) without
+    /// `control`, bit for bit. The `duration` is no end of it; `max_impacts` is. It outlives this robot.
+    ///
+    /// # Errors
+    ///
+    /// None yet: a robot that was read can start.
+    pub fn start(&self) -> Result<JointedSession, ScenarioError> {
+        let Jointed { world, setup, .. } = &self.jointed;
+        let laws = shared_laws(setup);
+        Ok(JointedSession::new(Arc::clone(world), laws, setup.limits))
     }
 
     /// Simulates the robot from its initial state, and reports samples and events to `observe` in order of time. If there is a

@@ -12,12 +12,13 @@ use carom_world::joints::variational::RigidBody;
 use carom_world::joints::{JointError, JointSpec, MultibodySpec};
 use carom_world::{MotionError, Surface};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// World of jointed bodies with the settings of its run.
 #[derive(Debug)]
 pub(in super::super) struct Jointed {
-    pub(in super::super) setup: Setup,
-    pub(in super::super) world: JointedWorld,
+    pub(in super::super) setup: Arc<Setup>,
+    pub(in super::super) world: Arc<JointedWorld>,
     /// Names of the coordinates.
     pub(super) coordinates: Vec<String>,
 }
@@ -105,8 +106,8 @@ impl Jointed {
         let spec = JointedSpec::new(multibody, placed, flight, time_step, touch);
         let world = JointedWorld::new(&spec).map_err(|error| named(&error, joints, bodies))?;
         Ok(Self {
-            setup,
-            world,
+            setup: Arc::new(setup),
+            world: Arc::new(world),
             coordinates,
         })
     }
