@@ -93,7 +93,7 @@ impl Run<'_> {
 
     /// Calls the impact law with all contact points of `touching`, and returns the name of the law. The impulses (N s) are
     /// written to `posed.impulses`, three per contact point: normal and two tangents. `bodies` are the bodies involved. Points of
-    /// lasting contacts that approach no faster than `still` (m/s) rest, and have no restitution.
+    /// lasting contacts that approach no faster than `still` (m/s) rest, and have no restitution, nor have those that land slowly.
     fn ask_law(
         &self,
         bodies: &[usize],
@@ -111,8 +111,13 @@ impl Run<'_> {
         // A point that rests, or that separates, has no restitution: the law only prevents it from approaching.
         let surface_of = |c: usize, pair: &(usize, usize)| {
             let mut surface = self.world.surface(pair.0, pair.1);
+            let slow = self.laws.slowest_landing(
+                surface.restitution,
+                &self.world.flights.gravity,
+                self.world.time_step,
+            );
             let fastest = if self.lasting.contains(*pair) {
-                -still
+                -slow.max(still)
             } else {
                 0.0
             };

@@ -80,7 +80,17 @@ impl Default for Work {
     }
 }
 
+/// Newton steps that all kicks of a step of lasting contact may take together, with four points a pair: an ordinary step takes some
+/// tens, the search for the time of an event some hundreds.
+const MOST_STEPS: u64 = 8_000;
+
 impl Work {
+    /// Creates a work counter for one step of an island with so many lasting pairs.
+    pub(crate) fn of_step(pairs: usize) -> Self {
+        let rows = 12 * pairs as u64;
+        Self::up_to(MOST_STEPS.saturating_mul(rows * rows * (rows + ROW_WORK as u64)))
+    }
+
     /// Creates a work counter that starts at zero and has the given limit, in units of about one multiply-add.
     pub(crate) fn up_to(limit: u64) -> Self {
         Self {
@@ -188,11 +198,14 @@ impl Kick<'_> {
                 return true;
             }
         }
-        let mut keep = |solution: &Solution| {
+        let spend = |solution: &Solution| {
             let rows = self.rows();
             // A Newton step factorizes and evaluates.
             self.work
                 .add(solution.steps as usize * rows * rows * (rows + ROW_WORK));
+        };
+        let mut keep = |solution: &Solution| {
+            spend(solution);
             impulses.copy_from_slice(&solution.impulse);
             true
         };
@@ -202,6 +215,10 @@ impl Kick<'_> {
                 if residual <= accepted + self.noise / scale =>
             {
                 keep(&best)
+            }
+            Err(Refusal::NotConverged { best, .. }) => {
+                spend(&best);
+                false
             }
             Err(_) => false,
         }

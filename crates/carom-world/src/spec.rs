@@ -14,6 +14,10 @@ use carom_variational::State;
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
 
+/// Slow contacts close at less than the speed that gravity gives in this many steps; time stepping of heaps has no restitution
+/// below that speed either.
+pub(crate) const SLOW: f64 = 3.0;
+
 /// Contacts whose gap is within this fraction of the smaller body's radius take part in an impact.
 pub(crate) const CONTACT_TOLERANCE: f64 = 1e-9;
 
@@ -105,6 +109,21 @@ impl<'a> Laws<'a> {
             single,
             several,
             on_zeno: OnZeno::Rest,
+        }
+    }
+
+    /// Returns the closing speed (m/s) up to which a further point of a lasting contact lands without restitution: the rebounds of
+    /// many bodies would else never end. Elastic landings, and those that are to be resolved or to stop the run, all rebound.
+    pub(crate) fn slowest_landing(
+        &self,
+        restitution: f64,
+        gravity: &Vector3<f64>,
+        time_step: f64,
+    ) -> f64 {
+        if self.on_zeno == OnZeno::Rest && restitution < 1.0 {
+            SLOW * gravity.norm() * time_step
+        } else {
+            0.0
         }
     }
 

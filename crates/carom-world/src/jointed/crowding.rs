@@ -10,6 +10,7 @@
 use super::contact::Posed;
 use super::run::Run;
 use crate::OnZeno;
+use crate::spec::SLOW;
 
 /// Number of slow impacts within one interval of the time grid above which time stepping takes over; four feet that rock have a
 /// few.
@@ -17,10 +18,6 @@ const MOST_IMPACTS: usize = 6;
 
 /// Largest number of grid intervals for which time stepping handles slow contacts: a sixteenth of a second at a step of 1 ms.
 const MOST_LINES: u64 = 64;
-
-/// Slow contacts close at less than the speed that gravity gives in this many steps; time stepping of heaps has no restitution
-/// below that speed either.
-const SLOW: f64 = 3.0;
 
 impl Run<'_> {
     /// Counts the impact of the contacts `members` if all of them close slowly. If there are too many such impacts

@@ -155,7 +155,10 @@ impl Run<'_> {
             Place::Limit(limit) => return self.restitute_limit(limit, approaches, posed),
             Place::Point { pair, .. } => pair,
         };
-        let rests = self.lasting.contains_key(&pair) && !approaches;
+        let touch = self.world.touch();
+        let gravity = &touch.flights.gravity;
+        let slow = { self.laws }.slowest_landing(posed.restitution, gravity, touch.time_step);
+        let rests = self.lasting.contains_key(&pair) && (!approaches || posed.before[0] > -slow);
         if rests || posed.before[0] > 0.0 {
             posed.restitution = 0.0;
         }

@@ -497,7 +497,7 @@ fn a_rattling_stack_goes_on_in_steps() {
     assert_eq!(end.ending, Ending::Completed);
     let change = end.handed_over.expect("it hands over");
     assert!(
-        ["crowded", "event-limit"].contains(&&*change.kind),
+        ["crowded", "event-limit", "contact-forces"].contains(&&*change.kind),
         "{}",
         change.message
     );
