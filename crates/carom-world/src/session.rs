@@ -302,7 +302,8 @@ impl Drive for Course<'_> {
 /// let laws = SharedLaws::new(ImpactOptions::default(), |_| Box::new(Poisson::default()));
 /// let mut session = world.start(SessionOptions::events(laws));
 /// let first = session.next_event(2.0)?.ok_or("an impact")?.name();
-/// assert_eq!((first, session.time()), ("impact", 0.5));
+/// assert_eq!(first, "impact");
+/// assert!((session.time() - 0.5).abs() <= 1e-15);
 /// let mut copy = session.clone();
 /// session.advance_to(1.0)?;
 /// assert!((session.state()?.states[0].position.z - 1.35).abs() < 1e-12);

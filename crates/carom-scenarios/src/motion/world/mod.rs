@@ -306,7 +306,7 @@ impl World {
     /// )?;
     /// let mut session = world.start()?;
     /// while let Some(event) = session.next_event(1.0)? {
-    ///     println!("{}: {:?}", session.time(), event);
+    ///     println!("{event:?}");
     /// }
     /// assert_eq!(session.finish()?, world.run(&mut |_| ()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
