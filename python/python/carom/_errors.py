@@ -33,6 +33,9 @@ class CaromError(ValueError):
     proof : dict, optional
         Proof that the law has no answer, if ``kind`` is ``"infeasible-law"`` and there is one: ``impulses``
         has one list per contact (N·s).
+    would_be : dict, optional
+        What a nonholonomic law would give although a contact still approaches after it, if ``kind`` is
+        ``"infeasible-law"`` and that is known.
 
     Attributes
     ----------
@@ -53,6 +56,8 @@ class CaromError(ValueError):
     outcomes : list of dict or None
         As given.
     proof : dict or None
+        As given.
+    would_be : dict or None
         As given.
 
     Examples
@@ -76,6 +81,7 @@ class CaromError(ValueError):
         residual: float | None = None,
         outcomes: list[dict[str, Any]] | None = None,
         proof: dict[str, Any] | None = None,
+        would_be: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
         self.kind = kind
@@ -86,6 +92,7 @@ class CaromError(ValueError):
         self.residual = residual
         self.outcomes = outcomes
         self.proof = proof
+        self.would_be = would_be
         if argument is None:
             found = _FIRST_WORD.match(message)
             if found is not None and (":" in message or "[" in message):
@@ -96,7 +103,8 @@ class CaromError(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         where = (self.kind, self.message, self.index, self.argument, self.limit)
-        return (CaromError, (*where, self.digits, self.residual, self.outcomes, self.proof))
+        told = (self.digits, self.residual, self.outcomes, self.proof, self.would_be)
+        return (CaromError, (*where, *told))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CaromError):

@@ -217,7 +217,7 @@ class Record(Mapping[str, Any]):
         >>> import carom
         >>> record = carom.run("zeno-block")
         >>> sorted(record.figures)
-        ['fig8_clock', 'fig8_s', 'fig8_time']
+        ['fig8_clock', 'fig8_rates', 'fig8_s', 'fig8_time']
         """
         return {
             name: Figure(self._native, name, title, caption)
