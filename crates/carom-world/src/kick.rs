@@ -34,12 +34,6 @@ const AT_ONCE: usize = 24;
 /// Number of contacts that are added to the working set in one round.
 const JOINING: usize = 4;
 
-/// Units of work of a kick for its rows and flights, in addition to Newton steps.
-const KICK_WORK: usize = 2000;
-
-/// Units of work of a row in an evaluation, in addition to its products.
-const ROW_WORK: usize = 16;
-
 /// Friction law at a contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Friction {
@@ -64,49 +58,41 @@ pub(crate) struct Kick<'a> {
     pub(crate) work: &'a Work,
 }
 
-/// Counter of the work of all kicks that share it, and the memory of their solver. A unit of work is about one multiply-add;
-/// units are counted, not timed.
+/// Newton steps that all kicks of a step of lasting contact may take together: an ordinary step takes some tens, the search for the
+/// time of an event some hundreds.
+const MOST_STEPS: u64 = 8_000;
+
+/// Counter of the Newton steps of all kicks that share it, and the memory of their solver. Steps are counted, not timed.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
-    done: Cell<u64>,
-    /// Largest amount of work; kicks beyond it fail without a search for a solution.
+    steps: Cell<u64>,
+    /// Largest number of steps; kicks beyond it fail without a search for a solution.
     limit: u64,
     workspace: RefCell<Workspace>,
 }
 
 impl Default for Work {
     fn default() -> Self {
-        Self::up_to(u64::MAX)
-    }
-}
-
-/// Newton steps that all kicks of a step of lasting contact may take together, with four points a pair: an ordinary step takes some
-/// tens, the search for the time of an event some hundreds.
-const MOST_STEPS: u64 = 8_000;
-
-impl Work {
-    /// Creates a work counter for one step of an island with so many lasting pairs.
-    pub(crate) fn of_step(pairs: usize) -> Self {
-        let rows = 12 * pairs as u64;
-        Self::up_to(MOST_STEPS.saturating_mul(rows * rows * (rows + ROW_WORK as u64)))
-    }
-
-    /// Creates a work counter that starts at zero and has the given limit, in units of about one multiply-add.
-    pub(crate) fn up_to(limit: u64) -> Self {
         Self {
-            done: Cell::new(0),
-            limit,
+            steps: Cell::new(0),
+            limit: u64::MAX,
             workspace: RefCell::default(),
         }
     }
+}
 
-    fn add(&self, work: usize) {
-        self.done.set(self.done.get().saturating_add(work as u64));
+impl Work {
+    /// Creates a counter for one step of an island, which limits the number of Newton steps.
+    pub(crate) fn of_step() -> Self {
+        Self {
+            limit: MOST_STEPS,
+            ..Self::default()
+        }
     }
 
-    /// Returns true if the counted work has reached the limit.
+    /// Returns true if the counted steps have reached the limit.
     pub(crate) fn is_spent(&self) -> bool {
-        self.done.get() >= self.limit
+        self.steps.get() >= self.limit
     }
 }
 
@@ -144,7 +130,6 @@ impl Kick<'_> {
 
     fn solve_by(&self, impulses: &mut [f64], accepted: f64) -> bool {
         let contacts = self.friction.len();
-        self.work.add(KICK_WORK);
         let scale = self.velocity.iter().fold(0.0, |s: f64, x| s.max(x.abs()));
         if scale == 0.0 || contacts == 0 {
             impulses.fill(0.0);
@@ -199,10 +184,8 @@ impl Kick<'_> {
             }
         }
         let spend = |solution: &Solution| {
-            let rows = self.rows();
-            // A Newton step factorizes and evaluates.
-            self.work
-                .add(solution.steps as usize * rows * rows * (rows + ROW_WORK));
+            let steps = self.work.steps.get() + solution.steps;
+            self.work.steps.set(steps);
         };
         let mut keep = |solution: &Solution| {
             spend(solution);

@@ -561,7 +561,7 @@ impl<'w> Run<'w> {
             time: time.high,
             time_step: world.time_step,
             reach: 0.0,
-            work: Work::of_step(pairs.len()),
+            work: Work::of_step(),
         }
     }
 
