@@ -461,7 +461,11 @@ impl Report {
             format!("laws at once refuse {refused}"),
         );
         let pairs = self.pairs(|_, _| true);
-        limit(pairs.moved.hits > 0, format!("pairs move: {}", pairs.moved));
+        // `poisson` may have several answers in its expansion, told in reliability.md.
+        limit(
+            pairs.moved.is_above(10_000),
+            format!("pairs move: {}", pairs.moved),
+        );
         let of_several = Rate {
             hits: pairs.of_several,
             of: pairs.moved.of,
