@@ -494,6 +494,11 @@ impl Velocity {
         }
     }
 
+    /// Returns an upper bound of the speed (m/s) of a point up to `radius` (m) from the center.
+    pub(crate) fn speed(&self, radius: f64) -> f64 {
+        self.linear.norm() + self.angular.norm() * radius
+    }
+
     /// Returns the velocity in space (m/s) of a point of the body. `arm` is the vector from the center to the point, in body axes
     /// (m).
     pub(crate) fn at(&self, rotation: &So3, arm: &Vector3<f64>) -> Vector3<f64> {

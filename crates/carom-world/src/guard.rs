@@ -179,7 +179,7 @@ mod tests {
             work,
             loss,
             slip_left: f64::INFINITY,
-            balances: false,
+            rests: false,
             rate: 0.0,
             pressed: Pressed::default(),
         };

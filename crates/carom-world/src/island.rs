@@ -3,7 +3,6 @@
 use crate::MotionError;
 use crate::events::{Entry, Next, WorldEvent};
 use crate::guard::Control;
-use crate::rest::{self, Loads};
 use crate::run::{AT_BEGIN, Island, Run};
 use crate::step::{PairStep, Pressed, Step};
 use crate::step_scene::StepScene;
@@ -107,7 +106,7 @@ impl Run<'_> {
         let held = pairs.iter().any(|pair| self.is_held(*pair, begin));
         let events = !held;
         let mut control = control.unwrap_or_else(|| Control::new(scene.first_rate(&before)));
-        let (asked, (mut length, mut step, lands)) = loop {
+        let (asked, (mut length, step, lands)) = loop {
             let asked = control.length(left);
             scene.reach = self.reach(&bodies, &pairs, begin, asked);
             let found = piece(&scene, &before, asked, events, guess);
@@ -139,13 +138,10 @@ impl Run<'_> {
             splits + usize::from(is_cut)
         };
         let mut end = if reaches { grid } else { begin.plus(length) };
-        let rests = !is_cut && is_still(&scene, &before, &step);
+        let rests = step.rests;
         if rests {
             // The forces stay constant until another event.
-            before
-                .iter_mut()
-                .for_each(|state| *state = rest::stopped(state));
-            step.end.clone_from(&before);
+            before.clone_from(&step.end);
             // The step keeps its impulses until another event cuts it.
             end = Time::new(f64::INFINITY);
             length = f64::INFINITY;
@@ -443,21 +439,6 @@ fn release_time(forces: &[(f64, f64); 3], begin: f64, end: f64) -> f64 {
         return (t2 + f2 * (t2 - t1) / (f1 - f2)).clamp(begin, end);
     }
     end
-}
-
-/// Returns true if statics leaves all bodies at rest. `scene`: bodies and pairs of the step; `before`: states at the start of the
-/// step.
-fn is_still(scene: &StepScene<'_>, before: &[State], step: &Step) -> bool {
-    let masses = { scene.bodies.iter() }.filter_map(|body| Some(body.rigid.as_ref()?.mass()));
-    let loads = Loads::new(masses, step.pressed.impulses.iter().flatten(), step.length);
-    let mut pairs = step.pairs.iter();
-    let mut bodies = before.iter().zip(&step.end).zip(&scene.bodies);
-    step.balances
-        && pairs.all(|pair| pair.pressed > 0.0 || !pair.open)
-        && bodies.all(|((a, b), body)| {
-            let rigid = body.rigid.as_ref();
-            rigid.is_some_and(|it| loads.keep(it, [a, b], body.radius))
-        })
 }
 
 /// Finds the first length of a step (s) at which an event function falls to zero, and returns this length with the

@@ -57,6 +57,7 @@ mod chatter;
 mod collision;
 mod course;
 mod dependent;
+mod edges;
 mod error;
 mod events;
 pub(crate) mod guard;

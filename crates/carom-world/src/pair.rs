@@ -1,14 +1,11 @@
 //! Gap and contact points of a body with another body or a plane.
 
 use crate::body::{Body, PlaneSpec};
+use crate::edges::{Edges, OnEdges};
 use carom_geometry::pair::{CornerOf, Memory, Placed, closest, touching};
 use carom_variational::State;
 use nalgebra::Vector3;
 use smallvec::SmallVec;
-
-/// Sine of the angle between two edges below which they count as parallel: the normal at their crossing would rotate by more than
-/// a thousand times the rotation of the bodies.
-const CROSSING_SINE: f64 = 1e-3;
 
 /// Second member of a pair: a body or a plane.
 #[derive(Clone, Copy, Debug)]
@@ -57,13 +54,8 @@ pub(crate) enum Follow {
         of_second: bool,
         corner: CornerOf,
     },
-    /// The crossing of an edge of the first body with one of the second: for each body a point of the core on its edge and the
-    /// unit direction of the edge, in body axes. Between two faces that are almost parallel, the closest points jump from corner
-    /// to corner when the bodies rotate slightly; the crossing moves continuously.
-    OnEdges {
-        points: [Vector3<f64>; 2],
-        directions: [Vector3<f64>; 2],
-    },
+    /// A place on an edge of each body.
+    OnEdges(OnEdges),
 }
 
 /// A point in which a pair touches, in space.
@@ -134,13 +126,12 @@ impl ContactPoint {
                 let Some(counterpart) = second.parts.get(self.parts[1]) else {
                     return *self;
                 };
-                let margins = [part.margin(), counterpart.margin()];
-                if let Some(moved) = self.on_face_or_edges([state, other_state], margins) {
+                let (here, there) = (state.configuration(), other_state.configuration());
+                let (a, b) = (Placed::new(part, &here), Placed::new(counterpart, &there));
+                if let Some(moved) = self.on_face_or_edges([&a, &b], [state, other_state]) {
                     return moved;
                 }
-                let (here, there) = (state.configuration(), other_state.configuration());
                 let mut memory = Memory::starting(self.normal);
-                let (a, b) = (Placed::new(part, &here), Placed::new(counterpart, &there));
                 let found = closest(&a, &b, &mut memory);
                 Self {
                     point: found.middle(),
@@ -191,52 +182,35 @@ impl ContactPoint {
         }
     }
 
-    /// Returns the contact point at the new states of its two bodies if it lies on a face, or at the crossing of two edges.
-    /// `None` for other contact points, and for edges that are almost parallel. `margins`: rounding radii of the two convex parts
-    /// (m).
-    fn on_face_or_edges(&self, states: [&State; 2], margins: [f64; 2]) -> Option<Self> {
-        let turned = |k: usize, v: &Vector3<f64>| states[k].rotation.rotate(v);
-        let apart = states[0].position - states[1].position;
-        let (arms, normal, corner) = match self.follow {
+    /// Returns the contact point at the new states of its two bodies if it lies on a face or on edges. `None` for other contact
+    /// points, and for edges that do not cross any more.
+    fn on_face_or_edges(&self, parts: [&Placed<'_>; 2], states: [&State; 2]) -> Option<Self> {
+        let ([first, second], normal, corner) = match &self.follow {
             Follow::OnFace {
                 points: [p, q],
                 normal_b,
                 of_second,
                 corner,
             } => {
-                let normal = turned(usize::from(of_second), &normal_b);
-                ([turned(0, &p), turned(1, &q)], normal, corner)
+                let at =
+                    |k: usize, v: &Vector3<f64>| states[k].position + states[k].rotation.rotate(v);
+                let owner = states[usize::from(*of_second)];
+                (
+                    [at(0, p), at(1, q)],
+                    owner.rotation.rotate(normal_b),
+                    *corner,
+                )
             }
-            Follow::OnEdges {
-                points: [p, q],
-                directions,
-            } => {
-                let [e, f] = [turned(0, &directions[0]), turned(1, &directions[1])];
-                let across = e.cross(&f);
-                let sine = across.norm();
-                // Parallel edges do not cross.
-                if !(sine >= CROSSING_SINE) {
-                    return None;
-                }
-                let arms = [turned(0, &p), turned(1, &q)];
-                let between = apart + (arms[0] - arms[1]);
-                let (cosine, squared) = (e.dot(&f), sine * sine);
-                let [on_e, on_f] = [e.dot(&between), f.dot(&between)];
-                // Parameters of the closest points of two lines.
-                let places = [
-                    (cosine * on_f - on_e) / squared,
-                    (on_f - cosine * on_e) / squared,
-                ];
-                let normal = across * f64::copysign(1.0 / sine, across.dot(&self.normal));
-                let arms = [arms[0] + e * places[0], arms[1] + f * places[1]];
-                (arms, normal, CornerOf::Neither)
+            Follow::OnEdges(place) => {
+                let (points, normal) = place.moved(parts, states, &self.normal)?;
+                (points, normal, place.corner())
             }
-            Follow::Closest | Follow::Corner(_) | Follow::Rim(_) => return None,
+            _ => return None,
         };
-        let between = apart + (arms[0] - arms[1]);
-        let here = states[0].position + arms[0] - normal * margins[0];
-        let there = states[1].position + arms[1] + normal * margins[1];
-        let gap = normal.dot(&between) - margins[0] - margins[1];
+        let margins = parts.map(Placed::margin);
+        let here = first - normal * margins[0];
+        let there = second + normal * margins[1];
+        let gap = normal.dot(&(first - second)) - margins[0] - margins[1];
         let point = match corner {
             CornerOf::First => here - normal * (0.5 * gap),
             CornerOf::Second => there + normal * (0.5 * gap),
@@ -249,31 +223,6 @@ impl ContactPoint {
             ..*self
         })
     }
-}
-
-/// Returns the two crossing edges if two polytopes touch each other with one edge each; `None` otherwise. An edge is stored as a
-/// point and a unit direction, in the axes of its body and on its core (the part without its rounding radius). `normal`:
-/// direction into the first body; `tolerance` (m): corners this close to the deepest one count as touching.
-fn crossing(
-    bodies: [&Placed<'_>; 2],
-    states: [&State; 2],
-    normal: &Vector3<f64>,
-    tolerance: f64,
-) -> Option<Follow> {
-    let edge = |k: usize, towards: Vector3<f64>| {
-        let mut ends: SmallVec<[Vector3<f64>; 4]> = SmallVec::new();
-        bodies[k].features(&towards, tolerance, &mut |p| ends.push(p));
-        let core = states[k].rotation.rotate_back(&towards) * bodies[k].margin();
-        match ends[..] {
-            [from, to] => Some((from + core, (to - from).try_normalize(0.0)?)),
-            _ => None,
-        }
-    };
-    let ((p, e), (q, f)) = (edge(0, *normal)?, edge(1, -normal)?);
-    Some(Follow::OnEdges {
-        points: [p, q],
-        directions: [e, f],
-    })
 }
 
 impl Other<'_> {
@@ -424,11 +373,10 @@ pub(crate) fn contact_points(
                 };
                 let (a, b) = (Placed::new(a, &here), Placed::new(b, &there));
                 let mut start = Memory::default();
-                let at = match memory.get_mut(slab.part * second.parts.len() + slab.other) {
+                let mut at = match memory.get_mut(slab.part * second.parts.len() + slab.other) {
                     Some(memory) => closest(&a, &b, memory),
                     None => closest(&a, &b, &mut start),
                 };
-                let normal = at.normal;
                 // Finds the body whose face gives the normal, if there is one.
                 let corners = |body: &Placed<'_>, towards: &Vector3<f64>| {
                     let mut count = 0;
@@ -437,15 +385,18 @@ pub(crate) fn contact_points(
                 };
                 let both = a.has_corners() && b.has_corners();
                 let owner = match both {
-                    true if corners(&b, &-normal) >= 3 => Some(true),
-                    true if corners(&a, &normal) >= 3 => Some(false),
+                    true if corners(&b, &-at.normal) >= 3 => Some(true),
+                    true if corners(&a, &at.normal) >= 3 => Some(false),
                     _ => None,
                 };
-                let edges = if both && owner.is_none() {
-                    crossing([&a, &b], [state, other_state], &normal, tolerance)
-                } else {
-                    None
-                };
+                let states = [state, other_state];
+                let edges = (both && owner.is_none())
+                    .then(|| Edges::touching([&a, &b], states, &at.normal, tolerance))
+                    .flatten();
+                if let Some(edges) = &edges {
+                    edges.choose_normal([&a, &b], states, &mut at);
+                }
+                let normal = at.normal;
                 let (margin, margin2) = (a.margin(), b.margin());
                 let known = out.len();
                 touching(&a, &b, &at, tolerance, &mut |p| {
@@ -453,7 +404,9 @@ pub(crate) fn contact_points(
                         return;
                     }
                     let follow = match owner {
-                        None => edges.unwrap_or(Follow::Closest),
+                        None => { edges.as_ref() }
+                            .and_then(|edges| edges.place(states, &p))
+                            .map_or(Follow::Closest, Follow::OnEdges),
                         Some(of_second) => {
                             let high = p.point + normal * (0.5 * p.gap + margin) - state.position;
                             let low =

@@ -19,6 +19,7 @@ mod rate;
 mod result;
 mod second;
 mod start;
+mod statics;
 
 use crate::MotionError;
 use crate::body::{Body, Velocity};
@@ -80,8 +81,8 @@ pub(crate) struct Step {
     /// Smallest slip along its initial direction that is left at the end to a contact that slid at the start (m/s); negative if
     /// sliding friction would reverse the slip.
     pub(crate) slip_left: f64,
-    /// True if impulses inside the cones of friction balance all loads at the contacts in both kicks.
-    pub(crate) balances: bool,
+    /// True if all bodies stay where they are: statics allows it.
+    pub(crate) rests: bool,
     /// Largest rate of the contacts at the end (1/s).
     pub(crate) rate: f64,
     pub(crate) pressed: Pressed,
@@ -160,6 +161,9 @@ impl StepScene<'_> {
     ) -> Result<Step, MotionError> {
         let marks = guess.map_or(&[][..], |guess| &guess.marks);
         let start = StepStart::new(self, states, h, marks);
+        if let Some(step) = start.at_rest() {
+            return Ok(step);
+        }
         let rows = 3 * start.contacts();
         let guess_of = |which: usize| match guess {
             Some(pressed) if pressed.impulses[which].len() == rows => {

@@ -14,11 +14,13 @@
 //! (cutting planes).
 
 mod closest;
+mod edges;
 mod gjk;
 mod part;
 mod touching;
 
 pub use closest::{Closest, Memory, closest};
+pub use edges::axis_of_normals;
 pub use part::{Part, Placed};
 pub use touching::{CornerOf, TouchingPoint, touching};
 

@@ -8,5 +8,6 @@ mod constrained;
 mod landing;
 mod lasting;
 mod motion;
+mod standing;
 mod tail_runner;
 mod two_body;

@@ -36,8 +36,6 @@ pub(super) struct Launch {
 pub(super) struct FirstKick {
     pub(super) impulses: Vec<f64>,
     pub(super) launch: Launch,
-    /// True if the impulses balance all loads at the contacts.
-    pub(super) balances: bool,
 }
 
 impl StepStart<'_> {
@@ -58,7 +56,6 @@ impl StepStart<'_> {
         Ok(FirstKick {
             launch: self.launch(&impulses)?,
             impulses,
-            balances: false,
         })
     }
 
@@ -118,12 +115,7 @@ impl StepStart<'_> {
                 || (ends && change <= SETTLED * self.scale + self.noise);
             // The accepted impulses are those with which the bodies were launched.
             if converged {
-                let balances = self.posed(&velocity, &laws).balances(&impulses);
-                return Ok(Some(FirstKick {
-                    impulses,
-                    launch,
-                    balances,
-                }));
+                return Ok(Some(FirstKick { impulses, launch }));
             }
             if ends {
                 return Ok(None);

@@ -7,6 +7,7 @@
 //! rotations about both tangents.
 
 use crate::body::Velocity;
+use crate::edges::OnEdges;
 use crate::pair::{ContactPoint, Follow, Other};
 use crate::step_scene::{Points, StepPair, StepScene};
 use carom_geometry::pair::tangents;
@@ -91,6 +92,9 @@ impl Arm<'_> {
             (Other::Plane(_), Follow::Corner(_)) => true,
             (Other::Body(_), Follow::OnFace { of_second, .. }) => {
                 of_second == (self.place == self.pair.first)
+            }
+            (Other::Body(_), Follow::OnEdges(OnEdges::Along { of_second, .. })) => {
+                of_second != (self.place == self.pair.first)
             }
             _ => false,
         };

@@ -53,7 +53,7 @@ impl StepStart<'_> {
             work,
             loss,
             slip_left,
-            balances: first.balances && second.balances,
+            rests: false,
             rate,
             pressed: Pressed {
                 marks: self.scene.marks(&self.points, self.states),

@@ -22,8 +22,6 @@ pub(super) struct SecondKick {
     pub(super) after: Vec<f64>,
     /// Impulses on these rows (N s).
     pub(super) impulses: Vec<f64>,
-    /// True if the impulses balance all loads at the contacts.
-    pub(super) balances: bool,
     /// States of the bodies before and after the kick.
     landed: Vec<State>,
     pub(super) end: Vec<State>,
@@ -49,7 +47,6 @@ impl StepStart<'_> {
             before: Vec::new(),
             after: Vec::new(),
             impulses: Vec::new(),
-            balances: false,
             end: landed.clone(),
             landed,
         };
@@ -73,7 +70,6 @@ impl StepStart<'_> {
         if !self.end_problem(&kick, &friction).solve(&mut impulses) {
             return Err(self.failed());
         }
-        kick.balances = self.end_problem(&kick, &friction).balances(&impulses);
         kick.impulses = impulses;
         rows.apply(&kick.impulses, &mut kick.end);
         rows.velocities(&scene.velocities(&kick.end), &mut kick.after);

@@ -42,6 +42,7 @@ mod project;
 mod run;
 mod solver;
 mod spring;
+mod standing;
 mod step;
 mod tolerances;
 

@@ -13,8 +13,9 @@ use super::contact::Contact;
 use super::island::Island;
 use super::options::StepCounts;
 use super::spring::{Spring, Yielding};
-use super::tolerances::{DEFLECTED, GOAL, RESTING, SOFTER, WRONG_WORK};
+use super::tolerances::{DEFLECTED, GOAL, SOFTER, WRONG_WORK};
 use crate::body::Body;
+use crate::rest::STANDS;
 use crate::rows::Rows;
 use carom_lcp::LcpError;
 use carom_lcp::contact_problem::{
@@ -264,7 +265,7 @@ impl Solver {
 
     /// True if no point of the island in `task` moved before the step, but one does after it.
     fn loads_change(&self, task: &Task<'_>) -> bool {
-        let slow = RESTING * task.fall;
+        let slow = STANDS * task.fall;
         let (after, closing) = (self.found.velocity.chunks_exact(3), &self.closing);
         let mut moves = after
             .zip(closing)

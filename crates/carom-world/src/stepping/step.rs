@@ -9,6 +9,7 @@ use super::phases::Phases;
 use super::project;
 use super::solver::{Answer, Solver, Task};
 use super::spring::{Kept, Spring, Yielding};
+use super::standing::Standing;
 use super::tolerances::{DEEPEST, ROUNDS, USABLE};
 use crate::MotionError;
 use crate::body::{Flights, Velocity};
@@ -189,7 +190,18 @@ impl Attempt<'_> {
         }
         self.kicked.clone_from(&self.free);
         self.rows.apply(&impulses, &mut self.kicked);
-        let kicked = velocities(self.middle.world, &self.kicked);
+        let mut kicked = velocities(self.middle.world, &self.kicked);
+        let near = self.near.iter().flat_map(|near| &near.contacts);
+        let supports: Vec<bool> = near.map(|contact| contact.second.is_none()).collect();
+        Standing {
+            world: self.middle.world,
+            islands: &self.islands,
+            before: &self.before,
+            frames: &self.rows.frames,
+            supports: &supports,
+            h: self.h,
+        }
+        .stop(&mut impulses, &mut self.kicked, &mut kicked);
         self.rows.velocities(&kicked, &mut self.after);
         let of_pairs = self.near.iter_mut().flat_map(|near| &mut near.contacts);
         for (c, contact) in of_pairs.enumerate() {

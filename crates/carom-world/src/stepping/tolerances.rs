@@ -53,9 +53,6 @@ pub(super) const DEFLECTED: (f64, usize) = (5e-4, 4);
 /// their square roots, so that the energy of the springs stays. Measured on heaps: the first solves each.
 pub(super) const SOFTER: [f64; 3] = [10.0; 3];
 
-/// Rates of contact points at which an island counts as resting, as a fraction of the speed of free fall for one step.
-pub(super) const RESTING: f64 = 1e-8;
-
 /// Residual at which a search ends, as a fraction of the largest accepted one: the last step of Newton's method gains more.
 pub(super) const GOAL: f64 = 0.1;
 
