@@ -66,8 +66,12 @@ fn played(
     let hits = first_hits(&course, *config.dominoes);
     first_fall(&config, &course, &mut record);
     wave(&config, &hits, &mut record)?;
+    // Dominoes that settle on each other click as rounding wills.
+    let passed = hits.iter().map(|(_, time)| *time).fold(0.0, f64::max);
+    let of_wave = course.impacts.iter().filter(|impact| impact.time <= passed);
     record.quantities.extend([
-        Quantity::new("impacts", course.impacts.len() as f64, ""),
+        Quantity::new("impacts", of_wave.count() as f64, "")
+            .note("until the last domino that is reached is hit"),
         Quantity::new(
             "energy_max_error_j",
             course.of_end(|end| end.balance.energy_error),
