@@ -32,7 +32,7 @@ pub struct Account {
     pub laws: Option<String>,
     /// Status of the run and the reason for it; `None` for a run that did what was requested.
     pub ending: Option<String>,
-    /// Warnings.
+    /// Warnings, after a sentence for each hand-over to time steps.
     pub warnings: Vec<String>,
     /// Inputs that the run did not use, each with the reason.
     pub ignored: Vec<String>,
@@ -48,7 +48,9 @@ impl Account {
         Self {
             laws: laws(record),
             ending: ending(record),
-            warnings: texts(record, "warnings"),
+            warnings: handed_over(record)
+                .chain(texts(record, "warnings"))
+                .collect(),
             ignored: texts(record, "ignored"),
             energy: energy(record),
         }
@@ -138,6 +140,17 @@ fn by_kind<'t>(remarks: &[&'t String]) -> Vec<(&'t str, Vec<&'t String>)> {
         }
     }
     kinds
+}
+
+/// Returns a sentence for each time at which the run went on in time steps.
+fn handed_over(record: &Record) -> impl Iterator<Item = String> {
+    let list = record.results.get("handed_over").and_then(Value::as_array);
+    list.into_iter().flatten().map(|change| {
+        let text = |key: &str| change.get(key).and_then(Value::as_str).unwrap_or_default();
+        let time = change.get("time").unwrap_or(&Value::Null);
+        let (kind, message) = (text("kind"), text("message"));
+        format!("from {time} s on the run is stepped in time (`{kind}`): {message}")
+    })
 }
 
 /// Returns the texts in a list of the results of a record; empty without the list.

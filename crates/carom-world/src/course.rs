@@ -4,7 +4,7 @@
 //! schedulers keep the step or the flight within which the time lies.
 
 use crate::events::{Event, HandedOver, RunEnd, Sample, WorldEvent};
-use crate::handover::{MOST_IMPACTS, Relay};
+use crate::handover::{MOST_IMPACTS, Relay, reason};
 use crate::pair_table::Pair;
 use crate::run::{EventRun, Run};
 use crate::spec::{Laws, World};
@@ -208,7 +208,7 @@ impl<'w> Course<'w> {
         };
         self.progress.handed_over = Some(HandedOver {
             time: relay.time,
-            kind: error.kind().into(),
+            kind: reason(error).into(),
             message: error.to_string(),
         });
         let mut run = StepRun::new(self.setting.world, relay, stepping, executor);

@@ -119,6 +119,16 @@ pub enum MotionError {
         /// Time (s).
         time: f64,
     },
+    /// The forces of lasting contacts were not found for a step within the work that it may take.
+    #[error(
+        "forces of the lasting contacts not found at time {time} within {limit} steps of their solver"
+    )]
+    ContactWork {
+        /// Time (s).
+        time: f64,
+        /// Largest number of Newton steps of all kicks of a step.
+        limit: u64,
+    },
     /// With the given time step, a step of lasting contact would press bodies into each other or add energy. The caller has to
     /// use a shorter time step.
     #[error(
@@ -198,7 +208,7 @@ impl MotionError {
             Self::Flight { source, .. } => source.kind(),
             Self::ContactSearchLimit { .. } => "contact-search-limit",
             Self::EventLimit { .. } | Self::Crowded { .. } => "event-limit",
-            Self::ContactForces { .. } => "contact-forces",
+            Self::ContactForces { .. } | Self::ContactWork { .. } => "contact-forces",
             Self::StepTooLarge { .. } => "step-too-large",
             Self::CoarseCoordinates { .. } => "coarse-coordinates",
             Self::Inaccurate { .. } => "inaccurate",

@@ -110,9 +110,10 @@ impl Balance {
 pub struct HandedOver {
     /// Time of the switch (s).
     pub time: f64,
-    /// Stable identifier of the error with which event-driven integration would have ended, see [`MotionError::kind`].
+    /// Reason: `work` (more of it than steps in time take), `no-answer` (of an impact law or of contact forces),
+    /// `no-time-between` (events), or `step-too-large`.
     pub kind: Cow<'static, str>,
-    /// Text of that error.
+    /// Text of the error with which event-driven integration would have ended.
     pub message: String,
 }
 

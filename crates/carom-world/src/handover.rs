@@ -29,6 +29,16 @@ const RESOLVED: f64 = 0.2;
 /// order then depends on rounding, and each costs as much as a step of time stepping.
 pub(crate) const MOST_IMPACTS: usize = 64;
 
+/// Returns the reason for a switch that an error causes, as [`HandedOver::kind`](crate::HandedOver::kind) names it.
+pub(crate) fn reason(error: &MotionError) -> &'static str {
+    match error {
+        MotionError::Crowded { .. } | MotionError::ContactWork { .. } => "work",
+        MotionError::EventLimit { .. } => "no-time-between",
+        MotionError::StepTooLarge { .. } => "step-too-large",
+        _ => "no-answer",
+    }
+}
+
 /// State of a run in progress, from which time stepping continues.
 #[derive(Clone, Debug)]
 pub(crate) struct Relay {
@@ -113,7 +123,8 @@ impl Run<'_> {
             MotionError::Impact { .. }
             | MotionError::EventLimit { .. }
             | MotionError::Crowded { .. }
-            | MotionError::ContactForces { .. } => true,
+            | MotionError::ContactForces { .. }
+            | MotionError::ContactWork { .. } => true,
             MotionError::StepTooLarge { .. } => {
                 let is_heap = self.world.suitable_scheme() == Scheme::TimeStepping;
                 self.resolves_falls() && (is_heap || !self.rests_on_rounding())

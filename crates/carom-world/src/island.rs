@@ -8,6 +8,7 @@ use crate::step::{PairStep, Pressed, Step};
 use crate::step_scene::StepScene;
 use carom_numeric::time::Time;
 use carom_variational::State;
+use nalgebra::Vector3;
 
 /// Largest number of splits of one step of the grid.
 const MAX_SPLITS: usize = 100;
@@ -112,7 +113,11 @@ impl Run<'_> {
             let found = piece(&scene, &before, asked, events, guess);
             let fault = match &found {
                 Ok((_, step, _)) => scene.fault(&before, step, control.rate),
-                Err(MotionError::ContactForces { .. } | MotionError::Flight { .. }) => None,
+                Err(
+                    MotionError::ContactForces { .. }
+                    | MotionError::ContactWork { .. }
+                    | MotionError::Flight { .. },
+                ) => None,
                 Err(error) => return Err(error.clone()),
             };
             match (found, fault) {
@@ -140,7 +145,14 @@ impl Run<'_> {
         let mut end = if reaches { grid } else { begin.plus(length) };
         let rests = step.rests;
         if rests {
-            // The forces stay constant until another event.
+            // The forces stay constant until another event. The support that presses most takes up the momentum that was left.
+            let left: Vector3<f64> = before.iter().map(|state| state.linear_momentum).sum();
+            let pressed = pairs.iter().zip(&step.pairs);
+            let supports = pressed.filter(|(pair, _)| !self.world.is_mobile(pair.1));
+            let most = supports.max_by(|a, b| a.1.pressed.total_cmp(&b.1.pressed));
+            if let Some((pair, _)) = most {
+                self.balance.supports[pair.1] -= left;
+            }
             before.clone_from(&step.end);
             // The step keeps its impulses until another event cuts it.
             end = Time::new(f64::INFINITY);

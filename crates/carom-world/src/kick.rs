@@ -91,8 +91,13 @@ impl Work {
     }
 
     /// Returns true if the counted steps have reached the limit.
-    pub(crate) fn is_spent(&self) -> bool {
+    fn is_spent(&self) -> bool {
         self.steps.get() >= self.limit
+    }
+
+    /// Returns the limit if the counted steps have reached it.
+    pub(crate) fn spent(&self) -> Option<u64> {
+        self.is_spent().then_some(self.limit)
     }
 }
 

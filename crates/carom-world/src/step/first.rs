@@ -61,8 +61,10 @@ impl StepStart<'_> {
 
     /// Error that tells that no contact forces were found for this step.
     pub(super) fn failed(&self) -> MotionError {
-        MotionError::ContactForces {
-            time: self.scene.time,
+        let (time, work) = (self.scene.time, &self.scene.work);
+        match work.spent() {
+            Some(limit) => MotionError::ContactWork { time, limit },
+            None => MotionError::ContactForces { time },
         }
     }
 

@@ -496,11 +496,7 @@ fn a_rattling_stack_goes_on_in_steps() {
     let end = world.run_or_step(&laws, &limits(0.5), &[], stepping, &mut |_| ());
     assert_eq!(end.ending, Ending::Completed);
     let change = end.handed_over.expect("it hands over");
-    assert!(
-        ["crowded", "event-limit", "contact-forces"].contains(&&*change.kind),
-        "{}",
-        change.message
-    );
+    assert_eq!(change.kind, "work", "{}", change.message);
     assert!(
         end.balance.energy_error < 1e-3,
         "{:e}",

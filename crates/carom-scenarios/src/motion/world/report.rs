@@ -178,12 +178,18 @@ pub(super) fn report(
         record.results.insert(key.to_owned(), value);
     }
     if let Some(change) = &end.handed_over {
+        let mobile = (0..world.n_bodies()).filter(|body| !world.is_fixed(*body));
+        let bodies: Vec<&str> = mobile.map(|body| world.name(body)).collect();
         let change = json!({
             "time": change.time,
+            "until": Value::Null,
+            "bodies": bodies,
             "kind": change.kind,
             "message": change.message,
         });
-        record.results.insert("handed_over".to_owned(), change);
+        record
+            .results
+            .insert("handed_over".to_owned(), json!([change]));
     }
     if let Some(error) = fault(&end.ending, setup.zeno_is_error) {
         record.results.insert("error".to_owned(), error);
