@@ -14,6 +14,7 @@ mod json;
 mod pool;
 mod problems;
 mod record;
+mod session;
 mod sweep;
 
 use pyo3::prelude::*;
@@ -24,6 +25,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<answer::Answer>()?;
     module.add_class::<impact::Impact>()?;
     module.add_class::<record::Record>()?;
+    module.add_class::<session::Session>()?;
     module.add_class::<sweep::Ask>()?;
     module.add_function(wrap_pyfunction!(batch::resolve_many, module)?)?;
     module.add_function(wrap_pyfunction!(batch::judge_rows, module)?)?;
@@ -38,6 +40,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(record::show, module)?)?;
     module.add_function(wrap_pyfunction!(record::sort_left_out, module)?)?;
     module.add_function(wrap_pyfunction!(record::world, module)?)?;
+    module.add_function(wrap_pyfunction!(session::start, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::prepare, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::run_shard, module)?)?;
     let laws: Vec<&str> = carom::impact::LAWS.iter().map(|law| law.name).collect();

@@ -25,7 +25,7 @@ pub(crate) struct Record {
     record: carom::report::Record,
 }
 
-fn scenario(py: Python<'_>, name: &str) -> PyResult<&'static Scenario> {
+pub(crate) fn scenario(py: Python<'_>, name: &str) -> PyResult<&'static Scenario> {
     named::scenario(name).ok_or_else(|| {
         let names = SCENARIOS.iter().map(|scenario| scenario.name);
         let hint = carom_wire::nearest_name(name, names)
@@ -51,7 +51,7 @@ pub(crate) fn show(py: Python<'_>, name: &str) -> PyResult<&'static str> {
 }
 
 /// Collects the overrides of a scenario: a configuration as text or a dictionary, values by dotted key, and a seed.
-fn overrides(
+pub(crate) fn overrides(
     py: Python<'_>,
     scenario: &Scenario,
     config: &Bound<'_, PyAny>,
@@ -99,7 +99,7 @@ fn stoppable(meter: &Meter, is_stopped: &Arc<AtomicBool>) -> Progress {
     meter.observer(move || unwind_if(&is_stopped))
 }
 
-fn fault_of(name: &str, error: &ScenarioError) -> WireError {
+pub(crate) fn fault_of(name: &str, error: &ScenarioError) -> WireError {
     let kind = if error.is_configuration() {
         "invalid-configuration"
     } else {
@@ -223,6 +223,10 @@ fn ask(control: &Py<PyAny>, time: f64, q: &[f64], rates: &[f64]) -> PyResult<Vec
 }
 
 impl Record {
+    pub(crate) fn of(record: carom::report::Record) -> Self {
+        Self { record }
+    }
+
     fn unwritable(py: Python<'_>) -> impl Fn(export::ExportError) -> PyErr + '_ {
         move |error| raised(py, &WireError::new("unwritable", error.to_string()))
     }

@@ -43,7 +43,7 @@ def test_a_notebook_runs(path: pathlib.Path) -> None:
     nbclient.NotebookClient(notebook, timeout=170, kernel_name="python3").execute()
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/src/python.md", "docs/src/kit.md", "docs/src/gradients.md", "python/README.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/src/python.md", "docs/src/machine.md", "docs/src/kit.md", "docs/src/gradients.md", "python/README.md"])
 def test_the_programs_of_a_document_run(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     programs = re.findall(r"^```python\n(.*?)^```", (ROOT / name).read_text(), re.M | re.S)
     assert programs

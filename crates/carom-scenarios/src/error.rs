@@ -47,6 +47,9 @@ pub enum ScenarioError {
     /// A world could not be built, or its motion stopped with an error.
     #[error(transparent)]
     Motion(#[from] carom_world::MotionError),
+    /// A session refused a call, or stopped.
+    #[error(transparent)]
+    Session(#[from] carom_world::SessionError),
     /// No design was found.
     #[error(transparent)]
     Design(#[from] DesignError),
@@ -74,7 +77,7 @@ impl ScenarioError {
             Self::Config { .. } | Self::Key { .. } | Self::Mechanism(_) => true,
             // Errors during the motion have a time.
             Self::Integrator(error) => error.time().is_none(),
-            Self::Integration { .. } => false,
+            Self::Integration { .. } | Self::Session(_) => false,
             Self::Motion(error) => matches!(
                 error,
                 carom_world::MotionError::InvalidValue { .. }

@@ -47,7 +47,10 @@ pub use cite::citations;
 pub use config::{Overrides, is_path, scenario_of};
 pub use error::ScenarioError;
 pub use list::{SCENARIOS, scenario};
-pub use motion::world::{Contents, LeftOut, Robot, World, run_controlled, sort_left_out};
+pub use motion::world::{
+    Contents, LeftOut, Robot, Session, SessionEvent, SessionState, World, run_controlled,
+    sort_left_out,
+};
 pub use progress::{Advance, Progress};
 pub use propagative::tail_runner;
 pub use scenario::Scenario;

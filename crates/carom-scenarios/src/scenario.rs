@@ -88,7 +88,17 @@ impl Scenario {
         runner: impl FnOnce(&Input<'_>) -> Result<Record, ScenarioError>,
     ) -> Result<Record, ScenarioError> {
         let input = Input::new(self.name, self.default_toml, overrides)?;
-        let mut record = runner(&input).map_err(|error| input.locate(error))?;
+        let record = runner(&input).map_err(|error| input.locate(error))?;
+        self.complete(record, &input, overrides)
+    }
+
+    /// Completes the record of a run: warnings about the input, summary, citations, and published values.
+    pub(crate) fn complete(
+        &self,
+        mut record: Record,
+        input: &Input<'_>,
+        overrides: &Overrides,
+    ) -> Result<Record, ScenarioError> {
         crate::common::warn(&mut record.results, input.quaternion_warnings().into_iter());
         record.scenario = self.name.to_owned();
         // A runner whose bodies are not those of the scenario's summary says so.

@@ -57,6 +57,13 @@ pub struct Sample<'e> {
     pub states: &'e [State],
 }
 
+impl<'e> Sample<'e> {
+    /// Creates a sample of the `states` of all bodies at `time` (s).
+    pub fn new(time: f64, states: &'e [State]) -> Self {
+        Self { time, states }
+    }
+}
+
 /// Event that a run of a world reports: sample, impact, or change of a lasting contact. A contact is identified by the
 /// indices of its two bodies, or body and plane (bodies are counted first).
 pub type Event<'e> = hybrid::Event<'e, Sample<'e>, Impact, (usize, usize)>;

@@ -1,6 +1,6 @@
 //! Sessions: runs that go on from call to call.
 
-use crate::{MotionError, SessionError};
+use crate::{MotionError, SessionError, SharedLaws};
 use carom_motion::hybrid::Ending;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -38,11 +38,14 @@ pub trait Machine: Clone + Debug {
     /// Event of the run.
     type Event: Clone + Debug;
     /// State at one time.
-    type State;
+    type State: Clone + Debug;
     /// Result of the run.
     type End;
     /// Run without its world.
     type Paused: Clone + Debug;
+
+    /// Replaces the impact laws.
+    fn set_laws(&mut self, laws: SharedLaws);
 
     /// Starts a run, and returns it with the events of its start.
     fn start(&self) -> (Self::Paused, Vec<Self::Event>);
@@ -79,14 +82,29 @@ pub struct SessionOf<M: Machine> {
 
 impl<M: Machine> SessionOf<M> {
     pub(crate) fn of(machine: M) -> Self {
+        Self::of_shared(Arc::new(machine))
+    }
+
+    fn of_shared(machine: Arc<M>) -> Self {
         let (paused, events) = machine.start();
         Self {
-            machine: Arc::new(machine),
+            machine,
             paused: Some(paused),
             events,
             told: 0,
             is_finished: false,
         }
+    }
+
+    /// Starts again from the start of the world.
+    #[must_use]
+    pub fn restarted(&self) -> Self {
+        Self::of_shared(Arc::clone(&self.machine))
+    }
+
+    /// Replaces the impact laws: those of a copy can tell apart who calls them.
+    pub fn set_laws(&mut self, laws: SharedLaws) {
+        Arc::make_mut(&mut self.machine).set_laws(laws);
     }
 
     fn progress(&self) -> Progress<'_> {
@@ -111,6 +129,11 @@ impl<M: Machine> SessionOf<M> {
     /// Returns `running`, or the name of the [`ending`](Self::ending).
     pub fn status(&self) -> &'static str {
         self.ending().map_or("running", Ending::name)
+    }
+
+    /// True after [`finish`](Self::finish).
+    pub fn is_finished(&self) -> bool {
+        self.is_finished
     }
 
     /// Returns the events of the last call.
@@ -180,12 +203,21 @@ impl<M: Machine> SessionOf<M> {
     ///
     /// [`SessionError::NoSteps`] for `n = 0`, and those of [`advance_to`](Self::advance_to).
     pub fn step(&mut self, n: usize) -> Result<&[M::Event], SessionError> {
+        self.advance_to(self.line(n)?)
+    }
+
+    /// Returns the time of the `n`-th next line of the grid (s).
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::NoSteps`] for `n = 0`.
+    pub fn line(&self, n: usize) -> Result<f64, SessionError> {
         if n == 0 {
             return Err(SessionError::NoSteps);
         }
         let step = self.time_step();
         let line = (self.time() / step + SAME_LINE).floor();
-        self.advance_to((line + n as f64) * step)
+        Ok((line + n as f64) * step)
     }
 
     /// Advances the run to its next event if that comes up to `until` (s), and returns it; else to `until`.

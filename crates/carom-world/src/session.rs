@@ -3,7 +3,7 @@
 use crate::course::{Course, Paused, Setting};
 use crate::events::{Balance, RunEnd, WorldEvent};
 use crate::machine::{Drive, Machine, Progress, SessionOf};
-use crate::pair::{self, PairMemory};
+use crate::pair::{self, ContactPoint, PairMemory};
 use crate::spec::{Laws, OnZeno, SingleLaw, World};
 use crate::stepping::{Executor, Serial, Stepping};
 use crate::{MotionError, SessionError};
@@ -175,6 +175,20 @@ pub struct LastingPoint {
     pub slides: bool,
 }
 
+impl LastingPoint {
+    /// Creates the point of a pair from its place.
+    pub(crate) fn new([first, second]: [usize; 2], place: &ContactPoint, slides: bool) -> Self {
+        Self {
+            first,
+            second,
+            point: place.point,
+            normal: place.normal,
+            gap: place.gap,
+            slides,
+        }
+    }
+}
+
 /// Energy of a session, from its start up to now.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -218,6 +232,10 @@ impl Machine for Free {
     type State = WorldState;
     type End = RunEnd;
     type Paused = Paused;
+
+    fn set_laws(&mut self, laws: SharedLaws) {
+        self.options.laws = self.options.laws.as_ref().map(|_| laws);
+    }
 
     fn start(&self) -> (Paused, Vec<WorldEvent>) {
         self.with(|setting| {
@@ -371,14 +389,8 @@ impl Session {
             let gap = pair::gap(body, here, &other, there, memory).value;
             let within = world.tolerance(first, second) + gap.max(0.0);
             pair::contact_points(body, here, &other, there, memory, within, &mut found);
-            out.extend(found.iter().map(|point| LastingPoint {
-                first,
-                second,
-                point: point.point,
-                normal: point.normal,
-                gap: point.gap,
-                slides,
-            }));
+            let point = |p| LastingPoint::new([first, second], p, slides);
+            out.extend(found.iter().map(point));
         }
         Ok(out)
     }

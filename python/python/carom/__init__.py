@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         scenarios,
         show,
     )
+    from ._session import Session, State
 
     #: Names of the laws, in the order of ``carom laws``.
     LAWS: tuple[str, ...]
@@ -78,6 +79,7 @@ _NAMES = {
         "scenarios",
         "show",
     ),
+    "_session": ("Session", "State"),
 }
 
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
@@ -107,6 +109,8 @@ __all__ = [
     "Result",
     "RigidBody",
     "SampleSet",
+    "Session",
+    "State",
     "Trajectory",
     "TwoBodyOutcome",
     "Uniqueness",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
@@ -19,6 +20,7 @@ from . import _html, _native
 from ._arrays import Floats, count, floats, word
 from ._errors import CaromError
 from ._joint_arrays import JointArrays
+from ._session import Session
 from ._toml import dumps, has_infinity
 
 
@@ -482,20 +484,63 @@ class World:
         (21, True)
         """
         config = self._given()
-        try:
+        with self._helped():
             if control is None:
                 motion = Motion(run("world", config, set=set, seed=seed))
             else:
                 motion = Motion(_controlled(config, control, every, set, seed))
-        except CaromError as error:
-            if self._remedy and ".position`: invalid-value" in error.message:
-                raise CaromError(error.kind, f"{error.message}; {self._remedy}") from error
-            raise
         self._tell(motion.record)
         if observe is not None:
             for kind, event in motion.events():
                 observe(kind, event)
         return motion
+
+    def start(
+        self, set: Mapping[str, Any] | None = None, seed: int | None = None, record: bool = False
+    ) -> Session:
+        """Starts a run that goes on from call to call.
+
+        Parameters
+        ----------
+        set : mapping, optional
+            Dotted keys and their values, applied after the configuration.
+        seed : int, optional
+            Seed of laws that draw samples.
+        record : bool
+            Whether the session keeps its events, and samples every ``output.sample_step``, for the motion at its end.
+
+        Returns
+        -------
+        Session
+            At time 0.
+
+        Raises
+        ------
+        CaromError
+            If the configuration is at fault.
+
+        Examples
+        --------
+        >>> import carom
+        >>> session = carom.World.from_toml(carom.show("world")).start()
+        >>> events = session.advance(0.25)
+        >>> session
+        Session(time=0.25, status='running', 4 bodies)
+        """
+        given = self._given()
+        seeded = None if seed is None else count(seed, "seed")
+        with self._helped():
+            return Session(_native.start(given, _plain(set or {}, "set"), seeded, bool(record)))
+
+    @contextlib.contextmanager
+    def _helped(self) -> Iterator[None]:
+        """Adds the importer's remedy to an error about the start of a joint."""
+        try:
+            yield
+        except CaromError as error:
+            if self._remedy and ".position`: invalid-value" in error.message:
+                raise CaromError(error.kind, f"{error.message}; {self._remedy}") from error
+            raise
 
     def _tell(self, record: Record) -> None:
         """Warns once of what the import of a URDF left out or replaced."""

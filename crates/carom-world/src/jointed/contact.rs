@@ -1,6 +1,7 @@
 //! Contacts of jointed bodies (limits and contact points), their impacts, and the events within a step.
 
 use crate::ImpactContact;
+use carom_joints::coordinates::CoordinateSpec;
 use carom_joints::frames::Row;
 use carom_joints::step::contacts::ContactRow;
 use nalgebra::Vector3;
@@ -16,6 +17,12 @@ pub struct LimitContact {
 }
 
 impl LimitContact {
+    /// Returns the limit at which the joint coordinate `k` is `held`, or `None` if the coordinate is free or held by friction.
+    pub(super) fn of(k: usize, spec: &CoordinateSpec, held: Option<f64>) -> Option<Self> {
+        let (coordinate, upper) = (k, held? == spec.upper);
+        (upper || held? == spec.lower).then_some(Self { coordinate, upper })
+    }
+
     /// Returns the sign of the limit's contact direction along the joint coordinate: 1 at the lower limit, −1 at the upper one.
     pub(super) fn sign(self) -> f64 {
         if self.upper { -1.0 } else { 1.0 }

@@ -1,6 +1,6 @@
 //! Course of a run of jointed bodies: from sample to sample, or from call to call of a session.
 
-use super::run::{INSTANT, Run, RunOf, Shown};
+use super::run::{INSTANT, Run, RunOf};
 use super::world::{Control, JointEvent, JointSample, JointedEnd, JointedWorld};
 use crate::{Laws, MotionError, limits};
 use carom_motion::hybrid::{Ending, Limits};
@@ -123,7 +123,7 @@ impl<'w> Course<Run<'w>> {
         {
             *left = rest;
             match self.run.show(time) {
-                Ok(shown) => observe(JointEvent::Sample(shown.sample(time))),
+                Ok(shown) => observe(JointEvent::Sample(JointSample::of(&shown))),
                 Err(error) => self.ended = Some(Ending::Stopped(error)),
             }
         }
@@ -135,19 +135,6 @@ impl<'w> Course<Run<'w>> {
             let forces = control(self.run.time, &self.run.posture.q, &self.run.rates);
             let pushed = self.run.push(&forces);
             self.note(pushed);
-        }
-    }
-}
-
-impl Shown {
-    fn sample(&self, time: f64) -> JointSample<'_> {
-        let loads = self.loads.as_ref();
-        JointSample {
-            time,
-            posture: &self.posture,
-            rates: &self.rates,
-            forces: &self.forces,
-            loads: loads.map(|(loads, length)| (loads.as_slice(), *length)),
         }
     }
 }

@@ -28,8 +28,9 @@ mod trend;
 mod world;
 
 pub use contact::{JointContact, JointImpact, LimitContact, LimitHit, Reaction};
-pub use session::{JointedSession, JointedState};
+pub use session::{Jointed, JointedLasting, JointedSession};
 pub use touch::TouchSpec;
 pub use world::{
-    Control, JointEvent, JointSample, JointedEnd, JointedEvent, JointedSpec, JointedWorld,
+    Control, JointEvent, JointSample, JointedEnd, JointedEvent, JointedSpec, JointedState,
+    JointedWorld,
 };

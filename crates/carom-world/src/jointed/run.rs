@@ -4,7 +4,7 @@ use super::contact::{Change, LimitContact};
 use super::memory::{Bounces, Crowding, Lasting, Plastic, PlasticTouches, Resting, Rubbing};
 use super::pressing::{PairStep, Pressing, PressingOf};
 use super::touch::Touch;
-use super::world::{JointedEnd, JointedEvent, JointedWorld};
+use super::world::{JointedEnd, JointedEvent, JointedState, JointedWorld};
 use crate::{Laws, MotionError};
 use carom_joints::coordinates::CoordinateSpec;
 use carom_joints::step::{History, Load, Modes, Step, Stepper, StepperOf, Works};
@@ -111,14 +111,6 @@ struct Pending {
     length: f64,
     end: f64,
     events: Vec<(f64, Change)>,
-}
-
-/// State of a run at one time.
-pub(super) struct Shown {
-    pub(super) posture: Posture,
-    pub(super) rates: Vec<f64>,
-    pub(super) forces: Vec<f64>,
-    pub(super) loads: Option<(Vec<Load>, f64)>,
 }
 
 impl<W, L, M, T> RunOf<W, L, M, T> {
@@ -282,9 +274,10 @@ impl<'w> Run<'w> {
     }
 
     /// Returns the state at `time` (s), which no event precedes, by a shorter step that changes nothing in the run.
-    pub(super) fn show(&mut self, time: f64) -> Result<Shown, MotionError> {
+    pub(super) fn show(&mut self, time: f64) -> Result<JointedState, MotionError> {
         if self.reaches(time, self.time) {
-            return Ok(Shown {
+            return Ok(JointedState {
+                time,
                 posture: self.posture.clone(),
                 rates: self.rates.clone(),
                 forces: self.forces(time, &self.posture.q, &self.rates),
@@ -302,7 +295,8 @@ impl<'w> Run<'w> {
         (self.results, self.pressing, self.stepper, self.previewed) = kept;
         let step = step?;
         let forces = self.forces(time, &step.end.q, &step.rates);
-        Ok(Shown {
+        Ok(JointedState {
+            time,
             posture: step.end,
             rates: step.rates,
             forces,

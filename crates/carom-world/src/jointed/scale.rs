@@ -58,12 +58,6 @@ impl Run<'_> {
 
     /// Returns the limit at which joint coordinate `k` is held, or `None` if the coordinate is free or held by friction.
     pub(super) fn at_limit(&self, k: usize) -> Option<LimitContact> {
-        let held = self.modes.held[k]?;
-        let (c, _) = self.coordinate(k);
-        let upper = held == c.upper;
-        (upper || held == c.lower).then_some(LimitContact {
-            coordinate: k,
-            upper,
-        })
+        LimitContact::of(k, self.coordinate(k).0, self.modes.held[k])
     }
 }

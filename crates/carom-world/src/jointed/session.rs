@@ -1,27 +1,23 @@
 //! Sessions of jointed bodies.
 
+use super::contact::LimitContact;
 use super::course::{Course, Paused};
 use super::run::Run;
-use super::world::{JointedEnd, JointedEvent, JointedWorld};
-use crate::MotionError;
+use super::world::{JointedEnd, JointedEvent, JointedState, JointedWorld};
 use crate::machine::{Drive, Machine, Progress, SessionOf};
-use crate::session::SharedLaws;
-use carom_joints::Posture;
+use crate::session::{LastingPoint, SharedLaws};
+use crate::{MotionError, SessionError};
 use carom_motion::hybrid::Limits;
 use std::sync::Arc;
 
-/// State of the jointed bodies of a session.
-#[derive(Clone, Debug, PartialEq)]
+/// Lasting contact of a session of jointed bodies.
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct JointedState {
-    /// Time (s).
-    pub time: f64,
-    /// States of the bodies, values of the joint coordinates, and rotors of motors.
-    pub posture: Posture,
-    /// Rates of the joint coordinates (rad/s or m/s).
-    pub rates: Vec<f64>,
-    /// Total force of spring, damper, friction, actuator and control along each joint coordinate (N or N m).
-    pub forces: Vec<f64>,
+pub enum JointedLasting {
+    /// Joint coordinate at its limit.
+    Limit(LimitContact),
+    /// Point at which two bodies, or a body and a plane, touch.
+    Point(LastingPoint),
 }
 
 /// Run of jointed bodies that goes on from call to call; see [`Session`](crate::Session).
@@ -74,6 +70,10 @@ impl Machine for Jointed {
     type End = JointedEnd;
     type Paused = Paused;
 
+    fn set_laws(&mut self, laws: SharedLaws) {
+        self.laws = laws;
+    }
+
     fn start(&self) -> (Paused, Vec<JointedEvent>) {
         let mut course = Course::start(&self.world, self.laws.laws(), self.limits.impacts);
         let events = std::mem::take(&mut course.run.events);
@@ -115,14 +115,7 @@ impl Drive for Course<Run<'_>> {
     }
 
     fn show(&mut self) -> Result<JointedState, MotionError> {
-        let time = self.time;
-        let shown = self.run.show(time)?;
-        Ok(JointedState {
-            time,
-            posture: shown.posture,
-            rates: shown.rates,
-            forces: shown.forces,
-        })
+        self.run.show(self.time)
     }
 
     fn end(&self) -> (JointedEnd, Vec<JointedEvent>) {
@@ -153,5 +146,29 @@ impl JointedSession {
     /// Returns the world of the session.
     pub fn world(&self) -> &JointedWorld {
         &self.machine.world
+    }
+
+    /// Returns the lasting contacts at the present time: limits of joint coordinates, then points of bodies that touch.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::Motion`] if a state cannot be computed.
+    pub fn contacts(&mut self) -> Result<Vec<JointedLasting>, SessionError> {
+        let states = self.state()?.posture.states;
+        let run = &self.paused.as_ref().ok_or(SessionError::Finished)?.run;
+        let world = self.world();
+        let specs = world.multibody.coordinates().enumerate();
+        let limits = specs.filter_map(|(k, spec)| LimitContact::of(k, spec, run.modes.held[k]));
+        let mut out: Vec<_> = limits.map(JointedLasting::Limit).collect();
+        for (index, lasting) in run.lasting.iter().filter(|(_, lasting)| lasting.reported) {
+            let pair = &world.touch.pairs[*index];
+            let within = pair.tolerance + world.touch.gap(pair, &states).max(0.0);
+            let mut found = Vec::new();
+            world.touch.points(pair, &states, within, &mut found);
+            let slides = lasting.slides == Some(true);
+            let point = |p| LastingPoint::new([pair.first, pair.second], p, slides);
+            out.extend(found.iter().map(point).map(JointedLasting::Point));
+        }
+        Ok(out)
     }
 }

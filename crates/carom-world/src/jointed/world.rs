@@ -114,6 +114,36 @@ pub struct JointSample<'e> {
     pub loads: Option<(&'e [Load], f64)>,
 }
 
+impl<'e> JointSample<'e> {
+    /// Creates the sample of a state.
+    pub fn of(state: &'e JointedState) -> Self {
+        let loads = state.loads.as_ref();
+        Self {
+            time: state.time,
+            posture: &state.posture,
+            rates: &state.rates,
+            forces: &state.forces,
+            loads: loads.map(|(loads, length)| (loads.as_slice(), *length)),
+        }
+    }
+}
+
+/// State of the jointed bodies of a session.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct JointedState {
+    /// Time (s).
+    pub time: f64,
+    /// States of the bodies, values of the joint coordinates, and rotors of motors.
+    pub posture: Posture,
+    /// Rates of the joint coordinates (rad/s or m/s).
+    pub rates: Vec<f64>,
+    /// Total force of spring, damper, friction, actuator and control along each joint coordinate (N or N m).
+    pub forces: Vec<f64>,
+    /// Impulses that each joint applied in the step that ends at this time, and the length of this step (s); `None` at the start.
+    pub loads: Option<(Vec<Load>, f64)>,
+}
+
 /// Event that a run of jointed bodies reports: sample, impact, or change of a lasting contact. Lasting contacts are joint
 /// coordinates that press on a limit, and pairs of bodies that touch.
 pub type JointEvent<'e> = hybrid::Event<'e, JointSample<'e>, JointImpact, JointContact>;

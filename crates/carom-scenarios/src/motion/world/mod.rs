@@ -11,21 +11,25 @@ mod joints;
 mod output;
 mod report;
 mod scheme;
+mod session;
 mod setup;
 mod several;
 mod threads;
 mod urdf;
+mod whole;
 
 pub use contents::Contents;
 pub use joints::Robot;
+pub use session::Session;
 pub use urdf::{LeftOut, sort_left_out};
+pub use whole::{SessionEvent, SessionState};
 
 use crate::config::Input;
-use crate::{Overrides, ScenarioError};
+use crate::{Overrides, Scenario, ScenarioError};
 use carom_report::Record;
 use carom_variational::State;
 use carom_world::jointed::Control;
-use carom_world::{Event, Executor, RunEnd, Scheme, Session, SessionOptions};
+use carom_world::{Event, Executor, RunEnd, Scheme, SessionOptions};
 use config::Config;
 use report::Log;
 use setup::Setup;
@@ -33,6 +37,7 @@ use several::Asked;
 use std::path::Path;
 use std::sync::Arc;
 use threads::Threads;
+use urdf::Imported;
 
 /// Runs the scenario `world`: any bodies and planes, with or without joints.
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
@@ -70,9 +75,7 @@ pub fn run_controlled<'c>(
     overrides: &Overrides,
     control: &'c mut Control<'c>,
 ) -> Result<Record, ScenarioError> {
-    let world = crate::scenario("world")
-        .ok_or_else(|| ScenarioError::value("scenario", "there is no `world`"))?;
-    world.run_with(overrides, |input| {
+    scenario_world()?.run_with(overrides, |input| {
         let (config, record) = World::read(input, None)?;
         if !config.is_jointed() {
             let message =
@@ -81,6 +84,11 @@ pub fn run_controlled<'c>(
         }
         joints::run(&config, input, record, Some(control))
     })
+}
+
+/// Returns the scenario `world`.
+fn scenario_world() -> Result<&'static Scenario, ScenarioError> {
+    crate::scenario("world").ok_or_else(|| ScenarioError::value("scenario", "there is no `world`"))
 }
 
 /// Returns the time of an event (s).
@@ -137,6 +145,7 @@ pub struct World {
     hands_over: bool,
     threads: Arc<Threads>,
     asked: Asked,
+    imported: Option<Arc<Imported>>,
 }
 
 impl World {
@@ -241,6 +250,7 @@ impl World {
             hands_over,
             threads: Arc::new(threads),
             asked: Asked::default(),
+            imported: None,
         };
         Ok((made, record))
     }
@@ -311,9 +321,14 @@ impl World {
     /// assert_eq!(session.finish()?, world.run(&mut |_| ()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn start(&self) -> Result<Session, ScenarioError> {
+    pub fn start(&self) -> Result<carom_world::Session, ScenarioError> {
+        Ok(self.session(None))
+    }
+
+    /// Starts a session; `asked` keeps the problems that the law for several contacts is asked.
+    fn session(&self, asked: Option<Asked>) -> carom_world::Session {
         let stepping = self.setup.stepping;
-        let events = || SessionOptions::events(setup::shared_laws(&self.setup));
+        let events = || SessionOptions::events(several::shared_laws(&self.setup, asked));
         let options = match self.scheme {
             Scheme::TimeStepping => SessionOptions::steps(stepping),
             Scheme::Events if self.hands_over => events().with_stepping(stepping),
@@ -322,7 +337,7 @@ impl World {
         let options = options
             .with_executor(Arc::clone(&self.threads) as Arc<dyn Executor + Send + Sync>)
             .with_limits(self.setup.limits);
-        Ok(Session::new(Arc::clone(&self.world), options))
+        carom_world::Session::new(Arc::clone(&self.world), options)
     }
 
     /// Returns the state of one body at a time (s) as a row of the trajectory with the [`COLUMNS`](Self::COLUMNS). `body` is

@@ -48,7 +48,7 @@ pub(super) struct Log<'w> {
     /// First impacts, in the form that the animation needs.
     shown: Vec<Hit>,
     lowest: f64,
-    comparison: Comparison,
+    pub(super) comparison: Comparison,
 }
 
 impl<'w> Log<'w> {
@@ -84,9 +84,9 @@ impl<'w> Log<'w> {
                         self.hits.push((contact.second, impact.time));
                     }
                 }
-                self.comparison.note(self.world, impact);
+                self.comparison.note(self.world, &self.world.asked, impact);
                 if self.impacts_wanted {
-                    self.impacts.push(self.impact(impact));
+                    self.impacts.push(self.world.impact(impact));
                 }
             }
             Event::Established { time, contact } => self.contacts.establish(time, contact),
@@ -137,9 +137,12 @@ impl<'w> Log<'w> {
         let rests = velocity.norm() + spin.norm() * size <= still;
         !(std::mem::replace(&mut self.rests[body], rests) && rests)
     }
+}
 
-    fn impact(&self, impact: &Impact) -> Value {
-        let name = |thing| self.world.world.name(thing);
+impl World {
+    /// Returns an impact as its entry of the record.
+    pub(super) fn impact(&self, impact: &Impact) -> Value {
+        let name = |thing| self.world.name(thing);
         let contact = |c| impact_contact(c, name);
         json!({
             "time": impact.time,
@@ -311,7 +314,7 @@ fn results(whole: &World, log: &Log<'_>, end: &RunEnd, lowest: f64) -> [(&'stati
 }
 
 /// Returns the balance of the energy of all bodies.
-fn energy_balance(whole: &World, end: &RunEnd) -> Balance {
+pub(super) fn energy_balance(whole: &World, end: &RunEnd) -> Balance {
     let balance = &end.balance;
     let mut terms = vec![
         ("impacts", -balance.impact_loss),

@@ -13,17 +13,15 @@ use carom_impact::two_body::ImpactOptions;
 use carom_impact::{ContactCount, LAWS, Law, Routh};
 use carom_motion::hybrid::Limits;
 use carom_world::{
-    BodySpec, FlightRule, MotionError, OnZeno, PlaneSpec, SharedLaws, SingleLaw, Stepping, Surface,
-    WorldSpec,
+    BodySpec, FlightRule, MotionError, OnZeno, PlaneSpec, SingleLaw, Stepping, Surface, WorldSpec,
 };
 use nalgebra::Vector3;
-use std::sync::Arc;
 
 /// Largest number of rows of a trajectory.
 const MAX_ROWS: usize = 5_000_000;
 
 /// World specification with the settings of its run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Setup {
     pub(super) spec: WorldSpec,
     pub(super) gravity: Vector3<f64>,
@@ -41,7 +39,7 @@ pub(super) struct Setup {
     law: LawConfig,
     pub(super) several: Law,
     seed: u64,
-    options: ImpactOptions,
+    pub(super) options: ImpactOptions,
 }
 
 /// Impact law for a single contact.
@@ -57,17 +55,6 @@ impl Single {
             Self::Any(law) => SingleLaw::Any(law.as_ref()),
         }
     }
-}
-
-/// Returns the impact laws of a world as a session owns them.
-pub(super) fn shared_laws(setup: &Arc<Setup>) -> SharedLaws {
-    let own = Arc::clone(setup);
-    let several = move |index| own.several(index);
-    let laws = match setup.single() {
-        Single::TwoBody(options) => SharedLaws::new(options, several),
-        Single::Any(law) => SharedLaws::new(setup.options, several).with_single(Arc::from(law)),
-    };
-    laws.with_on_zeno(setup.on_zeno)
 }
 
 impl Setup {
@@ -120,6 +107,21 @@ impl Setup {
         };
         ScenarioError::value(key, super::contact::with_hint(error))
     }
+}
+
+/// Returns the multiples of the sample step (s) before the end of a run of `duration` (s), from 0 on.
+pub(super) fn sample_times(step: f64, duration: f64) -> Vec<f64> {
+    if step == 0.0 {
+        return vec![0.0];
+    }
+    let count = (duration / step * (1.0 + 1e-12)).floor() as usize;
+    let times = (0..=count).map(|k| k as f64 * step);
+    times.filter(|t| is_before(*t, step, duration)).collect()
+}
+
+/// True if the sample at `time` (s) is one before the end of a run of `duration` (s).
+pub(super) fn is_before(time: f64, step: f64, duration: f64) -> bool {
+    time == 0.0 || time < duration - 1e-9 * step
 }
 
 impl Config {
@@ -217,20 +219,11 @@ impl Config {
             let message = format!("{step} must be at least 0 and finite");
             return Err(ScenarioError::value("output.sample_step", message));
         }
-        if step == 0.0 {
-            return Ok(vec![0.0]);
-        }
-        let count = self.duration / step;
-        if count * bodies as f64 > MAX_ROWS as f64 {
+        if step > 0.0 && self.duration / step * bodies as f64 > MAX_ROWS as f64 {
             let message = format!("{step} makes more than {MAX_ROWS} rows");
             return Err(ScenarioError::value("output.sample_step", message));
         }
-        let count = (count * (1.0 + 1e-12)).floor() as usize;
-        let times = (0..=count).map(|k| k as f64 * step);
-        let margin = 1e-9 * step;
-        Ok(times
-            .filter(|t| *t == 0.0 || *t < self.duration - margin)
-            .collect())
+        Ok(sample_times(step, self.duration))
     }
 
     fn surface(&self) -> Result<Surface, ScenarioError> {

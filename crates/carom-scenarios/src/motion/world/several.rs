@@ -2,11 +2,11 @@
 
 use super::World;
 use super::joints::Jointed;
-use super::setup::Setup;
+use super::setup::{Setup, Single};
 use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
 use carom_impact::{EnergeticRestitution, Propagative};
 use carom_world::jointed::JointImpact;
-use carom_world::{Impact, ImpactContact, Surface};
+use carom_world::{Impact, ImpactContact, SharedLaws, Surface};
 use nalgebra::DVector;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -73,6 +73,20 @@ impl ImpactLaw for Kept {
     }
 }
 
+/// Returns the impact laws of a world as a session owns them. `asked` keeps the problems that they are asked.
+pub(super) fn shared_laws(setup: &Arc<Setup>, asked: Option<Asked>) -> SharedLaws {
+    let own = Arc::clone(setup);
+    let several = move |index| match &asked {
+        Some(asked) => asked.keep(&own, index),
+        None => own.several(index),
+    };
+    let laws = match setup.single() {
+        Single::TwoBody(options) => SharedLaws::new(options, several),
+        Single::Any(law) => SharedLaws::new(setup.options, several).with_single(Arc::from(law)),
+    };
+    laws.with_on_zeno(setup.on_zeno)
+}
+
 impl Comparison {
     /// Takes the problem of an impact with these contacts, which stand behind `n_limits` limits of joints in the problem. Returns
     /// the problem, the contacts, and the place of the one that closes; `None` if no further impact is compared, because the user
@@ -96,10 +110,10 @@ impl Comparison {
 
     /// Compares the laws at an impact, if it is one in which the law can decide. The warning tells velocities along the normal of
     /// the closing contact, along which the body that moves fastest has a positive velocity.
-    pub(super) fn note(&mut self, world: &World, impact: &Impact) {
+    pub(super) fn note(&mut self, world: &World, asked: &Asked, impact: &Impact) {
         let (setup, contacts) = (&world.setup, &impact.contacts);
         let touches = contacts.iter().map(|c| world.touch(c));
-        let Some((posed, touches, closing)) = self.take(setup, &world.asked, 0, touches) else {
+        let Some((posed, touches, closing)) = self.take(setup, asked, 0, touches) else {
             return;
         };
         let closing = &contacts[closing];

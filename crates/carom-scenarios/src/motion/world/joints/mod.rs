@@ -2,8 +2,8 @@
 
 mod config;
 mod numbers;
-mod playback;
-mod report;
+pub(super) mod playback;
+pub(super) mod report;
 mod robot;
 mod run;
 mod setup;

@@ -28,7 +28,7 @@ const THINNEST: f64 = 0.012;
 const PIN: [f64; 2] = [0.25, 0.05];
 
 /// Recorded frames and impacts of a run.
-pub(super) struct Film<'w> {
+pub(in super::super) struct Film<'w> {
     jointed: &'w Jointed,
     stride: usize,
     n_samples: usize,
@@ -37,7 +37,7 @@ pub(super) struct Film<'w> {
 }
 
 impl<'w> Film<'w> {
-    pub(super) fn new(jointed: &'w Jointed) -> Self {
+    pub(in super::super) fn new(jointed: &'w Jointed) -> Self {
         Self {
             jointed,
             stride: jointed.setup.samples.len().div_ceil(FRAMES).max(1),
@@ -47,7 +47,7 @@ impl<'w> Film<'w> {
         }
     }
 
-    pub(super) fn note(&mut self, event: &JointEvent<'_>) {
+    pub(in super::super) fn note(&mut self, event: &JointEvent<'_>) {
         match *event {
             JointEvent::Sample(sample) => {
                 if self.n_samples.is_multiple_of(self.stride) {
@@ -63,16 +63,15 @@ impl<'w> Film<'w> {
         }
     }
 
-    /// Adds the animation of the recorded frames to a record. `shapes`: shape of each body; `end`: end of the run, which
-    /// becomes the last frame.
-    pub(super) fn show(mut self, shapes: &[Option<Shape>], end: &JointedEnd, record: &mut Record) {
+    /// Adds the animation of the recorded frames to a record. `end`: end of the run, which becomes the last frame.
+    pub(in super::super) fn show(mut self, end: &JointedEnd, record: &mut Record) {
         if self.frames.last().is_none_or(|(time, _)| *time < end.time) {
             self.frames.push((end.time, end.posture.states.clone()));
         }
         let mb = self.jointed.world.multibody();
         let start = &self.jointed.world.start().states;
         let bodies = (0..mb.n_bodies()).filter_map(|body| {
-            let shape = shapes.get(body).and_then(Option::as_ref);
+            let shape = self.jointed.shapes.get(body).and_then(Option::as_ref);
             drawn(mb, body, shape, start)
         });
         let mut spec = self.jointed.setup.spec.clone();

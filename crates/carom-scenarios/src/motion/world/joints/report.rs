@@ -25,7 +25,7 @@ use serde_json::{Map, Value, json};
 const FRAMES: usize = 2_000;
 
 /// Recorded events and states of a run.
-pub(super) struct Log<'w> {
+pub(in super::super) struct Log<'w> {
     jointed: &'w Jointed,
     rows: Vec<Value>,
     joint_rows: Vec<Value>,
@@ -39,13 +39,13 @@ pub(super) struct Log<'w> {
     stride: usize,
     n_samples: usize,
     last_sample: Option<f64>,
-    comparison: Comparison,
+    pub(in super::super) comparison: Comparison,
     asked: Asked,
 }
 
 impl<'w> Log<'w> {
     /// Creates an empty log. `asked` has the problem that the law for several contacts was asked last.
-    pub(super) fn new(jointed: &'w Jointed, asked: &Asked) -> Self {
+    pub(in super::super) fn new(jointed: &'w Jointed, asked: &Asked) -> Self {
         Self {
             jointed,
             rows: Vec::new(),
@@ -64,14 +64,14 @@ impl<'w> Log<'w> {
         }
     }
 
-    pub(super) fn note(&mut self, event: &JointEvent<'_>) {
+    pub(in super::super) fn note(&mut self, event: &JointEvent<'_>) {
         match *event {
             JointEvent::Sample(sample) => self.sample(&sample),
             JointEvent::Impact(impact) => {
                 self.comparison
                     .note_joints(self.jointed, &self.asked, impact);
                 if self.jointed.setup.output.impacts == ImpactOutput::All {
-                    self.impacts.push(self.impact(impact));
+                    self.impacts.push(self.jointed.impact(impact));
                 }
             }
             JointEvent::Established { time, contact } => self.pressed.establish(time, contact),
@@ -87,7 +87,7 @@ impl<'w> Log<'w> {
     }
 
     /// Adds the state at the end of the run to the figures, unless it was sampled.
-    pub(super) fn finish(&mut self, end: &JointedEnd) {
+    pub(in super::super) fn finish(&mut self, end: &JointedEnd) {
         if self.times.last().is_some_and(|time| *time < end.time) {
             let energy = self.jointed.world.multibody().energy(&end.posture);
             self.show(end.time, &end.posture, energy);
@@ -120,9 +120,12 @@ impl<'w> Log<'w> {
         self.n_samples += 1;
         self.last_sample = Some(sample.time);
     }
+}
 
-    fn limit(&self, contact: LimitContact) -> Map<String, Value> {
-        let mb = self.jointed.world.multibody();
+impl Jointed {
+    /// Returns the entries that name a limit.
+    pub(in super::super) fn limit(&self, contact: LimitContact) -> Map<String, Value> {
+        let mb = self.world.multibody();
         let joint = joint_of(mb, contact.coordinate);
         let mut map = Map::new();
         map.insert("joint".to_owned(), json!(mb.joints()[joint].name));
@@ -134,8 +137,8 @@ impl<'w> Log<'w> {
     }
 
     /// Returns the entries that name a contact, and true if it has modes.
-    fn named(&self, contact: JointContact) -> (Map<String, Value>, bool) {
-        let world = &self.jointed.world;
+    pub(in super::super) fn named(&self, contact: JointContact) -> (Map<String, Value>, bool) {
+        let world = &self.world;
         match contact {
             JointContact::Limit(limit) => (self.limit(limit), false),
             JointContact::Pair { first, second } => {
@@ -146,8 +149,9 @@ impl<'w> Log<'w> {
         }
     }
 
-    fn impact(&self, impact: &JointImpact) -> Value {
-        let world = &self.jointed.world;
+    /// Returns an impact as its entry of the record.
+    pub(in super::super) fn impact(&self, impact: &JointImpact) -> Value {
+        let world = &self.world;
         let mb = world.multibody();
         let touches = impact.touches.iter();
         let touches = touches.map(|hit| impact_contact(hit, |thing| world.thing_name(thing)));
@@ -186,7 +190,7 @@ impl<'w> Log<'w> {
 
 /// Returns the indices of all joint coordinates, except those of spherical joints. Each of these coordinates has a force in
 /// the record, and in the output of a controller.
-pub(super) fn open_coordinates(mb: &Multibody) -> impl Iterator<Item = usize> + '_ {
+pub(in super::super) fn open_coordinates(mb: &Multibody) -> impl Iterator<Item = usize> + '_ {
     let joints = mb.joints().iter().enumerate();
     let open = joints.filter(|(_, joint)| !joint.kind.is_spherical());
     open.flat_map(|(j, _)| mb.coordinates_of(j))
@@ -201,7 +205,11 @@ fn joint_of(mb: &Multibody, coordinate: usize) -> usize {
 
 /// Returns the velocity of the body's center of mass (m/s) and its angular velocity (rad/s), both in world axes. Both
 /// velocities are zero for a fixed body.
-fn velocity(mb: &Multibody, body: usize, state: &State) -> (Vector3<f64>, Vector3<f64>) {
+pub(in super::super) fn velocity(
+    mb: &Multibody,
+    body: usize,
+    state: &State,
+) -> (Vector3<f64>, Vector3<f64>) {
     match mb.rigid(body) {
         None => (Vector3::zeros(), Vector3::zeros()),
         Some(rigid) => {
@@ -365,7 +373,7 @@ fn momentum(jointed: &Jointed, end: &JointedEnd) -> (Value, f64) {
     (value, error)
 }
 
-pub(super) fn report(
+pub(in super::super) fn report(
     jointed: &Jointed,
     log: &Log<'_>,
     end: &JointedEnd,
@@ -421,7 +429,10 @@ pub(super) fn report(
             json!({"columns": load_columns, "rows": loads}),
         ),
         ("impacts", Value::Array(log.impacts.clone())),
-        ("contacts", log.pressed.json(|contact| log.named(contact))),
+        (
+            "contacts",
+            log.pressed.json(|contact| jointed.named(contact)),
+        ),
         ("final", final_states(mb, &end.posture)),
         ("final_joints", final_joints(jointed, end)),
         ("final_time", json!(end.time)),
@@ -476,7 +487,7 @@ fn remarks(jointed: &Jointed, end: &JointedEnd, results: &mut Vec<(&'static str,
 }
 
 /// Returns the balance of the energy of all bodies, springs and rotors.
-fn energy_balance(jointed: &Jointed, end: &JointedEnd) -> Balance {
+pub(in super::super) fn energy_balance(jointed: &Jointed, end: &JointedEnd) -> Balance {
     let (works, mb) = (&end.works, jointed.world.multibody());
     Balance {
         initial: mb.energy(jointed.world.start()),

@@ -3,7 +3,7 @@
 use super::setup::Jointed;
 use crate::ScenarioError;
 use crate::motion::world::config::Config;
-use crate::motion::world::setup::shared_laws;
+use crate::motion::world::several::shared_laws;
 use carom_world::Laws;
 use carom_world::jointed::{Control, JointEvent, JointedEnd, JointedSession, JointedWorld};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl Robot {
     /// None yet: a robot that was read can start.
     pub fn start(&self) -> Result<JointedSession, ScenarioError> {
         let Jointed { world, setup, .. } = &self.jointed;
-        let laws = shared_laws(setup);
+        let laws = shared_laws(setup, None);
         Ok(JointedSession::new(Arc::clone(world), laws, setup.limits))
     }
 

@@ -19,9 +19,6 @@ pub(in super::super) fn run<'c>(
     control: Option<&'c mut Control<'c>>,
 ) -> Result<Record, ScenarioError> {
     let jointed = Jointed::new(config, &|key| input.is_given(key))?;
-    let bodies = config.bodies.iter().flatten().enumerate();
-    let shapes = bodies.map(|(i, body)| body.own_shape(&format!("bodies[{i}]")));
-    let shapes = shapes.collect::<Result<Vec<_>, _>>()?;
     let asked = Asked::default();
     let mut log = report::Log::new(&jointed, &asked);
     let mut film = playback::Film::new(&jointed);
@@ -56,7 +53,7 @@ pub(in super::super) fn run<'c>(
         .run(&laws, limits, samples, control, &mut observe);
     log.finish(&end);
     report::report(&jointed, &log, &end, &mut record)?;
-    film.show(&shapes, &end, &mut record);
+    film.show(&end, &mut record);
     if let Some(imported) = &config.imported {
         imported.report(&jointed.overlapping(), &mut record.results);
     }

@@ -4,6 +4,7 @@ use super::super::body::BodyConfig;
 use super::super::config::Config;
 use super::super::contact::with_hint;
 use super::super::setup::Setup;
+use super::super::urdf::Imported;
 use super::config::{JointConfig, Things};
 use crate::ScenarioError;
 use carom_geometry::Shape;
@@ -15,24 +16,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// World of jointed bodies with the settings of its run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in super::super) struct Jointed {
     pub(in super::super) setup: Arc<Setup>,
     pub(in super::super) world: Arc<JointedWorld>,
     /// Names of the coordinates.
-    pub(super) coordinates: Vec<String>,
+    pub(in super::super) coordinates: Vec<String>,
+    /// Shape of each body, for the animation.
+    pub(in super::super) shapes: Vec<Option<Shape>>,
+    pub(in super::super) imported: Option<Arc<Imported>>,
 }
 
 impl Jointed {
     /// Returns the names of those pairs of an imported robot's bodies that overlap at the start and therefore never touch.
-    pub(super) fn overlapping(&self) -> Vec<[&str; 2]> {
+    pub(in super::super) fn overlapping(&self) -> Vec<[&str; 2]> {
         let pairs = self.world.overlapping().iter();
         pairs
             .map(|pair| pair.map(|thing| self.world.thing_name(thing)))
             .collect()
     }
 
-    pub(super) fn new(
+    pub(in super::super) fn new(
         config: &Config,
         given: &dyn Fn(&str) -> bool,
     ) -> Result<Self, ScenarioError> {
@@ -98,7 +102,7 @@ impl Jointed {
             }
         }
         let pairs = touching_pairs(config, &shapes, planes.len(), &specs, &mobile, &setup);
-        let mut touch = TouchSpec::new(shapes, setup.spec.planes.clone(), pairs);
+        let mut touch = TouchSpec::new(shapes.clone(), setup.spec.planes.clone(), pairs);
         touch.may_overlap = may_overlap(config, &setup);
         let (flight, time_step) = (setup.spec.flight, setup.spec.time_step);
         let is_exact = flight == carom_world::FlightRule::Exact;
@@ -109,6 +113,8 @@ impl Jointed {
             setup: Arc::new(setup),
             world: Arc::new(world),
             coordinates,
+            shapes,
+            imported: None,
         })
     }
 }

@@ -1,0 +1,397 @@
+//! Worlds with and without joints, as a session needs them.
+
+use super::World;
+use super::entries::{names_of_pair, quaternion};
+use super::joints::playback::Film;
+use super::joints::report::{open_coordinates, velocity};
+use super::joints::{Jointed, report as joint_report};
+use super::report;
+use super::setup::{Setup, sample_times};
+use super::several::{Asked, Comparison, shared_laws};
+use crate::common::list;
+use crate::config::Input;
+use crate::{Overrides, ScenarioError};
+use carom_report::Record;
+use carom_variational::State;
+use carom_world::hybrid::OwnedEvent;
+use carom_world::jointed::{
+    self, JointContact, JointEvent, JointSample, JointedEnd, JointedEvent, JointedLasting,
+    JointedSession, JointedState,
+};
+use carom_world::{
+    Event, Free, LastingPoint, Machine, RunEnd, Sample, Session, SessionError, SessionOf,
+    WorldEvent, WorldState,
+};
+use nalgebra::Vector3;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// Event of a session.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SessionEvent {
+    /// Kind of the event: `impact`, `established`, `mode` or `released`.
+    pub kind: &'static str,
+    /// Entry of the event: that of the record for an impact, else `time`, the names of the contact and, for a mode, `mode`.
+    pub entry: Value,
+}
+
+/// State of all bodies and joint coordinates of a session, in the order of [`Session::bodies`](crate::Session::bodies) and [`Session::coordinates`](crate::Session::coordinates).
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct SessionState {
+    /// Time (s).
+    pub time: f64,
+    /// Position of each center of mass in space (m).
+    pub position: Vec<[f64; 3]>,
+    /// Rotation of each body from body to space: unit quaternion w, x, y, z with w ≥ 0.
+    pub quaternion: Vec<[f64; 4]>,
+    /// Velocity of each center of mass in space (m/s).
+    pub velocity: Vec<[f64; 3]>,
+    /// Angular velocity of each body in space (rad/s).
+    pub angular_velocity: Vec<[f64; 3]>,
+    /// Joint coordinates (rad or m).
+    pub joint_position: Vec<f64>,
+    /// Rates of the joint coordinates (rad/s or m/s).
+    pub joint_velocity: Vec<f64>,
+}
+
+/// Recorded event or sample of a session.
+#[derive(Clone, Debug)]
+pub(super) enum Item<E, S> {
+    Event(E),
+    Sample(S),
+}
+
+/// Record of a session so far.
+pub(super) type Tape<M> = Vec<Item<<M as Machine>::Event, <M as Machine>::State>>;
+
+/// World that is read from its keys.
+pub(super) enum Wholes {
+    Free(World),
+    Jointed(Jointed),
+}
+
+impl Wholes {
+    /// Reads a world, and returns it with a record that has its parameters.
+    pub(super) fn read(overrides: &Overrides) -> Result<(Self, Record), ScenarioError> {
+        let scenario = super::scenario_world()?;
+        let input = Input::new(scenario.name, scenario.default_toml, overrides)?;
+        let read = || {
+            let (config, record) = World::read(&input, None)?;
+            let imported = config.imported.is_some();
+            let (mut whole, record) = if config.is_jointed() {
+                let jointed = Jointed::new(&config, &|key| input.is_given(key))?;
+                (Self::Jointed(jointed), record)
+            } else {
+                let (world, record) = World::new(&config, &input, record)?;
+                (Self::Free(world), record)
+            };
+            if let (true, Some(imported)) = (imported, config.imported) {
+                let imported = Some(Arc::new(imported));
+                match &mut whole {
+                    Self::Free(world) => world.imported = imported,
+                    Self::Jointed(jointed) => jointed.imported = imported,
+                }
+            }
+            Ok((whole, record))
+        };
+        read().map_err(|error| input.locate(error))
+    }
+}
+
+/// World of a session of the machine `M`.
+pub(super) trait Whole<M: Machine>: Sized {
+    /// Returns the settings of the run.
+    fn setup(&self) -> &Arc<Setup>;
+
+    /// Returns the names of the bodies.
+    fn bodies(&self) -> Vec<&str>;
+
+    /// Returns the names of the joint coordinates, but those of spherical joints.
+    fn coordinates(&self) -> Vec<&str>;
+
+    /// Returns an event as the user sees it.
+    fn entry(&self, event: &M::Event) -> SessionEvent;
+
+    /// Returns a state as the user sees it.
+    fn shown(&self, state: &M::State) -> SessionState;
+
+    /// Compares the laws at an event.
+    fn compare(&self, comparison: &mut Comparison, asked: &Asked, event: &M::Event);
+
+    /// Returns the lasting contacts as the user sees them.
+    fn contacts(&self, session: &mut SessionOf<M>)
+    -> Result<Vec<Map<String, Value>>, SessionError>;
+
+    /// Returns the balance of the energy.
+    fn energy(&self, end: &M::End) -> Value;
+
+    /// Returns this world with a run that ends at `time` (s), if the run has no other end.
+    fn until(&self, time: Option<f64>) -> Self;
+
+    /// Writes a run to its record.
+    fn record(
+        &self,
+        tape: &Tape<M>,
+        end: &M::End,
+        comparison: Comparison,
+        record: &mut Record,
+    ) -> Result<(), ScenarioError>;
+}
+
+/// Returns the settings of a run that ends at `time` (s).
+fn setup_until(setup: &Arc<Setup>, time: Option<f64>) -> Arc<Setup> {
+    match time {
+        Some(time) if time != setup.limits.duration => {
+            let mut own = Setup::clone(setup);
+            own.limits = own.limits.with_duration(time);
+            own.samples = sample_times(own.output.sample_step, time);
+            Arc::new(own)
+        }
+        _ => Arc::clone(setup),
+    }
+}
+
+/// Returns an event as the user sees it. `impact` gives the entry of an impact, `names` the entries that name a contact.
+fn entry<I, C: Copy>(
+    event: &OwnedEvent<I, C>,
+    impact: impl FnOnce(&I) -> Value,
+    names: impl FnOnce(C) -> Map<String, Value>,
+) -> SessionEvent {
+    let of_contact = |time: f64, contact: C| {
+        let mut entry = names(contact);
+        entry.insert("time".to_owned(), json!(time));
+        entry
+    };
+    let entry = match event {
+        OwnedEvent::Impact(one) => impact(one),
+        OwnedEvent::Established { time, contact } | OwnedEvent::Released { time, contact } => {
+            Value::Object(of_contact(*time, *contact))
+        }
+        OwnedEvent::Mode {
+            time,
+            contact,
+            slides,
+        } => {
+            let mut entry = of_contact(*time, *contact);
+            let mode = if *slides { "sliding" } else { "sticking" };
+            entry.insert("mode".to_owned(), json!(mode));
+            Value::Object(entry)
+        }
+        _ => Value::Null,
+    };
+    SessionEvent {
+        kind: event.name(),
+        entry,
+    }
+}
+
+/// Returns a contact point as the user sees it.
+fn point(of: &LastingPoint, [first, second]: [&str; 2]) -> Map<String, Value> {
+    let mut entry = names_of_pair(first, second);
+    for (key, value) in [
+        ("point", list(&of.point)),
+        ("normal", list(&of.normal)),
+        ("gap", json!(of.gap)),
+        ("slides", json!(of.slides)),
+    ] {
+        entry.insert(key.to_owned(), value);
+    }
+    entry
+}
+
+/// Returns the states of bodies as the user sees them; `velocity` gives the velocities of a body.
+fn shown(
+    time: f64,
+    states: &[State],
+    velocity: impl Fn(usize, &State) -> (Vector3<f64>, Vector3<f64>),
+) -> SessionState {
+    let mut out = SessionState {
+        time,
+        ..SessionState::default()
+    };
+    for (body, state) in states.iter().enumerate() {
+        let (v, w) = velocity(body, state);
+        out.position.push(state.position.into());
+        out.quaternion.push(quaternion(&state.rotation));
+        out.velocity.push(v.into());
+        out.angular_velocity.push(w.into());
+    }
+    out
+}
+
+impl Whole<Free> for World {
+    fn setup(&self) -> &Arc<Setup> {
+        &self.setup
+    }
+
+    fn bodies(&self) -> Vec<&str> {
+        (0..self.world.n_bodies())
+            .map(|b| self.world.name(b))
+            .collect()
+    }
+
+    fn coordinates(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
+    fn entry(&self, event: &WorldEvent) -> SessionEvent {
+        let names = |(a, b)| names_of_pair(self.world.name(a), self.world.name(b));
+        entry(event, |impact| self.impact(impact), names)
+    }
+
+    fn shown(&self, state: &WorldState) -> SessionState {
+        shown(state.time, &state.states, |b, s| self.world.velocity(b, s))
+    }
+
+    fn compare(&self, comparison: &mut Comparison, asked: &Asked, event: &WorldEvent) {
+        if let OwnedEvent::Impact(impact) = event {
+            comparison.note(self, asked, impact);
+        }
+    }
+
+    fn contacts(&self, session: &mut Session) -> Result<Vec<Map<String, Value>>, SessionError> {
+        let points = session.contacts()?;
+        let one = |p: &LastingPoint| point(p, [p.first, p.second].map(|t| self.world.name(t)));
+        Ok(points.iter().map(one).collect())
+    }
+
+    fn energy(&self, end: &RunEnd) -> Value {
+        report::energy_balance(self, end).json()
+    }
+
+    fn until(&self, time: Option<f64>) -> Self {
+        Self {
+            setup: setup_until(&self.setup, time),
+            asked: Asked::default(),
+            ..self.clone()
+        }
+    }
+
+    fn record(
+        &self,
+        tape: &Tape<Free>,
+        end: &RunEnd,
+        comparison: Comparison,
+        record: &mut Record,
+    ) -> Result<(), ScenarioError> {
+        let mut log = report::Log::new(self);
+        for item in tape {
+            match item {
+                Item::Event(event) => log.note(&event.view()),
+                Item::Sample(WorldState { time, states, .. }) => {
+                    log.note(&Event::Sample(Sample::new(*time, states)));
+                }
+            }
+        }
+        log.finish(end);
+        log.comparison = comparison;
+        report::report(self, &log, end, record)?;
+        if let Some(imported) = &self.imported {
+            imported.report(&[], &mut record.results);
+        }
+        Ok(())
+    }
+}
+
+impl Jointed {
+    /// Starts a session.
+    pub(super) fn session(&self) -> JointedSession {
+        let laws = shared_laws(&self.setup, None);
+        JointedSession::new(Arc::clone(&self.world), laws, self.setup.limits)
+    }
+
+    fn names(&self, contact: JointContact) -> Map<String, Value> {
+        self.named(contact).0
+    }
+}
+
+impl Whole<jointed::Jointed> for Jointed {
+    fn setup(&self) -> &Arc<Setup> {
+        &self.setup
+    }
+
+    fn bodies(&self) -> Vec<&str> {
+        let mb = self.world.multibody();
+        (0..mb.n_bodies()).map(|body| mb.body_name(body)).collect()
+    }
+
+    fn coordinates(&self) -> Vec<&str> {
+        let open = open_coordinates(self.world.multibody());
+        open.map(|k| self.coordinates[k].as_str()).collect()
+    }
+
+    fn entry(&self, event: &JointedEvent) -> SessionEvent {
+        entry(event, |impact| self.impact(impact), |c| self.names(c))
+    }
+
+    fn shown(&self, state: &JointedState) -> SessionState {
+        let mb = self.world.multibody();
+        let mut out = shown(state.time, &state.posture.states, |b, s| velocity(mb, b, s));
+        for k in open_coordinates(mb) {
+            out.joint_position.push(state.posture.q[k]);
+            out.joint_velocity.push(state.rates[k]);
+        }
+        out
+    }
+
+    fn compare(&self, comparison: &mut Comparison, asked: &Asked, event: &JointedEvent) {
+        if let OwnedEvent::Impact(impact) = event {
+            comparison.note_joints(self, asked, impact);
+        }
+    }
+
+    fn contacts(
+        &self,
+        session: &mut JointedSession,
+    ) -> Result<Vec<Map<String, Value>>, SessionError> {
+        let name = |thing| self.world.thing_name(thing);
+        let one = |lasting: JointedLasting| match lasting {
+            JointedLasting::Limit(limit) => self.limit(limit),
+            JointedLasting::Point(p) => point(&p, [p.first, p.second].map(name)),
+            _ => Map::new(),
+        };
+        Ok(session.contacts()?.into_iter().map(one).collect())
+    }
+
+    fn energy(&self, end: &JointedEnd) -> Value {
+        joint_report::energy_balance(self, end).json()
+    }
+
+    fn until(&self, time: Option<f64>) -> Self {
+        Self {
+            setup: setup_until(&self.setup, time),
+            ..self.clone()
+        }
+    }
+
+    fn record(
+        &self,
+        tape: &Tape<jointed::Jointed>,
+        end: &JointedEnd,
+        comparison: Comparison,
+        record: &mut Record,
+    ) -> Result<(), ScenarioError> {
+        let mut log = joint_report::Log::new(self, &Asked::default());
+        let mut film = Film::new(self);
+        let mut note = |event: &JointEvent<'_>| {
+            log.note(event);
+            film.note(event);
+        };
+        for item in tape {
+            match item {
+                Item::Event(event) => note(&event.view()),
+                Item::Sample(state) => note(&JointEvent::Sample(JointSample::of(state))),
+            }
+        }
+        log.finish(end);
+        log.comparison = comparison;
+        joint_report::report(self, &log, end, record)?;
+        film.show(end, record);
+        if let Some(imported) = &self.imported {
+            imported.report(&self.overlapping(), &mut record.results);
+        }
+        Ok(())
+    }
+}
