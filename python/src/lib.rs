@@ -35,7 +35,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(problems::json_lines, module)?)?;
     module.add_function(wrap_pyfunction!(problems::main, module)?)?;
     module.add_function(wrap_pyfunction!(record::run, module)?)?;
-    module.add_function(wrap_pyfunction!(record::run_controlled, module)?)?;
     module.add_function(wrap_pyfunction!(record::scenarios, module)?)?;
     module.add_function(wrap_pyfunction!(record::show, module)?)?;
     module.add_function(wrap_pyfunction!(record::sort_left_out, module)?)?;

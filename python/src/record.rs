@@ -13,8 +13,8 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Largest size of a run in a notebook, which keeps it for ever (bytes).
 const MOST_OF_NOTEBOOK: usize = 2_000_000;
@@ -165,61 +165,6 @@ pub(crate) fn run(
         record.map_err(|error| fault_of(scenario.name, &error))
     })?;
     Ok(Record { record })
-}
-
-/// Runs a world with joints; the function `control` sets the forces at every `every`-th grid time and they stay until the next.
-#[pyfunction]
-pub(crate) fn run_controlled(
-    py: Python<'_>,
-    config: &Bound<'_, PyAny>,
-    set: &Bound<'_, PyDict>,
-    seed: Option<u64>,
-    control: Py<PyAny>,
-    every: usize,
-) -> PyResult<Record> {
-    let scenario = scenario(py, "world")?;
-    let given = overrides(py, scenario, config, set, seed)?;
-    let failure: Arc<Mutex<Option<PyErr>>> = Arc::default();
-    let seen = Arc::clone(&failure);
-    let record = interruptible(py, 0, move |is_stopped| {
-        let meter = Meter::new("world", false);
-        let given = Overrides {
-            progress: stoppable(&meter, is_stopped),
-            ..given
-        };
-        let (mut line, mut held) = (0, Vec::new());
-        let mut push = |time: f64, q: &[f64], rates: &[f64]| {
-            if line % every.max(1) == 0 {
-                match ask(&control, time, q, rates) {
-                    Ok(forces) => held = forces,
-                    Err(error) => {
-                        if let Ok(mut place) = seen.lock() {
-                            *place = Some(error);
-                        }
-                        is_stopped.store(true, Ordering::Relaxed);
-                        unwind_if(is_stopped);
-                    }
-                }
-            }
-            line += 1;
-            held.clone()
-        };
-        let record = named::run_controlled(&given, &mut push);
-        record.map_err(|error| fault_of("world", &error))
-    });
-    let failed = failure.lock().ok().and_then(|mut place| place.take());
-    match failed {
-        Some(error) => Err(error),
-        None => Ok(Record { record: record? }),
-    }
-}
-
-/// Calls the function that returns the forces.
-fn ask(control: &Py<PyAny>, time: f64, q: &[f64], rates: &[f64]) -> PyResult<Vec<f64>> {
-    Python::attach(|py| {
-        let (q, rates) = (PyArray1::from_slice(py, q), PyArray1::from_slice(py, rates));
-        control.call1(py, (time, q, rates))?.extract(py)
-    })
 }
 
 impl Record {

@@ -9,6 +9,7 @@ use carom_wire::WireError;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -157,6 +158,11 @@ impl Session {
     }
 }
 
+/// Returns rows of a flat array.
+fn rows<const N: usize>(numbers: &[f64]) -> Vec<[f64; N]> {
+    numbers.as_chunks::<N>().0.to_vec()
+}
+
 /// Starts a session of a world with a configuration as text or a dictionary, values by dotted key, and a seed.
 #[pyfunction]
 pub(crate) fn start(
@@ -242,6 +248,79 @@ impl Session {
         ];
         let arrays = arrays.map(|numbers| PyArray1::from_vec(py, numbers));
         Ok((state.time, arrays))
+    }
+
+    /// Sets parts of the state: flat arrays of all bodies or joint coordinates, by their names.
+    fn set_state(&self, py: Python<'_>, parts: HashMap<String, Vec<f64>>) -> PyResult<()> {
+        let mut new = named::NewState::default();
+        for (name, numbers) in parts {
+            match name.as_str() {
+                "position" => new.position = Some(rows(&numbers)),
+                "quaternion" => new.quaternion = Some(rows(&numbers)),
+                "velocity" => new.velocity = Some(rows(&numbers)),
+                "angular_velocity" => new.angular_velocity = Some(rows(&numbers)),
+                "joint_position" => new.joint_position = Some(numbers),
+                _ => new.joint_velocity = Some(numbers),
+            }
+        }
+        self.with(py, |held| Ok(held.session.set_state(&new)?))
+    }
+
+    /// Sets the velocity and the angular velocity of a body.
+    fn set_velocity(
+        &self,
+        py: Python<'_>,
+        body: &str,
+        velocity: Option<[f64; 3]>,
+        angular_velocity: Option<[f64; 3]>,
+    ) -> PyResult<()> {
+        self.with(py, |held| {
+            Ok(held
+                .session
+                .set_velocity(body, velocity, angular_velocity)?)
+        })
+    }
+
+    /// Sets a joint coordinate and its rate.
+    fn set_joint(
+        &self,
+        py: Python<'_>,
+        coordinate: &str,
+        position: Option<f64>,
+        rate: Option<f64>,
+    ) -> PyResult<()> {
+        self.with(py, |held| {
+            Ok(held.session.set_joint(coordinate, position, rate)?)
+        })
+    }
+
+    /// Applies an impulse to a body.
+    fn impulse(
+        &self,
+        py: Python<'_>,
+        body: &str,
+        impulse: [f64; 3],
+        at: Option<[f64; 3]>,
+        moment: [f64; 3],
+    ) -> PyResult<()> {
+        self.with(py, |held| {
+            Ok(held.session.impulse(body, impulse, at, moment)?)
+        })
+    }
+
+    /// Sets the forces along all joint coordinates.
+    fn control(&self, py: Python<'_>, forces: Vec<f64>) -> PyResult<()> {
+        self.with(py, |held| Ok(held.session.set_control(&forces)?))
+    }
+
+    /// Sets the forces along some joint coordinates.
+    fn control_of(&self, py: Python<'_>, forces: Vec<(String, f64)>) -> PyResult<()> {
+        self.with(py, |held| Ok(held.session.set_control_of(&forces)?))
+    }
+
+    /// Sets the target of an actuator.
+    fn target(&self, py: Python<'_>, coordinate: &str, value: f64) -> PyResult<()> {
+        self.with(py, |held| Ok(held.session.set_target(coordinate, value)?))
     }
 
     /// Returns the lasting contacts.

@@ -112,6 +112,44 @@ impl Multibody {
         Ok((Posture { states, q, rotors }, assembly))
     }
 
+    /// Computes the posture in which the bodies have the places `given`, where these are told, and the joint coordinates the values
+    /// and rates of `coordinates`, where these are told. Attitudes of spherical joints that are not told are those of `near`.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`assemble`](Self::assemble).
+    pub fn assemble_at(
+        &self,
+        given: &[Placed],
+        coordinates: &[[Option<f64>; 2]],
+        near: &Posture,
+    ) -> Result<Posture, JointError> {
+        let mut own = self.clone();
+        for joint in own
+            .joints_mut()
+            .iter_mut()
+            .filter(|j| j.kind.is_spherical())
+        {
+            let frames = joint.frames(&near.states);
+            joint.ball.position = So3::nearest(&joint.relative(&frames)).ok();
+            let spin = |body: usize| {
+                let (state, rigid) = (&near.states[body], self.rigid(body));
+                let spin = rigid.map(|rigid| rigid.angular_velocity(&state.angular_momentum));
+                state.rotation.rotate(&spin.unwrap_or_default())
+            };
+            let relative = spin(joint.child) - joint.parent.map_or(Vector3::zeros(), spin);
+            joint.ball.velocity = Some(frames.parent.axes.transpose() * relative);
+        }
+        let all = own
+            .joints_mut()
+            .iter_mut()
+            .flat_map(|joint| &mut joint.coordinates);
+        for (c, [position, rate]) in all.zip(coordinates) {
+            (c.position, c.velocity) = (*position, *rate);
+        }
+        Ok(own.assemble(given)?.0)
+    }
+
     /// Checks the joints whose position is given and whose bodies have given places, too: these must agree but for rounding of
     /// full numbers. `q`: coordinates, measured from the bodies.
     fn compare_places(

@@ -335,6 +335,16 @@ impl Actuator {
         }
     }
 
+    /// Returns this actuator with a constant target (rad or m); `None` unless its control is proportional-derivative.
+    pub fn aimed_at(&self, value: f64) -> Option<Self> {
+        let mut out = self.clone();
+        match &mut out.rule {
+            Rule::Pd { target, .. } => *target = Table::new(vec![0.0], vec![value])?,
+            _ => return None,
+        }
+        Some(out)
+    }
+
     /// Returns the times (s) at which the actuator's force, as a function of time, has a breakpoint (a change of slope).
     pub fn corners(&self) -> &[f64] {
         match &self.rule {

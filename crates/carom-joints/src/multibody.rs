@@ -423,6 +423,21 @@ impl Multibody {
         self.kinetic(posture) + heights + springs
     }
 
+    pub(crate) fn joints_mut(&mut self) -> &mut [Joint] {
+        &mut self.joints
+    }
+
+    /// Replaces the actuator of the joint coordinate with the index `coordinate`.
+    pub fn set_actuator(&mut self, coordinate: usize, actuator: crate::coordinates::Actuator) {
+        let mut all = self
+            .joints
+            .iter_mut()
+            .flat_map(|joint| &mut joint.coordinates);
+        if let Some(c) = all.nth(coordinate) {
+            c.actuator = Some(actuator);
+        }
+    }
+
     /// Returns the parameters of all joint coordinates of the system, in the order of the joints.
     pub fn coordinates(&self) -> impl Iterator<Item = &crate::coordinates::CoordinateSpec> {
         self.joints.iter().flat_map(|joint| &joint.coordinates)

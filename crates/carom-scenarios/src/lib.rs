@@ -48,8 +48,7 @@ pub use config::{Overrides, is_path, scenario_of};
 pub use error::ScenarioError;
 pub use list::{SCENARIOS, scenario};
 pub use motion::world::{
-    Contents, LeftOut, Robot, Session, SessionEvent, SessionState, World, run_controlled,
-    sort_left_out,
+    Contents, LeftOut, NewState, Robot, Session, SessionEvent, SessionState, World, sort_left_out,
 };
 pub use progress::{Advance, Progress};
 pub use propagative::tail_runner;

@@ -224,7 +224,7 @@ impl Run<'_> {
     }
 
     /// Returns the speed (m/s) below which a contact counts as at rest.
-    fn still(&self, touching: &Touching) -> f64 {
+    pub(crate) fn still(&self, touching: &Touching) -> f64 {
         let gravity = self.world.flights.gravity.norm() * self.world.time_step;
         STILL * (touching.scale + gravity)
     }

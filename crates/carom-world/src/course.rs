@@ -9,7 +9,7 @@ use crate::pair_table::Pair;
 use crate::run::{EventRun, Run};
 use crate::spec::{Laws, World};
 use crate::stepping::{Executor, Serial, StepRun, StepRunOf, Stepping};
-use crate::{MotionError, limits};
+use crate::{Input, MotionError, SessionError, limits};
 use carom_motion::hybrid::{Ending, Limits};
 use carom_numeric::time::Time;
 use carom_variational::State;
@@ -172,6 +172,30 @@ impl<'w> Course<'w> {
             if self.now() > before {
                 self.progress.time = self.progress.time.max(self.now().min(until));
             }
+        }
+    }
+
+    /// Applies an input at the present time. A refusal changes nothing.
+    pub(crate) fn input(&mut self, input: &Input) -> Result<(), SessionError> {
+        let (world, time) = (self.setting.world, self.progress.time);
+        input.check(world.n_bodies(), 0)?;
+        if let Input::State { .. } = input {
+            let shown = self.show(time)?;
+            let bodies = world.bodies.iter().zip(&shown).enumerate();
+            let states: Vec<State> = bodies
+                .map(|(i, (body, state))| input.changed(i, body, state))
+                .collect();
+            world.check_start(&states, time)?;
+        }
+        self.progress.ended = None;
+        let went = match &mut self.scheduler {
+            Scheduler::Events(run) => run.input(input, time),
+            Scheduler::Steps(run) => run.input(input, time),
+        };
+        self.note(went);
+        match &self.progress.ended {
+            Some(Ending::Stopped(error)) => Err(error.clone().into()),
+            _ => Ok(()),
         }
     }
 

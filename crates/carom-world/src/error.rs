@@ -276,6 +276,72 @@ pub enum SessionError {
         /// Time that was given (s).
         time: f64,
     },
+    /// A number of an input is not finite.
+    #[error("an input has the number {value}, which is not finite")]
+    NonFiniteInput {
+        /// Number that was given.
+        value: f64,
+    },
+    /// An input names a body that does not exist.
+    #[error("there is no body {body}; the world has {n_bodies}")]
+    UnknownBody {
+        /// Index that was given.
+        body: usize,
+        /// Number of bodies.
+        n_bodies: usize,
+    },
+    /// An input names a body or joint coordinate that does not exist.
+    #[error("{what}: there is no `{name}`{hint}")]
+    UnknownName {
+        /// Kind of the thing.
+        what: &'static str,
+        /// Name that was given.
+        name: String,
+        /// Words about the nearest name, or empty.
+        hint: String,
+    },
+    /// A value of an input is not allowed.
+    #[error("{what}")]
+    InvalidValue {
+        /// Fault of the value.
+        what: String,
+    },
+    /// An input names a joint coordinate that does not exist.
+    #[error("there is no joint coordinate {coordinate}; the world has {n_coordinates}")]
+    UnknownCoordinate {
+        /// Index that was given.
+        coordinate: usize,
+        /// Number of coordinates.
+        n_coordinates: usize,
+    },
+    /// A list of an input has another length.
+    #[error("{found} {what} are given, not {expected}")]
+    DimensionMismatch {
+        /// Name of the items.
+        what: &'static str,
+        /// Length that is needed.
+        expected: usize,
+        /// Length that was given.
+        found: usize,
+    },
+    /// A body cannot be set alone, because joints hold it.
+    #[error("joints hold `{name}`: set their coordinates, or the state of all bodies")]
+    JointedBody {
+        /// Name of the body.
+        name: String,
+    },
+    /// The coordinate has no actuator with a target.
+    #[error("joint coordinate {coordinate} has no `pd` actuator")]
+    NoTarget {
+        /// Index of the coordinate.
+        coordinate: usize,
+    },
+    /// The run has ended.
+    #[error("the run has ended: {status}")]
+    Ended {
+        /// Name of the ending.
+        status: &'static str,
+    },
     /// The session is to advance by no step.
     #[error("a session advances by at least one step")]
     NoSteps,
@@ -288,8 +354,15 @@ impl SessionError {
             Self::Motion(error) => error.kind(),
             Self::Finished => "finished",
             Self::TimeBackwards { .. } => "time-backwards",
-            Self::NonFinite { .. } => "non-finite",
-            Self::NoSteps => "invalid-value",
+            Self::NonFinite { .. } | Self::NonFiniteInput { .. } => "non-finite",
+            Self::UnknownName { .. }
+            | Self::UnknownBody { .. }
+            | Self::UnknownCoordinate { .. } => "unknown-name",
+            Self::DimensionMismatch { .. } => "dimension-mismatch",
+            Self::JointedBody { .. } => "jointed-body",
+            Self::NoTarget { .. } => "no-target",
+            Self::Ended { .. } => "ended",
+            Self::NoSteps | Self::InvalidValue { .. } => "invalid-value",
         }
     }
 }

@@ -94,6 +94,11 @@ pub struct Balance {
     /// Energy in the springs of the contacts at the end of time stepping, $\sum R|p|^2/2$ (J). It is in no sum: `contact_loss` has
     /// the whole work of the impulses.
     pub contact_spring: f64,
+    /// Energy that inputs of a session added (J): impulses with the answer of joints and lasting contacts, and states that were set.
+    pub input: f64,
+    /// Momentum that inputs of a session added (N s).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
+    pub input_impulse: Vector3<f64>,
     /// Total impulse (N s) that each plane and each fixed body applied to the other bodies, by index; bodies are counted first.
     #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub supports: Vec<Vector3<f64>>,

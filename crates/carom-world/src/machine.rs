@@ -1,7 +1,8 @@
 //! Sessions: runs that go on from call to call.
 
-use crate::{MotionError, SessionError, SharedLaws};
+use crate::{Input, MotionError, SessionError, SharedLaws};
 use carom_motion::hybrid::Ending;
+use nalgebra::Vector3;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -22,6 +23,9 @@ pub trait Drive {
 
     /// Handles all events up to the time `until` (s), or one event if `one`. Nothing happens after the end of the run.
     fn advance(&mut self, until: f64, one: bool);
+
+    /// Applies an input at the present time, whose events are handled. A refusal changes nothing.
+    fn input(&mut self, input: &Input) -> Result<(), SessionError>;
 
     /// Returns the state at the present time. The run does not change.
     fn show(&mut self) -> Result<Self::State, MotionError>;
@@ -248,6 +252,76 @@ impl<M: Machine> SessionOf<M> {
         let place = self.told;
         self.told = (place + 1).min(self.events.len());
         Ok(self.events.get(place))
+    }
+
+    /// Applies an input at the present time, after the events of that time. Its own events belong to the next call.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError`] for an input that does not fit the world, after which nothing has changed; [`SessionError::Motion`] if the
+    /// run stops with the input. A run that stopped goes on after [`Input::State`], [`Input::Velocity`] and [`Input::Joint`].
+    pub fn input(&mut self, input: &Input) -> Result<(), SessionError> {
+        if self.is_finished {
+            return Err(SessionError::Finished);
+        }
+        match self.ending() {
+            Some(Ending::Stopped(error)) if !input.revives() => return Err(error.clone().into()),
+            Some(Ending::Stopped(_)) | None => (),
+            Some(ending) => {
+                return Err(SessionError::Ended {
+                    status: ending.name(),
+                });
+            }
+        }
+        let time = self.time();
+        let mut events = std::mem::take(&mut self.events);
+        events.drain(..std::mem::take(&mut self.told));
+        let went = self.on_run(|run| {
+            run.advance(time, false);
+            let went = run.input(input);
+            events.append(run.events());
+            went
+        });
+        self.events = events;
+        went?
+    }
+
+    /// Applies an impulse (N s) to a body at a point in space (m), by default its center of mass, and a moment (N m s).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`input`](Self::input).
+    pub fn impulse(
+        &mut self,
+        body: usize,
+        impulse: Vector3<f64>,
+        at: Option<Vector3<f64>>,
+        moment: Vector3<f64>,
+    ) -> Result<(), SessionError> {
+        self.input(&Input::Impulse {
+            body,
+            impulse,
+            at,
+            moment,
+        })
+    }
+
+    /// Sets velocity (m/s) and angular velocity (rad/s) of a body in space; `None` stays.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`input`](Self::input), and [`SessionError::JointedBody`].
+    pub fn set_velocity(
+        &mut self,
+        body: usize,
+        velocity: Option<Vector3<f64>>,
+        angular_velocity: Option<Vector3<f64>>,
+    ) -> Result<(), SessionError> {
+        self.input(&Input::Velocity {
+            body,
+            velocity,
+            angular_velocity,
+        })
     }
 
     /// Returns the state at the present time.

@@ -61,6 +61,11 @@ impl<V> PairTable<V> {
         self.values.remove(&pair)
     }
 
+    /// Removes all pairs for which `keeps` returns false.
+    pub(crate) fn retain(&mut self, keeps: impl Fn(Pair) -> bool) {
+        self.values.retain(|pair, _| keeps(*pair));
+    }
+
     /// Stores a value for a pair. If the table is full, entries for which `is_over` returns true are removed first.
     pub(crate) fn insert(&mut self, pair: Pair, value: V, is_over: impl Fn(Pair, &V) -> bool) {
         if self.values.len() >= self.room {

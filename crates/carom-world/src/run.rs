@@ -67,6 +67,13 @@ pub(crate) struct Motion {
     pub(crate) crowding: (f64, usize),
 }
 
+impl Motion {
+    /// Forgets what happened since the latest event of the body: an input is one.
+    pub(crate) fn forget(&mut self) {
+        (self.tumbled, self.left_boxes, self.at_once) = (0.0, 0, 0);
+    }
+}
+
 /// Bodies connected by lasting contacts, in a common step.
 #[derive(Clone, Debug)]
 pub(crate) struct Island {

@@ -6,7 +6,7 @@ use crate::machine::{Drive, Machine, Progress, SessionOf};
 use crate::pair::{self, ContactPoint, PairMemory};
 use crate::spec::{Laws, OnZeno, SingleLaw, World};
 use crate::stepping::{Executor, Serial, Stepping};
-use crate::{MotionError, SessionError};
+use crate::{Input, MotionError, SessionError};
 use carom_contact::ImpactLaw;
 use carom_impact::two_body::ImpactOptions;
 use carom_motion::hybrid::Limits;
@@ -278,6 +278,10 @@ impl Drive for Course<'_> {
 
     fn advance(&mut self, until: f64, one: bool) {
         Course::advance(self, until, one);
+    }
+
+    fn input(&mut self, input: &Input) -> Result<(), SessionError> {
+        Course::input(self, input)
     }
 
     fn show(&mut self) -> Result<WorldState, MotionError> {

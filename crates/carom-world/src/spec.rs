@@ -335,7 +335,7 @@ impl World {
             )?;
         }
         world.check_cylinders()?;
-        world.check_overlaps()?;
+        world.check_overlaps(&world.initial)?;
         Ok(world)
     }
 
@@ -394,18 +394,26 @@ impl World {
         check_rounding(&self.bodies[i].name, far, self.tolerance(i, j), time)
     }
 
-    fn check_overlaps(&self) -> Result<(), MotionError> {
+    /// Checks that bodies in `states` are in reach of their coordinates, and do not overlap.
+    pub(crate) fn check_start(&self, states: &[State], time: f64) -> Result<(), MotionError> {
+        let mut bodies = states.iter().enumerate();
+        bodies.try_for_each(|(body, state)| self.check_place(body, state, time))?;
+        self.check_overlaps(states)
+    }
+
+    fn check_overlaps(&self, all: &[State]) -> Result<(), MotionError> {
         let mut deep: Option<((usize, usize), f64)> = None;
         let mut coarse: Option<((usize, usize), MotionError)> = None;
-        self.each_pair(&self.initial, 0.0, &mut |pair| {
-            let states = [pair.0, pair.1].map(|thing| self.initial_of(thing));
+        self.each_pair(all, 0.0, &mut |pair| {
+            let of = |thing: usize| all.get(thing).unwrap_or(self.initial_of(thing));
+            let states = [pair.0, pair.1].map(of);
             if let Err(error) = self.check_contact(pair, states, 0.0) {
                 if coarse.as_ref().is_none_or(|(first, _)| pair < *first) {
                     coarse = Some((pair, error));
                 }
                 return 0.0;
             }
-            let gap = self.gap(pair, &self.initial);
+            let gap = self.gap(pair, all);
             if gap < -self.tolerance(pair.0, pair.1) && deep.is_none_or(|(first, _)| pair < first) {
                 deep = Some((pair, -gap));
             }

@@ -488,7 +488,7 @@ class World:
             if control is None:
                 motion = Motion(run("world", config, set=set, seed=seed))
             else:
-                motion = Motion(_controlled(config, control, every, set, seed))
+                motion = self._controlled(control, every, set, seed)
         self._tell(motion.record)
         if observe is not None:
             for kind, event in motion.events():
@@ -542,6 +542,37 @@ class World:
                 raise CaromError(error.kind, f"{error.message}; {self._remedy}") from error
             raise
 
+    def _controlled(
+        self,
+        control: Callable[[float, Floats, Floats], ArrayLike],
+        every: int,
+        set: Mapping[str, Any] | None,
+        seed: int | None,
+    ) -> Motion:
+        """Runs a world with joints while ``control`` pushes along its coordinates."""
+        every = count(every, "every")
+        if every < 1:
+            raise CaromError("invalid-input", "every: 0 must be at least 1")
+        session = self.start(set, seed, record=True)
+        if not session.coordinates:
+            raise CaromError("invalid-configuration", "world: joints: a control pushes along the coordinates of joints, and the world has none")
+        while session.status == "running" and session.time < session.duration:
+            state = session.state
+            q = state.joint_position
+            forces = np.asarray(control(state.time, q, state.joint_velocity), dtype=np.float64)
+            if forces.shape != q.shape:
+                message = f"control: gives an array of shape {forces.shape}, not one force for each of {len(q)} coordinates"
+                raise CaromError("invalid-input", message)
+            if not np.all(np.isfinite(forces)):
+                raise CaromError("non-finite", f"control: a force is not finite at time {state.time}")
+            with contextlib.suppress(CaromError):
+                session.control(forces)
+                session._native.step(every, session.duration)
+        motion = session.finish()
+        if session.error is not None:
+            warnings.warn(f"world: {session.error.message}", stacklevel=4)
+        return motion
+
     def _tell(self, record: Record) -> None:
         """Warns once of what the import of a URDF left out or replaced."""
         parameters = record.get("parameters")
@@ -584,35 +615,6 @@ def in_brief(ignored: Sequence[str], warned: Sequence[str]) -> str:
         shown = ", ".join(f"`{name}`" for name in names if name)
         parts.append(f"{len(names)} x {kind} replaced: {shown}" if shown else kind)
     return "; ".join(parts)
-
-
-def _controlled(
-    config: str | Mapping[str, Any],
-    control: Callable[[float, Floats, Floats], ArrayLike],
-    every: int,
-    set: Mapping[str, Any] | None,
-    seed: int | None,
-) -> Record:
-    """Runs a world with joints while ``control`` pushes along its coordinates."""
-    every = count(every, "every")
-    if every < 1:
-        raise CaromError("invalid-input", "every: 0 must be at least 1")
-
-    def checked(t: float, q: Floats, v: Floats) -> list[float]:
-        forces = np.asarray(control(t, q, v), dtype=np.float64)
-        if forces.shape != q.shape:
-            message = f"control: gives an array of shape {forces.shape}, not one force for each of {len(q)} coordinates"
-            raise CaromError("invalid-input", message)
-        if not np.all(np.isfinite(forces)):
-            raise CaromError("non-finite", f"control: a force is not finite at time {t}")
-        return list(forces.tolist())
-
-    plain = config if isinstance(config, str) else _plain(config, "config")
-    seeded = None if seed is None else count(seed, "seed")
-    record = Record(_native.run_controlled(plain, _plain(set or {}, "set"), seeded, checked, every))
-    if isinstance(record.get("error"), Mapping):
-        warnings.warn(f"world: {record['error'].get('message', 'stopped')}", stacklevel=3)
-    return record
 
 
 class _Recorded:

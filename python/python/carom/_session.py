@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _native
 from ._arrays import Floats, count
@@ -23,6 +24,25 @@ _PARTS = {
     "joint_position": 0,
     "joint_velocity": 0,
 }
+
+
+def _vector(value: ArrayLike, name: str, shape: tuple[int, ...]) -> Floats:
+    """An array of a shape; its numbers are checked by the session."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise CaromError("invalid-input", f"{name}: {error}") from None
+    if array.shape != shape:
+        raise CaromError("dimension-mismatch", f"{name}: shape {array.shape}, expected {shape}")
+    return array
+
+
+def _three(value: ArrayLike | None, name: str) -> list[float] | None:
+    return None if value is None else list(_vector(value, name, (3,)).tolist())
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None else float(value)
 
 
 class State:
@@ -314,6 +334,177 @@ class Session:
         True
         """
         return self._native.energy()
+
+    def set_state(self, state: State | None = None, **parts: ArrayLike) -> None:
+        """Sets the state; the time stays.
+
+        Joints are checked and closed as at a start, and overlaps refused. Closed contacts stay so, without an impact unless
+        they approach.
+
+        Parameters
+        ----------
+        state : State, optional
+            All parts.
+        **parts : array_like
+            Some of ``position``, ``quaternion``, ``velocity``, ``angular_velocity``, ``joint_position``,
+            ``joint_velocity``, of all bodies or coordinates; what is left out stays. Where only coordinates are given, they
+            place the bodies.
+
+        Raises
+        ------
+        CaromError
+            ``dimension-mismatch``, ``non-finite``, ``initial-penetration``, ``not-assembled``; nothing has changed then.
+
+        Examples
+        --------
+        >>> import carom
+        >>> session = carom.World.from_toml(carom.show("world")).start()
+        >>> start, events = session.state, session.advance(0.3)
+        >>> session.set_state(start)
+        >>> session.time, session.energy["input_j"] != 0.0
+        (0.3, True)
+        """
+        given: dict[str, Any] = {} if state is None else {name: getattr(state, name) for name in _PARTS}
+        given.update(parts)
+        flat = {}
+        for name, value in given.items():
+            if name not in _PARTS:
+                raise CaromError("unknown-name", f"{name}: no part of a state; known: {', '.join(_PARTS)}")
+            if name.startswith("joint") and state is not None and not self.coordinates:
+                continue
+            rows = _PARTS[name]
+            shape = (len(self.bodies), rows) if rows else (len(self.coordinates),)
+            flat[name] = _vector(value, name, shape).ravel().tolist()
+        self._native.set_state(flat)
+
+    def set_velocity(self, body: str, velocity: ArrayLike | None = None, angular_velocity: ArrayLike | None = None) -> None:
+        """Sets the velocity of a body that no joint holds.
+
+        Parameters
+        ----------
+        body : str
+            Its name.
+        velocity, angular_velocity : array_like of shape (3,), optional
+            In space, m/s and rad/s; what is left out stays.
+
+        Raises
+        ------
+        CaromError
+            ``unknown-name``, ``jointed-body``, ``dimension-mismatch``, ``non-finite``.
+
+        Examples
+        --------
+        >>> import carom
+        >>> session = carom.World.from_toml(carom.show("world")).start()
+        >>> session.set_velocity("ball", [0.0, 0.0, 3.0])
+        >>> session.state.velocity[0]
+        array([0., 0., 3.])
+        """
+        self._native.set_velocity(body, _three(velocity, "velocity"), _three(angular_velocity, "angular_velocity"))
+
+    def set_joint(self, coordinate: str, position: float | None = None, velocity: float | None = None) -> None:
+        """Sets a joint coordinate, and poses what hangs on the joint.
+
+        Parameters
+        ----------
+        coordinate : str
+            Its name.
+        position, velocity : float, optional
+            Rad or m, and the rate; what is left out stays.
+
+        Raises
+        ------
+        CaromError
+            ``unknown-name``, ``jointed-body`` in a loop of joints, ``non-finite``, ``initial-penetration``.
+
+        Examples
+        --------
+        >>> import carom
+        >>> session = carom.World.from_toml(carom.show("world")).start()
+        >>> session.set_joint("hip", 0.1)
+        Traceback (most recent call last):
+        carom._errors.CaromError: coordinate: there is no `hip`; the world has none
+        """
+        self._native.set_joint(coordinate, _number(position), _number(velocity))
+
+    def impulse(self, body: str, impulse: ArrayLike, at: ArrayLike | None = None, moment: ArrayLike | None = None) -> None:
+        """Applies an impulse. Joints and contacts that last answer without restitution; other closed contacts have an impact.
+
+        Parameters
+        ----------
+        body : str
+            Its name.
+        impulse : array_like of shape (3,)
+            In space, N s.
+        at : array_like of shape (3,), optional
+            Point in space, m; by default the center of mass.
+        moment : array_like of shape (3,), optional
+            In space, N m s.
+
+        Raises
+        ------
+        CaromError
+            ``unknown-name``, ``dimension-mismatch``, ``non-finite``.
+
+        Examples
+        --------
+        >>> import carom
+        >>> session = carom.World.from_toml(carom.show("world")).start()
+        >>> before = session.state.velocity[0]
+        >>> session.impulse("ball", [0.0, 0.0, 0.1])
+        >>> bool((session.state.velocity[0] - before)[2] > 0.0)
+        True
+        """
+        turned = _three(moment, "moment") or [0.0, 0.0, 0.0]
+        self._native.impulse(body, _vector(impulse, "impulse", (3,)).tolist(), _three(at, "at"), turned)
+
+    def control(self, forces: ArrayLike | Mapping[str, float]) -> None:
+        """Sets the forces along the joint coordinates, on top of the actuators; they stay until they are set again.
+
+        Parameters
+        ----------
+        forces : array_like of shape (N,), or mapping
+            N or N m in the order of `coordinates`; by name those of some.
+
+        Raises
+        ------
+        CaromError
+            ``dimension-mismatch``, ``unknown-name``, ``non-finite``.
+
+        Examples
+        --------
+        >>> import carom
+        >>> carom.World.from_toml(carom.show("world")).start().control([])
+        """
+        if isinstance(forces, Mapping):
+            self._native.control_of([(str(name), float(force)) for name, force in forces.items()])
+        else:
+            self._native.control(_vector(forces, "control", (len(self.coordinates),)).tolist())
+
+    def target(self, coordinate: str, value: float) -> None:
+        """Sets the target of a ``pd`` actuator, which then stays, instead of its table.
+
+        Parameters
+        ----------
+        coordinate : str
+            Its name.
+        value : float
+            Rad or m.
+
+        Raises
+        ------
+        CaromError
+            ``unknown-name``; ``no-target`` without such an actuator; ``non-finite``.
+
+        Examples
+        --------
+        >>> import carom
+        >>> session = carom.World.from_toml(carom.show("world")).start()
+        >>> session.target("hip", 0.1)
+        Traceback (most recent call last):
+        carom._errors.CaromError: coordinate: there is no `hip`; the world has none
+        """
+        self._native.target(coordinate, float(value))
 
     def copy(self) -> Session:
         """A session that goes on from here independently.

@@ -14,7 +14,7 @@ mod quaternions;
 mod tests;
 
 pub(crate) use checked::{Count, Fraction, NonNegative, Positive, count};
-pub(crate) use quaternions::normalized;
+pub(crate) use quaternions::{TOLD_LENGTH, normalized};
 
 use crate::tree::{Fault, Kind, Value, parse};
 use crate::{Progress, ScenarioError};

@@ -6,8 +6,8 @@ use nalgebra::Vector3;
 /// Largest deviation of the length of a quaternion w, x, y, z from 1: its components have three digits at least.
 const UNIT_LENGTH: f64 = 2e-3;
 
-/// Deviation of the length of a quaternion from 1 above which its normalization is told.
-const TOLD_LENGTH: f64 = 1e-6;
+/// Deviation of the length of a quaternion from 1 above which its normalization is told, or refused in a state.
+pub(crate) const TOLD_LENGTH: f64 = 1e-6;
 
 /// Converts the quaternion w, x, y, z to a rotation. A length that three digits explain is normalized; the error for another one
 /// has the normalized quaternion.

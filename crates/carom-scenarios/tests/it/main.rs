@@ -8,6 +8,7 @@ mod constrained;
 mod landing;
 mod lasting;
 mod motion;
+mod sessions;
 mod standing;
 mod tail_runner;
 mod two_body;

@@ -2,7 +2,7 @@
 
 use super::run::{INSTANT, Run, RunOf};
 use super::world::{Control, JointEvent, JointSample, JointedEnd, JointedWorld};
-use crate::{Laws, MotionError, limits};
+use crate::{Input, Laws, MotionError, SessionError, limits};
 use carom_motion::hybrid::{Ending, Limits};
 
 /// Run of jointed bodies in progress, or paused (`R`).
@@ -76,6 +76,17 @@ impl<'w> Course<Run<'w>> {
             }
             self.time = self.time.max(self.run.time.min(until));
             self.note(proceeded.map(|_| ()));
+        }
+    }
+
+    /// Applies an input at the present time. A refusal changes nothing.
+    pub(super) fn input(&mut self, input: &Input) -> Result<(), SessionError> {
+        let went = self.run.input(input, self.time)?;
+        self.ended = None;
+        self.note(went);
+        match &self.ended {
+            Some(Ending::Stopped(error)) => Err(error.clone().into()),
+            _ => Ok(()),
         }
     }
 

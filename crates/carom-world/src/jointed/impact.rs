@@ -7,7 +7,7 @@ use crate::{ImpactContact, MotionError, SingleLaw};
 use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem};
 use carom_impact::TwoBody;
 use carom_joints::JointError;
-use carom_joints::frames::Row;
+use carom_joints::frames::{Row, stack};
 use carom_joints::minimal::Basis;
 use carom_joints::step::contacts::ContactRow;
 use carom_metric::{Covector, KineticMetric, Tangent};
@@ -26,25 +26,50 @@ impl Run<'_> {
     /// Resolves one impact: computes the impulses at the contacts `posed`, of which at least one approaches, and applies them to
     /// the velocities.
     pub(super) fn resolve(&mut self, posed: &[Posed]) -> Result<JointImpact, MotionError> {
-        let mb = self.world.multibody();
-        let mut rows = Vec::new();
-        mb.rows(&self.posture.states, &self.posture.q, &mut rows);
-        let contact_rows: Vec<ContactRow> = posed
+        let contact_rows = posed
             .iter()
             .flat_map(|p| p.rows[..p.n_rows()].iter().copied())
             .collect();
+        let instant = self.instant(contact_rows)?;
+        let (impulses, law) = self.answer(posed, &instant)?;
+        Ok(self.apply(posed, &impulses, &instant, law))
+    }
+
+    /// Applies an impulse (N s) and a moment about the center of mass (N m s) to a mobile body; the joints answer.
+    pub(super) fn kick(
+        &mut self,
+        body: usize,
+        impulse: &Vector3<f64>,
+        moment: &Vector3<f64>,
+    ) -> Result<(), MotionError> {
+        let rotation = &self.posture.states[body].rotation;
+        let row = Row {
+            child: stack(impulse, &rotation.rotate_back(moment)),
+            force: *impulse,
+            couple: *moment,
+            ..Row::zeros()
+        };
+        let ends = [None, Some(body)];
+        let instant = self.instant(vec![ContactRow { row, ends }])?;
+        self.apply(&[], &[1.0], &instant, "");
+        Ok(())
+    }
+
+    /// Returns the rows and velocities at the present time.
+    fn instant(&mut self, contact_rows: Vec<ContactRow>) -> Result<Instant, MotionError> {
+        let mb = self.world.multibody();
+        let mut rows = Vec::new();
+        mb.rows(&self.posture.states, &self.posture.q, &mut rows);
         let mobility = self
             .stepper
             .mobility(&self.posture.states, &rows, &contact_rows, self.time)
             .map_err(MotionError::Joint)?;
-        let instant = Instant {
+        Ok(Instant {
             rows,
             velocities: self.velocities(),
             contact_rows,
             mobility,
-        };
-        let (impulses, law) = self.answer(posed, &instant)?;
-        Ok(self.apply(posed, &impulses, &instant, law))
+        })
     }
 
     /// Calls the impact law for the impulses in all directions of the contacts `posed`. Returns the impulses, and the

@@ -38,7 +38,7 @@ impl Run<'_> {
 
     /// Returns all contacts at the current time: joint limits that are reached, and touching points of bodies. A limit that its
     /// coordinate is leaving is not included.
-    fn touching(&mut self) -> Vec<Posed> {
+    pub(super) fn touching(&mut self) -> Vec<Posed> {
         let world = self.world;
         let (mb, touch) = (world.multibody(), world.touch());
         let states = &self.posture.states;
@@ -120,7 +120,7 @@ impl Run<'_> {
         list
     }
 
-    fn approaches(&self, posed: &Posed) -> bool {
+    pub(super) fn approaches(&self, posed: &Posed) -> bool {
         match posed.place {
             Place::Limit(limit) => posed.before[0] < -self.still_rate(limit.coordinate),
             Place::Point { pair, .. } => {

@@ -13,6 +13,7 @@ mod earliest;
 mod energy;
 mod events;
 mod impact;
+mod input;
 mod meet;
 mod memory;
 mod pressing;

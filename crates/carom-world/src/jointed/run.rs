@@ -54,6 +54,9 @@ pub struct RunOf<W, L, M, T> {
     n_steps: usize,
     pub(super) works: Works,
     pub(super) impact_loss: f64,
+    /// Energy (J) and momentum (N s) that inputs added.
+    pub(super) input: f64,
+    pub(super) input_impulse: Vector3<f64>,
     pub(super) energy_error: f64,
     /// Largest kinetic energy so far (J).
     pub(super) most_kinetic: f64,
@@ -137,6 +140,8 @@ impl<W, L, M, T> RunOf<W, L, M, T> {
             n_steps: self.n_steps,
             works: self.works,
             impact_loss: self.impact_loss,
+            input: self.input,
+            input_impulse: self.input_impulse,
             energy_error: self.energy_error,
             most_kinetic: self.most_kinetic,
             initial: self.initial,
@@ -178,7 +183,7 @@ impl<'w> Run<'w> {
             world,
             laws,
             posture: world.start.clone(),
-            rates: world.start_rates(),
+            rates: world.rates_of(&world.start),
             time: 0.0,
             modes: Modes::free(mb),
             stepper: Stepper::new(mb),
@@ -189,6 +194,8 @@ impl<'w> Run<'w> {
             n_steps: 0,
             works: Works::default(),
             impact_loss: 0.0,
+            input: 0.0,
+            input_impulse: Vector3::zeros(),
             energy_error: 0.0,
             most_kinetic: mb.kinetic(&world.start),
             initial: mb.energy(&world.start),
@@ -306,13 +313,11 @@ impl<'w> Run<'w> {
 
     /// Ends the run at `time` (s), by a shorter step. `ending` is the reason for the end.
     pub(super) fn finish(&mut self, time: f64, mut ending: Ending<MotionError>) -> JointedEnd {
-        if matches!(ending, Ending::Completed) && !self.reaches(time, self.time) {
-            let length = time - self.time;
-            self.pending = None;
-            let step = self.step_for(length);
-            if let Err(error) = step.and_then(|step| self.accept(step, length, time)) {
-                ending = Ending::Stopped(error);
-            }
+        if matches!(ending, Ending::Completed)
+            && !self.shows_now(time)
+            && let Err(error) = self.end_step_at(time)
+        {
+            ending = Ending::Stopped(error);
         }
         let reached = matches!(ending, Ending::Completed);
         JointedEnd {
@@ -326,12 +331,27 @@ impl<'w> Run<'w> {
             n_steps: self.n_steps,
             works: self.works,
             impact_loss: self.impact_loss,
+            input: self.input,
+            input_impulse: self.input_impulse,
             energy_error: self.energy_error,
             supports: self.supports.clone(),
             lowest_gap: self.lowest_gap,
             residual: self.residual * self.world.multibody.size(),
             friction_exceeded: self.friction_exceeded,
         }
+    }
+
+    /// True if the state at `time` (s) is that to which the run has come.
+    pub(super) fn shows_now(&self, time: f64) -> bool {
+        self.reaches(time, self.time)
+    }
+
+    /// Ends the present step at `time` (s), before its planned end.
+    pub(super) fn end_step_at(&mut self, time: f64) -> Result<(), MotionError> {
+        let length = time - self.time;
+        self.pending = None;
+        let step = self.step_for(length)?;
+        self.accept(step, length, time)
     }
 
     /// Returns the time at which the next step must end (s): the next grid time (multiple of the time step), or the next

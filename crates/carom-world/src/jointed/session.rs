@@ -6,7 +6,7 @@ use super::run::Run;
 use super::world::{JointedEnd, JointedEvent, JointedState, JointedWorld};
 use crate::machine::{Drive, Machine, Progress, SessionOf};
 use crate::session::{LastingPoint, SharedLaws};
-use crate::{MotionError, SessionError};
+use crate::{Input, MotionError, SessionError};
 use carom_motion::hybrid::Limits;
 use std::sync::Arc;
 
@@ -114,6 +114,10 @@ impl Drive for Course<Run<'_>> {
         Course::advance(self, until, one);
     }
 
+    fn input(&mut self, input: &Input) -> Result<(), SessionError> {
+        Course::input(self, input)
+    }
+
     fn show(&mut self) -> Result<JointedState, MotionError> {
         self.run.show(self.time)
     }
@@ -146,6 +150,35 @@ impl JointedSession {
     /// Returns the world of the session.
     pub fn world(&self) -> &JointedWorld {
         &self.machine.world
+    }
+
+    /// Sets the target of the `pd` actuator of a joint coordinate (rad or m), which then stays, instead of its table.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::UnknownCoordinate`], [`SessionError::NoTarget`], and the errors of [`input`](Self::input).
+    pub fn set_target(&mut self, coordinate: usize, value: f64) -> Result<(), SessionError> {
+        let mb = &self.machine.world.multibody;
+        let n_coordinates = mb.n_coordinates();
+        if coordinate >= n_coordinates {
+            return Err(SessionError::UnknownCoordinate {
+                coordinate,
+                n_coordinates,
+            });
+        }
+        if !value.is_finite() {
+            return Err(SessionError::NonFiniteInput { value });
+        }
+        let mut actuators = mb.coordinates().map(|c| c.actuator.as_ref());
+        let actuator = actuators.nth(coordinate).flatten();
+        let Some(aimed) = actuator.and_then(|actuator| actuator.aimed_at(value)) else {
+            return Err(SessionError::NoTarget { coordinate });
+        };
+        drop(actuators);
+        self.input(&Input::Cut)?;
+        let machine = Arc::make_mut(&mut self.machine);
+        Arc::make_mut(&mut machine.world).set_actuator(coordinate, aimed);
+        Ok(())
     }
 
     /// Returns the lasting contacts at the present time: limits of joint coordinates, then points of bodies that touch.

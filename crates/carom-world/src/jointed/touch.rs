@@ -397,6 +397,20 @@ impl Touch {
         states: &[State],
         may_overlap: &BTreeSet<[usize; 2]>,
     ) -> Result<Vec<[usize; 2]>, MotionError> {
+        let overlapping = self.overlapping(states, may_overlap)?;
+        self.pairs.retain(|pair| {
+            let sorted = [pair.first.min(pair.second), pair.first.max(pair.second)];
+            !overlapping.contains(&sorted)
+        });
+        Ok(overlapping)
+    }
+
+    /// Returns the pairs that overlap, as sorted indices. A pair that is not in `may_overlap` is an error.
+    pub(super) fn overlapping(
+        &self,
+        states: &[State],
+        may_overlap: &BTreeSet<[usize; 2]>,
+    ) -> Result<Vec<[usize; 2]>, MotionError> {
         let mut overlapping = Vec::new();
         for pair in &self.pairs {
             let gap = if self.is_near(pair, states, 0.0, 0.0) {
@@ -418,10 +432,6 @@ impl Touch {
             }
             overlapping.push(sorted);
         }
-        self.pairs.retain(|pair| {
-            let sorted = [pair.first.min(pair.second), pair.first.max(pair.second)];
-            !overlapping.contains(&sorted)
-        });
         Ok(overlapping)
     }
 

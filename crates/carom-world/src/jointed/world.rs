@@ -178,6 +178,11 @@ pub struct JointedEnd {
     pub works: Works,
     /// Energy lost in impacts (J).
     pub impact_loss: f64,
+    /// Energy that inputs of a session added (J): impulses with the answer of joints and lasting contacts, and states that were set.
+    pub input: f64,
+    /// Momentum that inputs of a session added (N s).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
+    pub input_impulse: Vector3<f64>,
     /// Largest violation of the energy balance (J): energy plus losses minus the work of actuators, compared with the energy at
     /// the start.
     pub energy_error: f64,
@@ -245,14 +250,7 @@ impl JointedWorld {
             FlightRule::Lgvi6 if !dissipates => &YOSHIDA_6,
             _ => &[1.0],
         };
-        let mut corners: Vec<f64> = multibody
-            .coordinates()
-            .filter_map(|c| c.actuator.as_ref())
-            .flat_map(|actuator| actuator.corners().to_vec())
-            .filter(|time| *time > 0.0)
-            .collect();
-        corners.sort_by(f64::total_cmp);
-        corners.dedup();
+        let corners = corners(&multibody);
         let mut stepper = Stepper::new(&multibody);
         if let Some((fastest, k)) = stepper.fastest(&start).map_err(MotionError::Joint)?
             && spec.time_step * fastest >= 2.0
@@ -338,14 +336,32 @@ impl JointedWorld {
         self.rows[coordinate]
     }
 
-    pub(super) fn start_rates(&self) -> Vec<f64> {
+    /// Replaces the actuator of a joint coordinate.
+    pub(super) fn set_actuator(&mut self, coordinate: usize, actuator: Actuator) {
+        self.multibody.set_actuator(coordinate, actuator);
+        self.corners = corners(&self.multibody);
+    }
+
+    /// Returns the rates of the joint coordinates of a posture.
+    pub(super) fn rates_of(&self, posture: &Posture) -> Vec<f64> {
         let (mut rows, mut velocities, mut rates) = (Vec::new(), Vec::new(), Vec::new());
-        self.multibody
-            .rows(&self.start.states, &self.start.q, &mut rows);
-        self.multibody
-            .velocities(&self.start.states, &mut velocities);
+        self.multibody.rows(&posture.states, &posture.q, &mut rows);
+        self.multibody.velocities(&posture.states, &mut velocities);
         self.multibody
             .coordinate_rates(&rows, &velocities, &mut rates);
         rates
     }
+}
+
+/// Returns the times at which the forces of actuators have breakpoints (s), ascending.
+fn corners(multibody: &Multibody) -> Vec<f64> {
+    let mut corners: Vec<f64> = multibody
+        .coordinates()
+        .filter_map(|c| c.actuator.as_ref())
+        .flat_map(|actuator| actuator.corners().to_vec())
+        .filter(|time| *time > 0.0)
+        .collect();
+    corners.sort_by(f64::total_cmp);
+    corners.dedup();
+    corners
 }

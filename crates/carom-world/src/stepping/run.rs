@@ -24,9 +24,9 @@ const STILL_STEPS: usize = 8;
 /// Run by time stepping. Between two calls of a session it is paused: then it holds neither the world `W` nor the executor `X`.
 #[derive(Clone, Debug)]
 pub(crate) struct StepRunOf<W, X> {
-    world: W,
+    pub(crate) world: W,
     stepper: StepperOf<W, X>,
-    states: Vec<State>,
+    pub(crate) states: Vec<State>,
     /// Index of the last grid time that is not after the present time; the start has index 0.
     line: u64,
     pub(crate) time: f64,
@@ -39,7 +39,7 @@ pub(crate) struct StepRunOf<W, X> {
     pub(crate) n_impacts: usize,
     /// Number of steps before time stepping began.
     n_steps: usize,
-    balance: Balance,
+    pub(crate) balance: Balance,
     lowest_gap: f64,
     energy_at_start: f64,
     /// Events that are not reported yet.
@@ -152,6 +152,19 @@ impl<'w> StepRun<'w> {
         Ok(Some((step, h)))
     }
 
+    /// Ends the present step at `time` (s), where an input acts.
+    pub(crate) fn cut(&mut self, time: f64) -> Result<(), MotionError> {
+        match self.shorter(time)? {
+            Some((step, h)) => self.advance(step, time, h),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the energy of all bodies (J).
+    pub(crate) fn energy(&self) -> f64 {
+        energy(self.world, &self.states)
+    }
+
     /// Returns the states of all bodies at `time` (s), by a shorter step that changes nothing in the run.
     pub(crate) fn show(&mut self, time: f64) -> Result<Vec<State>, MotionError> {
         let states = match self.shorter(time)? {
@@ -167,15 +180,10 @@ impl<'w> StepRun<'w> {
     /// Ends the run at `time` (s), by a shorter step, and returns the states with counts and energy balance. `ending` is the reason
     /// for the end.
     pub(crate) fn finish(&mut self, time: f64, mut ending: Ending<MotionError>) -> RunEnd {
-        if !matches!(ending, Ending::Stopped(_)) {
-            let last = match self.shorter(time) {
-                Ok(Some((step, h))) => self.advance(step, time, h),
-                Ok(None) => Ok(()),
-                Err(error) => Err(error),
-            };
-            if let Err(error) = last {
-                ending = Ending::Stopped(error);
-            }
+        if !matches!(ending, Ending::Stopped(_))
+            && let Err(error) = self.cut(time)
+        {
+            ending = Ending::Stopped(error);
         }
         let reached = matches!(ending, Ending::Completed);
         RunEnd {
@@ -246,7 +254,8 @@ impl<'w> StepRun<'w> {
         let error = energy(self.world, &self.states) - self.energy_at_start
             + balance.impact_loss
             + balance.contact_loss
-            - balance.projection;
+            - balance.projection
+            - balance.input;
         balance.energy_error = balance.energy_error.max(error.abs());
         Ok(())
     }

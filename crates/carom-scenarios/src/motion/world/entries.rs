@@ -117,24 +117,27 @@ pub(super) fn quaternion(rotation: &So3) -> [f64; 4] {
 }
 
 /// Returns the balance of the linear momentum of all bodies (N s) as JSON, and the largest absolute component of its unexplained
-/// change. `states`: those at the start and at the end; `gravity` and `given`: impulses of gravity and of all supports; `supports`:
-/// impulses of each support by its name.
+/// change. `states`: those at the start and at the end; `gravity`, `given` and `inputs`: impulses of gravity, of all supports and of
+/// the inputs of a session; `supports`: impulses of each support by its name.
 pub(super) fn momentum(
     states: [&[State]; 2],
     gravity: &Vector3<f64>,
-    given: &Vector3<f64>,
+    [given, inputs]: [&Vector3<f64>; 2],
     supports: Map<String, Value>,
 ) -> (Value, f64) {
     let [before, after] = states
         .map(|states| -> Vector3<f64> { states.iter().map(|state| state.linear_momentum).sum() });
-    let error = (before + gravity + given - after).amax();
-    let value = json!({
+    let error = (before + gravity + given + inputs - after).amax();
+    let mut value = json!({
         "initial": list(&before),
         "final": list(&after),
         "gravity": list(gravity),
         "supports": supports,
         "max_abs_error": error,
     });
+    if *inputs != Vector3::zeros() {
+        value["inputs"] = list(inputs);
+    }
     (value, error)
 }
 

@@ -7,6 +7,7 @@ mod contact;
 mod contents;
 mod entries;
 mod fill;
+mod inputs;
 mod joints;
 mod output;
 mod report;
@@ -22,13 +23,12 @@ pub use contents::Contents;
 pub use joints::Robot;
 pub use session::Session;
 pub use urdf::{LeftOut, sort_left_out};
-pub use whole::{SessionEvent, SessionState};
+pub use whole::{NewState, SessionEvent, SessionState};
 
 use crate::config::Input;
 use crate::{Overrides, Scenario, ScenarioError};
 use carom_report::Record;
 use carom_variational::State;
-use carom_world::jointed::Control;
 use carom_world::{Event, Executor, RunEnd, Scheme, SessionOptions};
 use config::Config;
 use report::Log;
@@ -43,7 +43,7 @@ use urdf::Imported;
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (config, record) = World::read(input, None)?;
     if config.is_jointed() {
-        return joints::run(&config, input, record, None);
+        return joints::run(&config, input, record);
     }
     let (world, mut record) = World::new(&config, input, record)?;
     let mut log = Log::new(&world);
@@ -59,31 +59,6 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         imported.report(&[], &mut record.results);
     }
     Ok(record)
-}
-
-/// Simulates the scenario `world` with joints under a controller. `overrides`: settings that replace the scenario's
-/// defaults, including the bodies and joints. The controller `control` is called at every grid time (a multiple of the
-/// control period) with the time (s), the joint coordinates and their rates. The controller returns one force (N, or N
-/// m for an angle) for each coordinate. This force is constant until the next grid time, and acts in addition to the
-/// actuators. The order of coordinates, rates and forces is that of the columns `t:...` (joint forces) of the table
-/// `joint_trajectory`.
-///
-/// # Errors
-///
-/// [`ScenarioError`] that names key, value and place; in particular for a world without joints.
-pub fn run_controlled<'c>(
-    overrides: &Overrides,
-    control: &'c mut Control<'c>,
-) -> Result<Record, ScenarioError> {
-    scenario_world()?.run_with(overrides, |input| {
-        let (config, record) = World::read(input, None)?;
-        if !config.is_jointed() {
-            let message =
-                "a control pushes along the coordinates of joints, and the world has none";
-            return Err(ScenarioError::value("joints", message));
-        }
-        joints::run(&config, input, record, Some(control))
-    })
 }
 
 /// Returns the scenario `world`.

@@ -253,7 +253,8 @@ fn momentum(World { world, setup, .. }: &World, end: &RunEnd) -> (Value, f64) {
         }
     }
     let states = [world.initial_states(), end.states.as_slice()];
-    entries::momentum(states, &gravity, &given, supports)
+    let inputs = &end.balance.input_impulse;
+    entries::momentum(states, &gravity, [&given, inputs], supports)
 }
 
 /// Returns the rows of the trajectory: all samples, and the states at the end of the run unless they were sampled. `log`:
@@ -332,18 +333,22 @@ pub(super) fn energy_balance(whole: &World, end: &RunEnd) -> Balance {
         ("moving overlapping bodies apart", balance.projection),
     ];
     terms.extend(of_steps.into_iter().filter(|(_, work)| *work != 0.0));
+    let inputs = (balance.input != 0.0).then_some(balance.input);
+    terms.extend(inputs.map(|work| ("inputs", work)));
+    let mut parts = vec![
+        ("impact_loss_j", balance.impact_loss),
+        ("contact_loss_j", balance.contact_loss),
+        ("projection_j", balance.projection),
+        ("lasting_work_j", balance.lasting_work),
+        ("contact_spring_j", balance.contact_spring),
+    ];
+    parts.extend(inputs.map(|work| ("input_j", work)));
     Balance {
         initial: energy(whole, whole.world.initial_states()),
         last: energy(whole, &end.states),
         error: balance.energy_error,
         terms,
-        parts: vec![
-            ("impact_loss_j", balance.impact_loss),
-            ("contact_loss_j", balance.contact_loss),
-            ("projection_j", balance.projection),
-            ("lasting_work_j", balance.lasting_work),
-            ("contact_spring_j", balance.contact_spring),
-        ],
+        parts,
     }
 }
 

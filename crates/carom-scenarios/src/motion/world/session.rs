@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 /// Session of a world `W`, with its record so far.
 #[derive(Debug)]
-struct Track<M: Machine, W> {
-    whole: Arc<W>,
-    session: SessionOf<M>,
+pub(super) struct Track<M: Machine, W> {
+    pub(super) whole: Arc<W>,
+    pub(super) session: SessionOf<M>,
     records: bool,
     tape: Tape<M>,
     /// Number of samples so far.
@@ -147,7 +147,7 @@ impl<M: Machine, W: Whole<M>> Track<M, W> {
 
 /// Session of a world without or with joints.
 #[derive(Clone, Debug)]
-enum Kind {
+pub(super) enum Kind {
     Free(Box<Track<carom_world::Free, World>>),
     Jointed(Box<Track<carom_world::jointed::Jointed, Jointed>>),
 }
@@ -161,6 +161,8 @@ macro_rules! on {
         }
     };
 }
+
+pub(super) use on;
 
 /// Run of a world, with or without joints, that goes on from call to call.
 ///
@@ -192,12 +194,14 @@ macro_rules! on {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Session {
-    kind: Kind,
+    pub(super) kind: Kind,
     overrides: Arc<Overrides>,
     record: Arc<Record>,
     /// Events of the last call, and number of those that were returned.
     events: Vec<SessionEvent>,
     told: usize,
+    /// Forces of the caller along the joint coordinates (N m or N).
+    pub(super) control: Vec<f64>,
 }
 
 impl Session {
@@ -225,6 +229,7 @@ impl Session {
             record: Arc::new(record),
             events: Vec::new(),
             told: 0,
+            control: Vec::new(),
         };
         out.begin();
         Ok(out)
@@ -233,6 +238,7 @@ impl Session {
     /// Notes the events and the state of the start. A run that stops there says so at the next call.
     fn begin(&mut self) {
         let (mut events, told) = (std::mem::take(&mut self.events), 0);
+        self.control = vec![0.0; self.coordinates().len()];
         let _ = on!(self, track => track.advance(0.0, false, &mut events));
         (self.events, self.told) = (events, told);
     }

@@ -56,6 +56,24 @@ pub struct SessionState {
     pub joint_velocity: Vec<f64>,
 }
 
+/// Parts of a state to which a session is set; `None` stays as it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct NewState {
+    /// Position of each center of mass in space (m).
+    pub position: Option<Vec<[f64; 3]>>,
+    /// Rotation of each body from body to space: unit quaternion w, x, y, z.
+    pub quaternion: Option<Vec<[f64; 4]>>,
+    /// Velocity of each center of mass in space (m/s).
+    pub velocity: Option<Vec<[f64; 3]>>,
+    /// Angular velocity of each body in space (rad/s).
+    pub angular_velocity: Option<Vec<[f64; 3]>>,
+    /// Joint coordinates (rad or m).
+    pub joint_position: Option<Vec<f64>>,
+    /// Rates of the joint coordinates (rad/s or m/s).
+    pub joint_velocity: Option<Vec<f64>>,
+}
+
 /// Recorded event or sample of a session.
 #[derive(Clone, Debug)]
 pub(super) enum Item<E, S> {
@@ -110,6 +128,12 @@ pub(super) trait Whole<M: Machine>: Sized {
 
     /// Returns the names of the joint coordinates, but those of spherical joints.
     fn coordinates(&self) -> Vec<&str>;
+
+    /// Returns the indices of the joint coordinates that the user sees, among all.
+    fn open(&self) -> (Vec<usize>, usize);
+
+    /// Returns for each body true if a joint places it.
+    fn hangs(&self) -> Vec<bool>;
 
     /// Returns an event as the user sees it.
     fn entry(&self, event: &M::Event) -> SessionEvent;
@@ -236,6 +260,14 @@ impl Whole<Free> for World {
         Vec::new()
     }
 
+    fn open(&self) -> (Vec<usize>, usize) {
+        (Vec::new(), 0)
+    }
+
+    fn hangs(&self) -> Vec<bool> {
+        vec![false; self.world.n_bodies()]
+    }
+
     fn entry(&self, event: &WorldEvent) -> SessionEvent {
         let names = |(a, b)| names_of_pair(self.world.name(a), self.world.name(b));
         entry(event, |impact| self.impact(impact), names)
@@ -320,6 +352,20 @@ impl Whole<jointed::Jointed> for Jointed {
     fn coordinates(&self) -> Vec<&str> {
         let open = open_coordinates(self.world.multibody());
         open.map(|k| self.coordinates[k].as_str()).collect()
+    }
+
+    fn open(&self) -> (Vec<usize>, usize) {
+        let mb = self.world.multibody();
+        (open_coordinates(mb).collect(), mb.n_coordinates())
+    }
+
+    fn hangs(&self) -> Vec<bool> {
+        let mb = self.world.multibody();
+        let mut hangs = vec![false; mb.n_bodies()];
+        for joint in mb.joints().iter().filter(|joint| joint.kind.places()) {
+            hangs[joint.child] = true;
+        }
+        hangs
     }
 
     fn entry(&self, event: &JointedEvent) -> SessionEvent {

@@ -368,7 +368,12 @@ fn momentum(jointed: &Jointed, end: &JointedEnd) -> (Value, f64) {
     }
     let (before, after) = (&jointed.world.start().states, &end.posture.states);
     let given: Vector3<f64> = end.supports.iter().sum();
-    let (mut value, error) = entries::momentum([before, after], &gravity, &given, supports);
+    let (mut value, error) = entries::momentum(
+        [before, after],
+        &gravity,
+        [&given, &end.input_impulse],
+        supports,
+    );
     value["angular"] = json!({"initial": list(&angular(before)), "final": list(&angular(after))});
     (value, error)
 }
@@ -489,24 +494,30 @@ fn remarks(jointed: &Jointed, end: &JointedEnd, results: &mut Vec<(&'static str,
 /// Returns the balance of the energy of all bodies, springs and rotors.
 pub(in super::super) fn energy_balance(jointed: &Jointed, end: &JointedEnd) -> Balance {
     let (works, mb) = (&end.works, jointed.world.multibody());
+    let mut terms = vec![
+        ("impacts", -end.impact_loss),
+        ("lasting contacts", -works.contact),
+        ("actuators", works.actuator),
+        ("dampers", -works.damper),
+        ("dry friction", -works.friction),
+    ];
+    let mut parts = vec![
+        ("impact_loss_j", end.impact_loss),
+        ("contact_loss_j", works.contact),
+        ("actuator_work_j", works.actuator),
+        ("damper_loss_j", works.damper),
+        ("friction_loss_j", works.friction),
+    ];
+    if end.input != 0.0 {
+        terms.push(("inputs", end.input));
+        parts.push(("input_j", end.input));
+    }
     Balance {
         initial: mb.energy(jointed.world.start()),
         last: mb.energy(&end.posture),
         error: end.energy_error,
-        terms: vec![
-            ("impacts", -end.impact_loss),
-            ("lasting contacts", -works.contact),
-            ("actuators", works.actuator),
-            ("dampers", -works.damper),
-            ("dry friction", -works.friction),
-        ],
-        parts: vec![
-            ("impact_loss_j", end.impact_loss),
-            ("contact_loss_j", works.contact),
-            ("actuator_work_j", works.actuator),
-            ("damper_loss_j", works.damper),
-            ("friction_loss_j", works.friction),
-        ],
+        terms,
+        parts,
     }
 }
 

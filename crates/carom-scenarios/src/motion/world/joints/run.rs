@@ -8,15 +8,13 @@ use crate::ScenarioError;
 use crate::config::Input;
 use carom_report::Record;
 use carom_world::Laws;
-use carom_world::jointed::{Control, JointEvent};
+use carom_world::jointed::JointEvent;
 
-/// Simulates a world with joints and fills its record. `control`: optional controller, which sets forces along the
-/// joint coordinates at grid times (multiples of the time step).
-pub(in super::super) fn run<'c>(
+/// Simulates a world with joints and fills its record.
+pub(in super::super) fn run(
     config: &Config,
     input: &Input<'_>,
     mut record: Record,
-    control: Option<&'c mut Control<'c>>,
 ) -> Result<Record, ScenarioError> {
     let jointed = Jointed::new(config, &|key| input.is_given(key))?;
     let asked = Asked::default();
@@ -35,22 +33,9 @@ pub(in super::super) fn run<'c>(
         film.note(&event);
     };
     let (limits, samples) = (&jointed.setup.limits, &jointed.setup.samples);
-    // The wrapping closure must live as long as the run.
-    let open: Vec<usize> = report::open_coordinates(jointed.world.multibody()).collect();
-    let mut forwarded = control.map(|control| {
-        move |time: f64, q: &[f64], rates: &[f64]| {
-            let seen = |list: &[f64]| -> Vec<f64> { open.iter().map(|k| list[*k]).collect() };
-            let mut forces = vec![0.0; q.len()];
-            for (k, force) in open.iter().zip(control(time, &seen(q), &seen(rates))) {
-                forces[*k] = force;
-            }
-            forces
-        }
-    });
-    let control = forwarded.as_mut().map(|f| f as &mut Control<'_>);
     let end = jointed
         .world
-        .run(&laws, limits, samples, control, &mut observe);
+        .run(&laws, limits, samples, None, &mut observe);
     log.finish(&end);
     report::report(&jointed, &log, &end, &mut record)?;
     film.show(&end, &mut record);
