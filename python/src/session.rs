@@ -308,6 +308,11 @@ impl Session {
         })
     }
 
+    /// Sets the force on a body.
+    fn force(&self, py: Python<'_>, body: &str, force: [f64; 3]) -> PyResult<()> {
+        self.with(py, |held| Ok(held.session.set_force(body, force)?))
+    }
+
     /// Sets the forces along all joint coordinates.
     fn control(&self, py: Python<'_>, forces: Vec<f64>) -> PyResult<()> {
         self.with(py, |held| Ok(held.session.set_control(&forces)?))

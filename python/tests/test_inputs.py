@@ -224,6 +224,9 @@ def test_refused_inputs_change_nothing() -> None:
             ("dimension-mismatch", lambda: session.set_velocity(first, [1.0])),
             ("dimension-mismatch", lambda: session.control([1.0] * 9)),
             ("dimension-mismatch", lambda: session.set_state(position=[[0.0, 0.0, 1.0]] * 7)),
+            ("unknown-name", lambda: session.force("bal", [0.0, 0.0, 1.0])),
+            ("non-finite", lambda: session.force(first, [np.nan, 0.0, 0.0])),
+            ("unsupported", lambda: session.force(first, torque=[1.0, 0.0, 0.0])),
             ("non-finite", lambda: session.impulse(first, [np.nan, 0.0, 0.0])),
             ("non-finite", lambda: session.set_state(position=np.full((2, 3), np.inf))),
             ("invalid-value", lambda: session.set_state(quaternion=state.quaternion * (1.0 + 3e-6))),
@@ -259,3 +262,94 @@ def test_a_run_that_stopped_goes_on_with_another_state() -> None:
     assert session.status == "running" and session.time == at
     session.advance(at + 0.1)
     assert abs(session.state.position[0, 2] - (0.5 - 0.5 * GRAVITY * 0.01)) <= 1e-9
+
+
+def test_a_force_off_the_grid_and_through_bounces_has_its_closed_form() -> None:
+    """A ball that drops, is pushed, bounces and is let go."""
+    mass, e = 2.0, 0.8
+    for scheme, error in (("exact", 1e-10), ("lgvi", 1e-10)):
+        ball = {"name": "ball", "mass": mass, "shape": {"type": "sphere", "radius": 0.1}, "position": [0.0, 0.0, 0.6]}
+        world = carom.World({**FALLING, "bodies": [ball], "contact": {"friction": 0.0, "restitution": e}, "flight": scheme})
+        session = world.start()
+        force, on, off, end = np.array([1.5, 0.0, -7.0]), 0.1234567, 0.7345678, 1.1
+        session.advance(on)
+        session.force("ball", force)
+        session.advance(off)
+        session.force("ball")
+        session.advance(end)
+        # By hand, from event to event.
+        x, v, t = np.array([0.0, 0.0, 0.6]), np.zeros(3), 0.0
+        for until, push in ((on, np.zeros(3)), (off, force / mass), (end, np.zeros(3))):
+            a = push - [0.0, 0.0, GRAVITY]
+            while True:
+                hit = (-v[2] - np.sqrt(v[2] ** 2 - 2.0 * a[2] * (x[2] - 0.1))) / a[2]
+                step = min(hit, until - t) if hit > 1e-12 else until - t
+                x, v, t = x + v * step + 0.5 * a * step**2, v + a * step, t + step
+                if step < hit or hit <= 1e-12:
+                    break
+                x[2], v[2] = 0.1, -e * v[2]
+            t = until
+        assert np.abs(session.state.position[0] - x).max() <= error
+        assert np.abs(session.state.velocity[0] - v).max() <= 10 * error
+        books(session)
+        energy, motion = session.energy, session.finish()
+        assert energy["applied_work_j"] != 0.0 and motion.record["momentum"]["max_abs_error"] <= 1e-12
+
+
+@pytest.mark.parametrize("name", ["events", "steps", "joints"])
+def test_the_same_acceleration_on_every_body_is_gravity(name: str) -> None:
+    config, tilt = WORLDS[name], [1.0, 0.5, -2.0]
+    tilted = {**config, "gravity": [tilt[0], tilt[1], tilt[2] - GRAVITY]}
+    session, twin = carom.World(config).start(), carom.World(tilted).start()
+    for body in config["bodies"]:
+        session.force(body["name"], np.array(tilt) * body["mass"])
+    for time in (0.2, 0.4234, 0.6):
+        session.advance(time)
+        twin.advance(time)
+        assert np.abs(session.state.position - twin.state.position).max() <= 1e-8
+    books(session, 1e-3)
+
+
+def test_a_pendulum_under_a_force_converges_with_the_second_order() -> None:
+    def angle(step: float) -> float:
+        session = carom.World(ROD).start({"time_step": step})
+        session.advance(0.048)
+        session.force("rod", [6.0, 0.0, 3.0])
+        session.advance(0.4)
+        books(session, 1e-2)
+        return float(session.state.joint_position[0])
+
+    coarse, middle, fine = angle(4e-3), angle(2e-3), angle(1e-3)
+    assert abs((coarse - middle) / (middle - fine) - 4.0) <= 0.1
+
+
+def test_balls_that_are_pushed_apart_or_together_meet_when_they_should() -> None:
+    balls = [
+        {"name": n, "mass": 1.0, "shape": {"type": "sphere", "radius": 0.1}, "position": [x, 0.0, 1.0]} for n, x in (("a", 0.0), ("b", 1.0))
+    ]
+    session = carom.World({**FALLING, "bodies": balls, "gravity": [0.0, 0.0, 0.0]}).start()
+    session.advance(0.05)
+    session.force("a", [2.0, 0.0, 0.0])
+    kind, event = session.next_event(2.0)
+    assert kind == "impact" and abs(event["time"] - (0.05 + np.sqrt(0.8))) <= 1e-10
+    session.force("a", [0.0, 0.0, 0.0])
+    books(session)
+
+
+def test_a_force_presses_and_lifts_a_box_that_rests() -> None:
+    box = {**FALLING["bodies"][1], "position": [0.0, 0.0, 0.06], "velocity": [0.0, 0.0, 0.0]}
+    session = carom.World({**FALLING, "bodies": [box]}).start()
+    session.advance(0.1)
+    start = session.state.position
+    session.force("box", [3.0, 0.0, -20.0])
+    session.advance(0.3)
+    assert np.abs(session.state.position - start).max() <= 1e-12
+    # Friction no longer holds, and then the box is lifted.
+    session.force("box", [20.0, 0.0, 0.0])
+    session.advance(0.4)
+    slid = 0.5 * (10.0 - 0.3 * GRAVITY) * 0.01
+    assert abs(session.state.position[0, 0] - start[0, 0] - slid) <= 1e-6
+    session.force("box", [0.0, 0.0, 2.0 * (GRAVITY + 1.0)])
+    session.advance(0.6)
+    assert abs(session.state.position[0, 2] - start[0, 2] - 0.5 * 1.0 * 0.04) <= 1e-9
+    books(session, 1e-5)

@@ -59,6 +59,8 @@ pub(crate) struct Part {
     pub(crate) rigid: Option<RigidBody>,
     /// Moment of inertia, if it is equal about all axes (kg m²).
     isotropic: Option<f64>,
+    /// Acceleration by the force that a caller holds (m/s²).
+    push: Vector3<f64>,
 }
 
 /// A multibody system: rigid bodies connected by joints, whose specification has been checked.
@@ -367,25 +369,41 @@ impl Multibody {
         let Some(rigid) = &part.rigid else {
             return Ok(*from);
         };
+        let gravity = self.gravity + part.push;
         if let Some(moment) = part.isotropic {
-            let drop = self.gravity * (0.5 * time * time);
+            let drop = gravity * (0.5 * time * time);
             let turn = from.angular_momentum * (time / moment);
             return Ok(State {
                 position: from.position + (from.linear_momentum * (time / rigid.mass()) + drop),
-                linear_momentum: from.linear_momentum + self.gravity * (rigid.mass() * time),
+                linear_momentum: from.linear_momentum + gravity * (rigid.mass() * time),
                 angular_momentum: from.angular_momentum,
                 rotation: from.rotation.compose(&So3::exp(&turn)),
             });
         }
         let flown = if self.exact {
-            ExactFlight::new(self.gravity).advance(rigid, from, time)
+            ExactFlight::new(gravity).advance(rigid, from, time)
         } else {
-            FreeFlight::lgvi(self.gravity).advance(rigid, from, time)
+            FreeFlight::lgvi(gravity).advance(rigid, from, time)
         };
         flown.map_err(|source| JointError::Flight {
             body: part.name.clone(),
             source,
         })
+    }
+
+    /// Sets the acceleration by a force that a caller holds on a body (m/s²).
+    pub fn set_push(&mut self, body: usize, push: Vector3<f64>) {
+        if let Some(part) = self.parts.get_mut(body) {
+            part.push = push;
+        }
+    }
+
+    /// Returns the work of the force that a caller holds on a body, from the origin to its place (J), and the force (N).
+    pub fn held(&self, body: usize, state: &State) -> (f64, Vector3<f64>) {
+        let part = &self.parts[body];
+        let mass = part.rigid.as_ref().map_or(0.0, RigidBody::mass);
+        let force = part.push * mass;
+        (force.dot(&state.position), force)
     }
 
     /// Returns the kinetic energy of all bodies and rotors of the system (J).
@@ -510,6 +528,7 @@ fn part((name, rigid): &(String, Option<RigidBody>)) -> Part {
         name: name.clone(),
         rigid: rigid.clone(),
         isotropic: moment,
+        push: Vector3::zeros(),
     }
 }
 

@@ -170,6 +170,8 @@ pub(crate) struct Body {
     moments: Vector3<f64>,
     /// True if all principal moments are equal.
     isotropic: bool,
+    /// Acceleration by the force that a caller holds (m/s²).
+    pub(crate) push: Vector3<f64>,
 }
 
 impl Body {
@@ -222,6 +224,7 @@ impl Body {
             extents,
             moments,
             isotropic,
+            push: Vector3::zeros(),
         })
     }
 
@@ -285,6 +288,8 @@ pub(crate) struct Flights {
     discrete: FreeFlight,
     /// Time step of the grid (s).
     time_step: f64,
+    /// True if neither gravity nor held forces act.
+    is_weightless: bool,
 }
 
 impl Flights {
@@ -300,12 +305,34 @@ impl Flights {
             exact: ExactFlight::new(gravity),
             discrete,
             time_step,
+            is_weightless: false,
         }
     }
 
-    /// Returns a copy with the same integration scheme and time step, but without gravity.
+    /// Returns a copy with the same integration scheme and time step, but without gravity and held forces.
     pub(crate) fn weightless(&self) -> Self {
-        Self::new(self.rule, Vector3::zeros(), self.time_step)
+        Self {
+            is_weightless: true,
+            ..Self::new(self.rule, Vector3::zeros(), self.time_step)
+        }
+    }
+
+    /// Returns the acceleration of the center of a body in free flight (m/s²): gravity, and the force that a caller holds.
+    pub(crate) fn pull(&self, body: &Body) -> Vector3<f64> {
+        if self.is_weightless {
+            Vector3::zeros()
+        } else {
+            self.gravity + body.push
+        }
+    }
+
+    /// Returns the flights of a body with the force that a caller holds.
+    fn of(&self, body: &Body) -> Self {
+        if body.push == Vector3::zeros() {
+            *self
+        } else {
+            Self::new(self.rule, self.pull(body), self.time_step)
+        }
     }
 
     /// Returns the length of the integration steps (s) for a body that rotates so fast that it needs steps shorter than the time
@@ -366,7 +393,8 @@ impl Flights {
             return Ok(*from);
         }
         if body.isotropic {
-            let drop = self.gravity * (0.5 * time * time);
+            let gravity = self.pull(body);
+            let drop = gravity * (0.5 * time * time);
             let spin = from.angular_momentum / body.moments.x;
             let rotation = if from.angular_momentum == Vector3::zeros() {
                 from.rotation
@@ -375,16 +403,17 @@ impl Flights {
             };
             return Ok(State {
                 position: from.position + (from.linear_momentum * (time / rigid.mass()) + drop),
-                linear_momentum: from.linear_momentum + self.gravity * (rigid.mass() * time),
+                linear_momentum: from.linear_momentum + gravity * (rigid.mass() * time),
                 angular_momentum: from.angular_momentum,
                 rotation,
             });
         }
+        let own = self.of(body);
         match self.rule {
-            FlightRule::Exact => self.exact.advance(rigid, from, time),
+            FlightRule::Exact => own.exact.advance(rigid, from, time),
             _ => {
-                let (from, time) = self.own_steps(body, rigid, from, time)?;
-                self.discrete.advance(rigid, &from, time)
+                let (from, time) = own.own_steps(body, rigid, from, time)?;
+                own.discrete.advance(rigid, &from, time)
             }
         }
     }
@@ -403,8 +432,9 @@ impl Flights {
         if time == 0.0 {
             return (from.position, from.linear_momentum / body.mass);
         }
-        let drop = self.gravity * (0.5 * time * time);
-        let momentum = from.linear_momentum + self.gravity * (body.mass * time);
+        let gravity = self.pull(body);
+        let drop = gravity * (0.5 * time * time);
+        let momentum = from.linear_momentum + gravity * (body.mass * time);
         (
             from.position + (from.linear_momentum * (time / body.mass) + drop),
             momentum / body.mass,
@@ -435,8 +465,9 @@ impl Flights {
             };
             return Ok((state, rate));
         }
-        let (from, time) = self.own_steps(body, rigid, from, time)?;
-        self.discrete.advance_with_rate(rigid, &from, time)
+        let own = self.of(body);
+        let (from, time) = own.own_steps(body, rigid, from, time)?;
+        own.discrete.advance_with_rate(rigid, &from, time)
     }
 
     /// Returns an upper bound of the acceleration (m/s²), without gravity, of any point of the body's cores during a free flight
@@ -463,6 +494,12 @@ impl Flights {
         body.rigid.as_ref().map_or(0.0, |rigid| {
             rigid.translational_energy(state) + rigid.rotational_energy(state)
         })
+    }
+
+    /// Returns the work of the force that a caller holds on a body, from the origin to its place (J).
+    pub(crate) fn held_work(body: &Body, state: &State) -> f64 {
+        let mass = body.rigid.as_ref().map_or(0.0, RigidBody::mass);
+        mass * body.push.dot(&state.position)
     }
 
     /// Returns the sum of kinetic energy and potential energy in gravity of a body (J); 0 for a fixed body.

@@ -1,11 +1,15 @@
 //! Inputs of worlds: the bodies that an input changes, and the contacts that answer.
 
 use crate::MotionError;
+use crate::body::Flights;
+use crate::events::Balance;
 use crate::input::Input;
 use crate::run::Run;
+use crate::spec::World;
 use crate::stepping::StepRun;
 use carom_numeric::time::Time;
 use carom_variational::State;
+use nalgebra::Vector3;
 
 impl Run<'_> {
     /// Changes the bodies of an input at `time` (s), up to which all events are handled. Lasting contacts answer an impulse without
@@ -38,11 +42,37 @@ impl Run<'_> {
         self.impact(&bodies, None, time)
     }
 
+    /// Ends (`begins` false) or begins the force that a caller holds on a body at `time` (s).
+    pub(crate) fn apply_held(
+        &mut self,
+        body: usize,
+        begins: bool,
+        time: f64,
+    ) -> Result<(), MotionError> {
+        let (world, at) = (self.world, Time::new(time));
+        self.now = self.now.max(at);
+        self.gather(body, at, &mut Vec::new())?;
+        let state = self.motions[body].state;
+        let sign = if begins { -1.0 } else { 1.0 };
+        world.book_held(
+            std::iter::once((body, &state)),
+            [time, sign],
+            &mut self.balance,
+        );
+        if begins {
+            self.motions[body].energy = world.held_energy(body, &state);
+            self.motions[body].forget();
+            self.impact(&[body], None, at)?;
+        }
+        Ok(())
+    }
+
     /// Sets the state of a body; its change of energy and momentum is an input.
     fn put(&mut self, body: usize, state: State) {
-        let (energy, stamp) = (self.world.energy(body, &state), self.new_stamp());
+        let (energy, stamp) = (self.world.held_energy(body, &state), self.new_stamp());
         let (motion, balance) = (&mut self.motions[body], &mut self.balance);
-        balance.input += energy - motion.energy;
+        balance.input +=
+            energy - motion.energy + self.world.held_shift(body, [&motion.state, &state]);
         balance.input_impulse += state.linear_momentum - motion.state.linear_momentum;
         (motion.state, motion.energy, motion.stamp) = (state, energy, stamp);
         motion.forget();
@@ -100,5 +130,38 @@ impl StepRun<'_> {
         }
         self.balance.input += self.energy() - before;
         self.begin()
+    }
+
+    /// Ends (`begins` false) or begins the force that a caller holds on a body at `time` (s).
+    pub(crate) fn apply_held(
+        &mut self,
+        body: usize,
+        begins: bool,
+        time: f64,
+    ) -> Result<(), MotionError> {
+        self.cut(time)?;
+        let sign = if begins { -1.0 } else { 1.0 };
+        let one = std::iter::once((body, &self.states[body]));
+        self.world.book_held(one, [time, sign], &mut self.balance);
+        Ok(())
+    }
+}
+
+impl World {
+    /// Adds to `balance` the books of the forces that callers hold: `sign` times their work from the origin to the places of the
+    /// bodies, and their impulses up to `time` (s). A force that begins is taken with −1, one that ends with 1.
+    pub(crate) fn book_held<'s>(
+        &self,
+        bodies: impl Iterator<Item = (usize, &'s State)>,
+        [time, sign]: [f64; 2],
+        balance: &mut Balance,
+    ) {
+        for (body, state) in bodies {
+            let about = &self.bodies[body];
+            if let (Some(rigid), true) = (&about.rigid, about.push != Vector3::zeros()) {
+                balance.applied_work += sign * Flights::held_work(about, state);
+                balance.input_impulse += about.push * (sign * rigid.mass() * time);
+            }
+        }
     }
 }

@@ -48,7 +48,10 @@ impl Run<'_> {
             velocity.norm() + spin.norm() * world.bodies[*i].radius
         };
         let fastest = bodies.iter().map(speed).fold(0.0, f64::max);
-        2.0 * length * (fastest + world.flights.gravity.norm() * length)
+        let pulls = bodies
+            .iter()
+            .map(|i| world.flights.pull(&world.bodies[*i]).norm());
+        2.0 * length * (fastest + pulls.fold(0.0, f64::max) * length)
     }
 
     /// Counts a new contact of a pair within the current interval of the time grid. Returns true if there were too

@@ -266,7 +266,7 @@ impl Run<'_> {
         let loss = energy_minus - energy_plus;
         self.balance.impact_loss += loss;
         for (body, state) in bodies.iter().zip(&posed.after) {
-            let energy = world.energy(*body, state);
+            let energy = world.held_energy(*body, state);
             let stamp = self.new_stamp();
             let motion = &mut self.motions[*body];
             self.drift += energy - motion.energy;

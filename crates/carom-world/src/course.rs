@@ -188,10 +188,30 @@ impl<'w> Course<'w> {
             world.check_start(&states, time)?;
         }
         self.progress.ended = None;
+        if *input == Input::Cut {
+            return Ok(());
+        }
         let went = match &mut self.scheduler {
             Scheduler::Events(run) => run.input(input, time),
             Scheduler::Steps(run) => run.input(input, time),
         };
+        self.note_input(went)
+    }
+
+    /// Ends (`begins` false) or begins the force that a caller holds on a body.
+    pub(crate) fn hold(&mut self, body: usize, begins: bool) -> Result<(), SessionError> {
+        let time = self.progress.time;
+        if !self.setting.world.is_mobile(body) {
+            return Ok(());
+        }
+        let went = match &mut self.scheduler {
+            Scheduler::Events(run) => run.apply_held(body, begins, time),
+            Scheduler::Steps(run) => run.apply_held(body, begins, time),
+        };
+        self.note_input(went)
+    }
+
+    fn note_input(&mut self, went: Result<(), MotionError>) -> Result<(), SessionError> {
         self.note(went);
         match &self.progress.ended {
             Some(Ending::Stopped(error)) => Err(error.clone().into()),

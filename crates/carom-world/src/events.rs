@@ -96,7 +96,9 @@ pub struct Balance {
     pub contact_spring: f64,
     /// Energy that inputs of a session added (J): impulses with the answer of joints and lasting contacts, and states that were set.
     pub input: f64,
-    /// Momentum that inputs of a session added (N s).
+    /// Work of the forces that a session held (J).
+    pub applied_work: f64,
+    /// Momentum that inputs of a session added, forces that it held included (N s).
     #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub input_impulse: Vector3<f64>,
     /// Total impulse (N s) that each plane and each fixed body applied to the other bodies, by index; bodies are counted first.

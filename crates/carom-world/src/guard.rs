@@ -79,7 +79,7 @@ impl StepScene<'_> {
     pub(crate) fn gathered(&self, pair: &StepPair<'_>, states: &[State], h: f64) -> f64 {
         let of = |place: usize| {
             let (body, state) = (self.bodies.get(place)?, states.get(place)?);
-            let gravity = self.flights.gravity.norm();
+            let gravity = self.flights.pull(body).norm();
             let velocity = Velocity::of(body, state);
             let speed =
                 velocity.linear.norm() + velocity.angular.norm() * body.radius + gravity * h;
@@ -135,10 +135,10 @@ impl StepScene<'_> {
                 depth,
             });
         }
-        let gravity = self.flights.gravity.norm();
         let (mut most, mut rounding) = (0.0, 0.0);
         for (body, state) in self.bodies.iter().zip(before) {
             let mass = body.rigid.as_ref().map_or(0.0, |rigid| rigid.mass());
+            let gravity = self.flights.pull(body).norm();
             let energy = Flights::kinetic(body, state) + mass * gravity * body.radius;
             let falls = step.length * (gravity / (2.0 * body.radius)).sqrt();
             most += WORK * energy * falls.max(OF_RATES * rate * step.length);

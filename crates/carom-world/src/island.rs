@@ -276,7 +276,7 @@ impl Run<'_> {
         self.balance.contact_loss += island.step.loss;
         self.drift += island.step.loss;
         for (body, state) in island.bodies.iter().zip(&island.step.end) {
-            let energy = world.energy(*body, state);
+            let energy = world.held_energy(*body, state);
             let stamp = self.new_stamp();
             let motion = &mut self.motions[*body];
             self.drift += energy - motion.energy;

@@ -24,6 +24,9 @@ pub trait Drive {
     /// Handles all events up to the time `until` (s), or one event if `one`. Nothing happens after the end of the run.
     fn advance(&mut self, until: f64, one: bool);
 
+    /// Ends (`begins` false) or begins the force that the caller holds on a body at the present time.
+    fn hold(&mut self, body: usize, begins: bool) -> Result<(), SessionError>;
+
     /// Applies an input at the present time, whose events are handled. A refusal changes nothing.
     fn input(&mut self, input: &Input) -> Result<(), SessionError>;
 
@@ -50,6 +53,12 @@ pub trait Machine: Clone + Debug {
 
     /// Replaces the impact laws.
     fn set_laws(&mut self, laws: SharedLaws);
+
+    /// Sets the force that the caller holds on a body (N).
+    fn hold_force(&mut self, body: usize, force: &Vector3<f64>);
+
+    /// Returns the number of bodies.
+    fn n_bodies(&self) -> usize;
 
     /// Starts a run, and returns it with the events of its start.
     fn start(&self) -> (Self::Paused, Vec<Self::Event>);
@@ -86,24 +95,14 @@ pub struct SessionOf<M: Machine> {
 
 impl<M: Machine> SessionOf<M> {
     pub(crate) fn of(machine: M) -> Self {
-        Self::of_shared(Arc::new(machine))
-    }
-
-    fn of_shared(machine: Arc<M>) -> Self {
         let (paused, events) = machine.start();
         Self {
-            machine,
+            machine: Arc::new(machine),
             paused: Some(paused),
             events,
             told: 0,
             is_finished: false,
         }
-    }
-
-    /// Starts again from the start of the world.
-    #[must_use]
-    pub fn restarted(&self) -> Self {
-        Self::of_shared(Arc::clone(&self.machine))
     }
 
     /// Replaces the impact laws: those of a copy can tell apart who calls them.
@@ -279,6 +278,32 @@ impl<M: Machine> SessionOf<M> {
         let went = self.on_run(|run| {
             run.advance(time, false);
             let went = run.input(input);
+            events.append(run.events());
+            went
+        });
+        self.events = events;
+        went?
+    }
+
+    /// Sets the force on a body (N, in space, at its center of mass), which stays until it is set again.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::UnknownBody`], and the errors of [`input`](Self::input).
+    pub fn set_force(&mut self, body: usize, force: Vector3<f64>) -> Result<(), SessionError> {
+        let n_bodies = self.machine.n_bodies();
+        if body >= n_bodies {
+            return Err(SessionError::UnknownBody { body, n_bodies });
+        }
+        if let Some(value) = force.iter().find(|x| !x.is_finite()) {
+            return Err(SessionError::NonFiniteInput { value: *value });
+        }
+        self.input(&Input::Cut)?;
+        self.on_run(|run| run.hold(body, false))??;
+        Arc::make_mut(&mut self.machine).hold_force(body, &force);
+        let mut events = std::mem::take(&mut self.events);
+        let went = self.on_run(|run| {
+            let went = run.hold(body, true);
             events.append(run.events());
             went
         });

@@ -204,7 +204,7 @@ impl<'w> Run<'w> {
             time: Time::default(),
             stamp: 0,
             island: None,
-            energy: world.energy(i, state),
+            energy: world.held_energy(i, state),
             tumbled: 0.0,
             left_boxes: 0,
             looks: (0.0, 0),
@@ -264,13 +264,16 @@ impl<'w> Run<'w> {
         ) {
             ending = Ending::Stopped(error);
         }
+        let mut balance = self.balance.clone();
+        let world = self.world;
+        world.book_held(states.iter().enumerate(), [time.high, 1.0], &mut balance);
         let begins_now = self.counted.is_some_and(|begin| begin >= time.high);
         RunEnd {
             ending,
             time: time.high,
             n_impacts: self.n_impacts,
             n_steps: self.n_steps - usize::from(begins_now),
-            balance: self.balance.clone(),
+            balance,
             lowest_gap: self.lowest_gap,
             states,
             stepping: None,
@@ -614,7 +617,7 @@ impl<'w> Run<'w> {
         let mut error = self.drift;
         for (body, state) in states.iter().enumerate() {
             if self.motions[body].island.is_none() {
-                error += self.world.energy(body, state) - self.motions[body].energy;
+                error += self.world.held_energy(body, state) - self.motions[body].energy;
             }
         }
         if error.is_finite() {
@@ -628,7 +631,7 @@ impl<'w> Run<'w> {
             return Ok(());
         }
         let state = self.fly(body, time)?;
-        let energy = self.world.energy(body, &state);
+        let energy = self.world.held_energy(body, &state);
         if !crate::step::is_finite(&state) {
             return Err(MotionError::NonFinite {
                 body: self.world.bodies[body].name.clone(),

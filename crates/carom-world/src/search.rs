@@ -257,14 +257,16 @@ impl Search<'_> {
         }
     }
 
-    /// Returns the relative acceleration (m/s²) that gravity gives to the first body against the second. The result is
-    /// zero if both are in free flight or neither is.
+    /// Returns the relative acceleration (m/s²) that gravity and held forces give to the first body against the second. The result
+    /// is zero if both are in free flight without such forces, or neither is.
     fn gravity(&self) -> Vector3<f64> {
         let second = matches!(self.other, Other::Body(_)) && self.second.flies();
+        let (one, two) = (self.first.body, self.second.body);
         match (self.first.flies(), second) {
-            (true, false) => self.flights.gravity,
-            (false, true) => -self.flights.gravity,
-            _ => Vector3::zeros(),
+            (true, false) => self.flights.pull(one),
+            (false, true) => -self.flights.pull(two),
+            (true, true) => one.push - two.push,
+            (false, false) => Vector3::zeros(),
         }
     }
 

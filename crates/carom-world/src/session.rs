@@ -237,6 +237,14 @@ impl Machine for Free {
         self.options.laws = self.options.laws.as_ref().map(|_| laws);
     }
 
+    fn hold_force(&mut self, body: usize, force: &Vector3<f64>) {
+        Arc::make_mut(&mut self.world).hold_force(body, force);
+    }
+
+    fn n_bodies(&self) -> usize {
+        self.world.n_bodies()
+    }
+
     fn start(&self) -> (Paused, Vec<WorldEvent>) {
         self.with(|setting| {
             let mut course = Course::start(setting);
@@ -278,6 +286,10 @@ impl Drive for Course<'_> {
 
     fn advance(&mut self, until: f64, one: bool) {
         Course::advance(self, until, one);
+    }
+
+    fn hold(&mut self, body: usize, begins: bool) -> Result<(), SessionError> {
+        Course::hold(self, body, begins)
     }
 
     fn input(&mut self, input: &Input) -> Result<(), SessionError> {

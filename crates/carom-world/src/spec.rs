@@ -607,6 +607,28 @@ impl World {
             .map_or(0.0, |b| self.flights.energy(b, state))
     }
 
+    /// Returns the energy of a body with the potential of the force that a caller holds (J), which free flight keeps.
+    pub(crate) fn held_energy(&self, body: usize, state: &State) -> f64 {
+        let held = { self.bodies.get(body) }.map_or(0.0, |body| Flights::held_work(body, state));
+        self.energy(body, state) - held
+    }
+
+    /// Returns the work of the force that a caller holds between two states of a body (J).
+    pub(crate) fn held_shift(&self, body: usize, [from, to]: [&State; 2]) -> f64 {
+        let held =
+            |state: &State| { self.bodies.get(body) }.map_or(0.0, |b| Flights::held_work(b, state));
+        held(to) - held(from)
+    }
+
+    /// Sets the force that a caller holds on a mobile body (N).
+    pub(crate) fn hold_force(&mut self, body: usize, force: &Vector3<f64>) {
+        if let Some(about) = self.bodies.get_mut(body)
+            && let Some(rigid) = &about.rigid
+        {
+            about.push = force / rigid.mass();
+        }
+    }
+
     /// Returns the smallest gap (distance between surfaces) of any pair of bodies, or body and plane, at given states of all
     /// bodies (m); infinite if nothing can touch.
     pub fn lowest_gap(&self, states: &[State]) -> f64 {

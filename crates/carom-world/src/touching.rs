@@ -15,8 +15,8 @@ impl Run<'_> {
     /// True if every mobile body stays where it is: in lasting contact, or without forces.
     pub(crate) fn is_at_rest(&self) -> bool {
         let world = self.world;
-        let is_free = world.flights.gravity == Vector3::zeros();
         let stays = |i: usize| {
+            let is_free = world.flights.pull(&world.bodies[i]) == Vector3::zeros();
             let (rest, state) = (Vector3::zeros(), &self.motions[i].state);
             let stands = state.linear_momentum == rest && state.angular_momentum == rest;
             !world.is_mobile(i) || self.resting(i).is_some() || (is_free && stands)
@@ -123,7 +123,7 @@ impl Run<'_> {
             // Too far apart, whatever the motion of the other in the meantime.
             let v = world.drift(unknown, &motion.state);
             let passed = time.since(motion.time).abs();
-            let fall = world.flights.gravity.norm() * passed * passed;
+            let fall = world.flights.pull(second).norm() * passed * passed;
             let reach = world.bodies[known].radius + second.radius + tolerance;
             let moved = v.norm() * passed + fall;
             let apart = (here.position - motion.state.position).norm();

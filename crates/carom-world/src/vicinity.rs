@@ -150,7 +150,7 @@ impl Run<'_> {
         let mut balls: Vec<Ball> = Vec::with_capacity(mobile.len());
         for &other in &mobile {
             let (about, motion) = (&world.bodies[other], &self.motions[other]);
-            if motion.island.is_some() {
+            if motion.island.is_some() || about.push != Vector3::zeros() {
                 return false;
             }
             let since = time.since(motion.time);
@@ -232,7 +232,7 @@ impl Run<'_> {
             let bounds = Bounds::around(&x, &x, about.radius);
             (bounds, self.end_of_step(body).unwrap_or(from), false)
         } else {
-            let g = world.flights.gravity;
+            let g = world.flights.pull(about);
             let (speed, fall) = (v.norm(), g.norm());
             let travel = TRAVEL * about.radius * stretch;
             // The time to travel the distance solves |v| t + |g| t^2/2 = travel. If the square of the speed overflows, gravity is
@@ -503,7 +503,8 @@ impl Run<'_> {
         let length = self
             .end_of_moving_step(body)
             .map_or(0.0, |end| end.since(from));
-        (self.kick_of_step(body) + self.world.flights.gravity.norm() * length) * length
+        let pull = { self.world.bodies.get(body) }.map(|about| self.world.flights.pull(about));
+        (self.kick_of_step(body) + pull.unwrap_or_default().norm() * length) * length
     }
 
     /// Returns the planned end of the time step of lasting contact in which a body moves; `None` if the body rests or is in free
@@ -539,17 +540,25 @@ impl Run<'_> {
     /// `from`). The outer option is `None` if there is no closed form. The inner option is `None` if there is no contact within
     /// `horizon` (s).
     fn first_touch_of_balls(&self, (i, j): Pair, from: Time, horizon: f64) -> Option<Option<f64>> {
-        let gravity = &self.world.flights.gravity;
+        let flights = &self.world.flights;
         let ball = |thing: usize| {
-            let swept = self.boxes.get(thing)?;
-            Some(swept.ball?.moved(gravity, from.since(swept.since)))
+            let (swept, about) = (self.boxes.get(thing)?, self.world.bodies.get(thing)?);
+            let pull = flights.pull(about);
+            Some((swept.ball?.moved(&pull, from.since(swept.since)), pull))
         };
-        let first = ball(i)?;
+        let (first, pull) = ball(i)?;
         match self.world.thing(j) {
             Other::Plane(plane) => {
-                Some(first.first_touch_of_plane(&plane.half_space, gravity, horizon))
+                Some(first.first_touch_of_plane(&plane.half_space, &pull, horizon))
             }
-            Other::Body(_) => first.first_touch(&ball(j)?, gravity, horizon),
+            Other::Body(_) => {
+                let (second, other) = ball(j)?;
+                if first.falls && second.falls && pull != other {
+                    return None;
+                }
+                let pull = if first.falls { pull } else { other };
+                first.first_touch(&second, &pull, horizon)
+            }
         }
     }
 
@@ -600,12 +609,12 @@ impl Run<'_> {
     /// no more than about [`STRETCH_OF_SEARCH`] radii of their body. Infinite if neither body moves.
     fn stretch_of_search(&self, (i, j): Pair) -> f64 {
         let world = self.world;
-        let gravity = world.flights.gravity.norm();
         let of = |thing: usize| {
             let (Some(body), Some(motion)) = (world.bodies.get(thing), self.motions.get(thing))
             else {
                 return f64::INFINITY;
             };
+            let gravity = world.flights.pull(body).norm();
             if !body.is_mobile() || self.resting(thing).is_some() {
                 return f64::INFINITY;
             }
@@ -623,7 +632,7 @@ impl Run<'_> {
         let Some(second) = world.bodies.get(j) else {
             return false;
         };
-        let g = world.flights.gravity;
+        let pull = |thing: usize| world.flights.pull(&world.bodies[thing]);
         let place = |thing: usize| {
             let motion = &self.motions[thing];
             if let Some(state) = self.resting(thing) {
@@ -639,11 +648,8 @@ impl Run<'_> {
             }
         };
         let ((x, v, falls), (y, w, other_falls)) = (place(i), place(j));
-        let fall = if falls == other_falls {
-            0.0
-        } else {
-            0.5 * g.norm() * horizon * horizon
-        };
+        let pulls = |thing: usize, falls: bool| if falls { pull(thing) } else { Vector3::zeros() };
+        let fall = (pulls(i, falls) - pulls(j, other_falls)).norm() * (0.5 * horizon * horizon);
         let slack = self.slack_of_step(i, from) + self.slack_of_step(j, from);
         let radii = world.bodies[i].radius + second.radius;
         let reach = radii + (v - w).norm() * horizon + fall + slack;

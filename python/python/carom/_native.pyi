@@ -17,6 +17,7 @@ __all__ = [
     "LAWS",
     "NUMERICS_VERSION",
     "Record",
+    "Session",
     "__version__",
     "has_event_restitution",
     "judge_rows",
@@ -25,13 +26,13 @@ __all__ = [
     "prepare",
     "resolve_many",
     "run",
-    "run_controlled",
     "run_shard",
     "saltation",
     "scenarios",
     "show",
     "solve",
     "sort_left_out",
+    "start",
     "world",
 ]
 
@@ -133,6 +134,7 @@ class Session:
     def set_velocity(self, body: str, velocity: list[float] | None, angular_velocity: list[float] | None) -> None: ...
     def set_joint(self, coordinate: str, position: float | None, rate: float | None) -> None: ...
     def impulse(self, body: str, impulse: list[float], at: list[float] | None, moment: list[float]) -> None: ...
+    def force(self, body: str, force: list[float]) -> None: ...
     def control(self, forces: list[float]) -> None: ...
     def control_of(self, forces: list[tuple[str, float]]) -> None: ...
     def target(self, coordinate: str, value: float) -> None: ...

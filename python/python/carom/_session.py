@@ -311,8 +311,10 @@ class Session:
 
     @property
     def contacts(self) -> list[dict[str, Any]]:
-        """Contacts that last: ``first``, ``second``, ``point``, ``normal``, ``gap`` and ``slides`` of their points; limits of
-        joints as in the record.
+        """Contacts that last.
+
+        A list of ``first``, ``second``, ``point``, ``normal``, ``gap`` and ``slides`` of their points; limits of joints as in
+        the record.
 
         Examples
         --------
@@ -349,6 +351,10 @@ class Session:
             Some of ``position``, ``quaternion``, ``velocity``, ``angular_velocity``, ``joint_position``,
             ``joint_velocity``, of all bodies or coordinates; what is left out stays. Where only coordinates are given, they
             place the bodies.
+
+        Returns
+        -------
+        None
 
         Raises
         ------
@@ -387,6 +393,10 @@ class Session:
         velocity, angular_velocity : array_like of shape (3,), optional
             In space, m/s and rad/s; what is left out stays.
 
+        Returns
+        -------
+        None
+
         Raises
         ------
         CaromError
@@ -411,6 +421,10 @@ class Session:
             Its name.
         position, velocity : float, optional
             Rad or m, and the rate; what is left out stays.
+
+        Returns
+        -------
+        None
 
         Raises
         ------
@@ -441,6 +455,10 @@ class Session:
         moment : array_like of shape (3,), optional
             In space, N m s.
 
+        Returns
+        -------
+        None
+
         Raises
         ------
         CaromError
@@ -458,6 +476,40 @@ class Session:
         turned = _three(moment, "moment") or [0.0, 0.0, 0.0]
         self._native.impulse(body, _vector(impulse, "impulse", (3,)).tolist(), _three(at, "at"), turned)
 
+    def force(self, body: str, force: ArrayLike = (0.0, 0.0, 0.0), torque: ArrayLike = (0.0, 0.0, 0.0)) -> None:
+        """Sets the force on a body, which stays until it is set again.
+
+        Parameters
+        ----------
+        body : str
+            Its name.
+        force : array_like of shape (3,)
+            In space, at the center of mass, N.
+        torque : array_like of shape (3,)
+            Only zero yet: a moment can be given as an `impulse`.
+
+        Returns
+        -------
+        None
+
+        Raises
+        ------
+        CaromError
+            ``unknown-name``, ``dimension-mismatch``, ``non-finite``; ``unsupported`` for a torque.
+
+        Examples
+        --------
+        >>> import carom
+        >>> session = carom.World.from_toml(carom.show("world")).start()
+        >>> session.force("ball", [1.0, 0.0, 0.0])
+        >>> events = session.advance(0.1)
+        >>> session.energy["applied_work_j"] != 0.0
+        True
+        """
+        if np.any(_vector(torque, "torque", (3,)) != 0.0):
+            raise CaromError("unsupported", "torque: a moment cannot be held yet")
+        self._native.force(body, _vector(force, "force", (3,)).tolist())
+
     def control(self, forces: ArrayLike | Mapping[str, float]) -> None:
         """Sets the forces along the joint coordinates, on top of the actuators; they stay until they are set again.
 
@@ -465,6 +517,10 @@ class Session:
         ----------
         forces : array_like of shape (N,), or mapping
             N or N m in the order of `coordinates`; by name those of some.
+
+        Returns
+        -------
+        None
 
         Raises
         ------
@@ -490,6 +546,10 @@ class Session:
             Its name.
         value : float
             Rad or m.
+
+        Returns
+        -------
+        None
 
         Raises
         ------
@@ -531,6 +591,10 @@ class Session:
         ----------
         seed : int, optional
             Another seed of laws that draw samples.
+
+        Returns
+        -------
+        None
 
         Raises
         ------

@@ -124,6 +124,7 @@ fn inputs_make_one_motion_and_their_books_add_up() {
                 } else {
                     wander(&mut session, *time, &mut looks);
                 }
+                session.set_force("ball", push.map(|x| 3.0 * x)).unwrap();
                 let at = session.state().unwrap().position[0];
                 session
                     .impulse("ball", *push, Some([at[0], at[1], at[2] + 0.05]), *push)

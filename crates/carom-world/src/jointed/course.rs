@@ -83,6 +83,11 @@ impl<'w> Course<Run<'w>> {
     pub(super) fn input(&mut self, input: &Input) -> Result<(), SessionError> {
         let went = self.run.input(input, self.time)?;
         self.ended = None;
+        self.note_input(went)
+    }
+
+    /// Notes how an input went.
+    pub(super) fn note_input(&mut self, went: Result<(), MotionError>) -> Result<(), SessionError> {
         self.note(went);
         match &self.ended {
             Some(Ending::Stopped(error)) => Err(error.clone().into()),

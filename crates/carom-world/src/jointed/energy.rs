@@ -28,7 +28,8 @@ impl Run<'_> {
         let energy = mb.energy(&self.posture);
         let works = &self.works;
         let taken = self.impact_loss + works.damper + works.friction + works.contact;
-        let error = energy - self.initial + taken - works.actuator - self.input;
+        let error =
+            energy - self.initial + taken - works.actuator - self.input - self.applied_work();
         if error.is_finite() {
             self.energy_error = self.energy_error.max(error.abs());
         }

@@ -78,6 +78,41 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Ends (`begins` false) or begins the force that the caller holds on a body at `time` (s).
+    pub(super) fn apply_held(
+        &mut self,
+        body: usize,
+        begins: bool,
+        time: f64,
+    ) -> Result<(), MotionError> {
+        self.cut(time)?;
+        let sign = if begins { -1.0 } else { 1.0 };
+        let mb = self.world.multibody();
+        let (work, impulse) = mb.held(body, &self.posture.states[body]);
+        self.applied += sign * work;
+        self.input_impulse += impulse * (sign * self.time);
+        if begins { self.settle() } else { Ok(()) }
+    }
+
+    /// Returns the work of the forces that the caller held and holds (J).
+    pub(super) fn applied_work(&self) -> f64 {
+        let states = self.posture.states.iter().enumerate();
+        let mb = self.world.multibody();
+        self.applied
+            + states
+                .map(|(body, state)| mb.held(body, state).0)
+                .sum::<f64>()
+    }
+
+    /// Returns the impulse of the forces that the caller holds, from time 0 to `time` (N s).
+    pub(super) fn held_impulse(&self, time: f64) -> Vector3<f64> {
+        let states = self.posture.states.iter().enumerate();
+        let mb = self.world.multibody();
+        states
+            .map(|(body, state)| mb.held(body, state).1 * time)
+            .sum()
+    }
+
     /// Drops the impulses from which later steps would start.
     fn forget(&mut self) {
         self.stepper.forget();

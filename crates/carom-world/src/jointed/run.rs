@@ -57,6 +57,8 @@ pub struct RunOf<W, L, M, T> {
     /// Energy (J) and momentum (N s) that inputs added.
     pub(super) input: f64,
     pub(super) input_impulse: Vector3<f64>,
+    /// Work of the forces that the caller held (J), without those that he holds now.
+    pub(super) applied: f64,
     pub(super) energy_error: f64,
     /// Largest kinetic energy so far (J).
     pub(super) most_kinetic: f64,
@@ -142,6 +144,7 @@ impl<W, L, M, T> RunOf<W, L, M, T> {
             impact_loss: self.impact_loss,
             input: self.input,
             input_impulse: self.input_impulse,
+            applied: self.applied,
             energy_error: self.energy_error,
             most_kinetic: self.most_kinetic,
             initial: self.initial,
@@ -195,6 +198,7 @@ impl<'w> Run<'w> {
             works: Works::default(),
             impact_loss: 0.0,
             input: 0.0,
+            applied: 0.0,
             input_impulse: Vector3::zeros(),
             energy_error: 0.0,
             most_kinetic: mb.kinetic(&world.start),
@@ -332,7 +336,8 @@ impl<'w> Run<'w> {
             works: self.works,
             impact_loss: self.impact_loss,
             input: self.input,
-            input_impulse: self.input_impulse,
+            applied_work: self.applied_work(),
+            input_impulse: self.input_impulse + self.held_impulse(self.time),
             energy_error: self.energy_error,
             supports: self.supports.clone(),
             lowest_gap: self.lowest_gap,

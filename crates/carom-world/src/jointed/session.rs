@@ -8,6 +8,7 @@ use crate::machine::{Drive, Machine, Progress, SessionOf};
 use crate::session::{LastingPoint, SharedLaws};
 use crate::{Input, MotionError, SessionError};
 use carom_motion::hybrid::Limits;
+use nalgebra::Vector3;
 use std::sync::Arc;
 
 /// Lasting contact of a session of jointed bodies.
@@ -74,6 +75,14 @@ impl Machine for Jointed {
         self.laws = laws;
     }
 
+    fn hold_force(&mut self, body: usize, force: &Vector3<f64>) {
+        Arc::make_mut(&mut self.world).hold_force(body, force);
+    }
+
+    fn n_bodies(&self) -> usize {
+        self.world.multibody.n_bodies()
+    }
+
     fn start(&self) -> (Paused, Vec<JointedEvent>) {
         let mut course = Course::start(&self.world, self.laws.laws(), self.limits.impacts);
         let events = std::mem::take(&mut course.run.events);
@@ -112,6 +121,11 @@ impl Drive for Course<Run<'_>> {
 
     fn advance(&mut self, until: f64, one: bool) {
         Course::advance(self, until, one);
+    }
+
+    fn hold(&mut self, body: usize, begins: bool) -> Result<(), SessionError> {
+        let went = self.run.apply_held(body, begins, self.time);
+        self.note_input(went)
     }
 
     fn input(&mut self, input: &Input) -> Result<(), SessionError> {

@@ -108,6 +108,13 @@ impl Touch {
         body.is_some_and(Body::is_mobile)
     }
 
+    /// Sets the acceleration by the force that a caller holds on a body (m/s²).
+    pub(super) fn set_push(&mut self, body: usize, push: Vector3<f64>) {
+        if let Some(body) = self.bodies.get_mut(body).and_then(Option::as_mut) {
+            body.push = push;
+        }
+    }
+
     fn has_shape(&self, thing: usize) -> bool {
         match self.bodies.get(thing) {
             Some(body) => body.is_some(),

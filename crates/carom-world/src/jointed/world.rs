@@ -180,7 +180,9 @@ pub struct JointedEnd {
     pub impact_loss: f64,
     /// Energy that inputs of a session added (J): impulses with the answer of joints and lasting contacts, and states that were set.
     pub input: f64,
-    /// Momentum that inputs of a session added (N s).
+    /// Work of the forces that a session held (J).
+    pub applied_work: f64,
+    /// Momentum that inputs of a session added, forces that it held included (N s).
     #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub input_impulse: Vector3<f64>,
     /// Largest violation of the energy balance (J): energy plus losses minus the work of actuators, compared with the energy at
@@ -334,6 +336,15 @@ impl JointedWorld {
     /// Returns the index of the joint row whose product with the velocities is the rate of a joint coordinate.
     pub(super) fn row_of(&self, coordinate: usize) -> usize {
         self.rows[coordinate]
+    }
+
+    /// Sets the force that a caller holds on a mobile body (N).
+    pub(super) fn hold_force(&mut self, body: usize, force: &Vector3<f64>) {
+        if let Some(rigid) = self.multibody.rigid(body) {
+            let push = force / rigid.mass();
+            self.multibody.set_push(body, push);
+            self.touch.set_push(body, push);
+        }
     }
 
     /// Replaces the actuator of a joint coordinate.

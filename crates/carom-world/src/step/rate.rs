@@ -54,7 +54,7 @@ impl StepScene<'_> {
                     rigid,
                     state,
                 };
-                let weight = rigid.mass() * self.flights.gravity.norm();
+                let weight = rigid.mass() * self.flights.pull(body).norm();
                 let turns = arm.turns(&Velocity::of(body, state).angular) / TURNED;
                 let rocks = arm.rocks(force(c).unwrap_or(weight)) / ROCKED;
                 largest = largest.max(turns).max(rocks);

@@ -62,7 +62,8 @@ impl<'s> StepStart<'s> {
         let velocities = scene.velocities(states);
         points.rows.velocities(&velocities, &mut before);
         let fastest = before.iter().fold(0.0, |s: f64, x| s.max(x.abs()));
-        let scale = fastest + scene.flights.gravity.norm() * h;
+        let pulls = { scene.bodies.iter() }.map(|body| scene.flights.pull(body).norm());
+        let scale = fastest + pulls.fold(0.0, f64::max) * h;
         // Largest coordinate of a material point, and its largest speed.
         let (mut length, mut speed) = (0.0_f64, 0.0_f64);
         for (body, (state, velocity)) in scene.bodies.iter().zip(states.iter().zip(&velocities)) {

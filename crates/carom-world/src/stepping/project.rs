@@ -54,7 +54,7 @@ pub(super) fn part(world: &World, contacts: &[&Contact], rows: &Rows, states: &m
         if by.angular != Vector3::zeros() {
             state.rotation = state.rotation.compose(&So3::exp(&by.angular));
         }
-        energy -= rigid.mass() * world.flights.gravity.dot(&(state.position - before));
+        energy -= rigid.mass() * world.flights.pull(body).dot(&(state.position - before));
     }
     energy
 }

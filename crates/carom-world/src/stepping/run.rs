@@ -74,7 +74,8 @@ impl<W, X> StepRunOf<W, X> {
 
 fn energy(world: &World, states: &[State]) -> f64 {
     let all = states.iter().enumerate();
-    all.map(|(body, state)| world.energy(body, state)).sum()
+    all.map(|(body, state)| world.held_energy(body, state))
+        .sum()
 }
 
 impl<W, X> StepRunOf<W, X> {
@@ -186,12 +187,16 @@ impl<'w> StepRun<'w> {
             ending = Ending::Stopped(error);
         }
         let reached = matches!(ending, Ending::Completed);
+        let end = if reached { time } else { self.time };
+        let mut balance = self.balance.clone();
+        let states = self.states.iter().enumerate();
+        self.world.book_held(states, [end, 1.0], &mut balance);
         RunEnd {
             ending,
-            time: if reached { time } else { self.time },
+            time: end,
             n_impacts: self.n_impacts,
             n_steps: self.n_steps + self.counts.n_steps,
-            balance: self.balance.clone(),
+            balance,
             lowest_gap: self.lowest_gap,
             states: self.states.clone(),
             stepping: Some(self.counts),
@@ -255,7 +260,8 @@ impl<'w> StepRun<'w> {
             + balance.impact_loss
             + balance.contact_loss
             - balance.projection
-            - balance.input;
+            - balance.input
+            - balance.applied_work;
         balance.energy_error = balance.energy_error.max(error.abs());
         Ok(())
     }

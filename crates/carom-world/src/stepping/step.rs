@@ -300,7 +300,8 @@ impl<'w> Stepper<'w> {
         let mut free = middle.states.to_vec();
         for (body, state) in world.bodies.iter().zip(&mut free) {
             if let Some(rigid) = &body.rigid {
-                state.linear_momentum += world.flights.gravity * (rigid.mass() * phases.gravity);
+                let pull = world.flights.pull(body);
+                state.linear_momentum += pull * (rigid.mass() * phases.gravity);
             }
         }
         Attempt {

@@ -116,6 +116,16 @@ impl Session {
         })
     }
 
+    /// Sets the force on a body (N, in space, at its center of mass), which stays until it is set again.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::UnknownName`], and the errors of [`carom_world::SessionOf::input`].
+    pub fn set_force(&mut self, body: &str, force: [f64; 3]) -> Result<(), SessionError> {
+        let body = self.body(body)?;
+        on!(self, track => track.session.set_force(body, force.into()))
+    }
+
     /// Sets a joint coordinate (rad or m) and its rate, and poses everything that hangs on the joint; `None` stays.
     ///
     /// # Errors

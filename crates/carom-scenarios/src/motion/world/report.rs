@@ -343,6 +343,9 @@ pub(super) fn energy_balance(whole: &World, end: &RunEnd) -> Balance {
         ("contact_spring_j", balance.contact_spring),
     ];
     parts.extend(inputs.map(|work| ("input_j", work)));
+    let forces = (balance.applied_work != 0.0).then_some(balance.applied_work);
+    terms.extend(forces.map(|work| ("forces", work)));
+    parts.extend(forces.map(|work| ("applied_work_j", work)));
     Balance {
         initial: energy(whole, whole.world.initial_states()),
         last: energy(whole, &end.states),

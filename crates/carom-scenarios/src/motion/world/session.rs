@@ -59,7 +59,8 @@ impl<M: Machine, W: Whole<M>> Track<M, W> {
     /// Starts again.
     fn restart(&mut self) {
         let whole = Arc::clone(&self.whole);
-        *self = Self::new(whole, self.session.restarted(), self.records);
+        let session = whole.begin();
+        *self = Self::new(whole, session, self.records);
     }
 
     /// Lets the law of the session keep the problems that this track compares.
@@ -215,11 +216,11 @@ impl Session {
         let (wholes, record) = Wholes::read(overrides)?;
         let kind = match wholes {
             Wholes::Free(world) => {
-                let session = world.session(None);
+                let session = world.begin();
                 Kind::Free(Box::new(Track::new(Arc::new(world), session, records)))
             }
             Wholes::Jointed(jointed) => {
-                let session = jointed.session();
+                let session = jointed.begin();
                 Kind::Jointed(Box::new(Track::new(Arc::new(jointed), session, records)))
             }
         };

@@ -120,6 +120,9 @@ impl Wholes {
 
 /// World of a session of the machine `M`.
 pub(super) trait Whole<M: Machine>: Sized {
+    /// Starts a session.
+    fn begin(&self) -> SessionOf<M>;
+
     /// Returns the settings of the run.
     fn setup(&self) -> &Arc<Setup>;
 
@@ -246,6 +249,10 @@ fn shown(
 }
 
 impl Whole<Free> for World {
+    fn begin(&self) -> Session {
+        self.session(None)
+    }
+
     fn setup(&self) -> &Arc<Setup> {
         &self.setup
     }
@@ -328,18 +335,17 @@ impl Whole<Free> for World {
 }
 
 impl Jointed {
-    /// Starts a session.
-    pub(super) fn session(&self) -> JointedSession {
-        let laws = shared_laws(&self.setup, None);
-        JointedSession::new(Arc::clone(&self.world), laws, self.setup.limits)
-    }
-
     fn names(&self, contact: JointContact) -> Map<String, Value> {
         self.named(contact).0
     }
 }
 
 impl Whole<jointed::Jointed> for Jointed {
+    fn begin(&self) -> JointedSession {
+        let laws = shared_laws(&self.setup, None);
+        JointedSession::new(Arc::clone(&self.world), laws, self.setup.limits)
+    }
+
     fn setup(&self) -> &Arc<Setup> {
         &self.setup
     }

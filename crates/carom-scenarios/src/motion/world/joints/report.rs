@@ -512,6 +512,10 @@ pub(in super::super) fn energy_balance(jointed: &Jointed, end: &JointedEnd) -> B
         terms.push(("inputs", end.input));
         parts.push(("input_j", end.input));
     }
+    if end.applied_work != 0.0 {
+        terms.push(("forces", end.applied_work));
+        parts.push(("applied_work_j", end.applied_work));
+    }
     Balance {
         initial: mb.energy(jointed.world.start()),
         last: mb.energy(&end.posture),
