@@ -59,6 +59,7 @@ pub(crate) fn contacts_of(
                 tangents: rows.by_ref().take(count.saturating_sub(1)).collect(),
                 friction,
                 restitution,
+                ..ContactInput::default()
             })
         })
         .collect()

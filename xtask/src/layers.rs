@@ -40,12 +40,13 @@ const LEVELS: &[(&str, u8)] = &[
 
 /// Arrows within one level: the binary may use the facade, scenarios the data
 /// that they report, motion the flights, worlds the driver of runs, everything the numerical tools.
-const SIDEWAYS: [(&str, &str); 17] = [
+const SIDEWAYS: [(&str, &str); 18] = [
     ("carom-cli", "carom"),
     ("carom-cli", "carom-sweep"),
     ("carom-scenarios", "carom-report"),
     ("carom-scenarios", "carom-fit"),
     ("carom-fit", "carom-report"),
+    ("carom-fit", "carom-wire"),
     ("carom-metric", "carom-numeric"),
     ("carom-lie", "carom-numeric"),
     ("carom-lcp", "carom-numeric"),

@@ -17,6 +17,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod cite;
+mod data;
 mod fit;
 mod help;
 mod interrupt;
@@ -30,6 +31,7 @@ mod run;
 #[cfg(feature = "sweep")]
 mod sweep;
 mod text;
+mod unpack;
 mod usage;
 mod writing;
 
@@ -68,6 +70,8 @@ enum Command {
     Judge(judge::JudgeArgs),
     /// Solve linear complementarity problems in JSON, one answer a line.
     Lcp(lines::Args),
+    /// Check measured impacts before any law is asked, or write them as lines.
+    Data(data::DataArgs),
     /// Fit impact laws to the poses of a tracked body: restitution, friction, inertia.
     Fit(fit::FitArgs),
     /// Compute many impacts as one table: plans, shards, resumable folders.
@@ -89,7 +93,12 @@ impl Command {
     fn ends_on_signals(&self) -> bool {
         matches!(
             self,
-            Self::Run(_) | Self::Resolve(_) | Self::Judge(_) | Self::Lcp(_) | Self::Fit(_)
+            Self::Run(_)
+                | Self::Resolve(_)
+                | Self::Judge(_)
+                | Self::Lcp(_)
+                | Self::Fit(_)
+                | Self::Data(_)
         )
     }
 }
@@ -170,6 +179,7 @@ pub fn main_within(
             judge::judge(&args, cli.quiet)
         }
         Command::Lcp(args) => answer(&args, carom_wire::Command::Lcp),
+        Command::Data(args) => data::data(&args, cli.quiet),
         Command::Fit(args) => fit::fit(&args, cli.quiet),
         #[cfg(feature = "sweep")]
         Command::Sweep(args) => sweep::sweep(&args, program, cli.quiet),

@@ -10,7 +10,7 @@
 
 use crate::FitError;
 use crate::gravity::{pooled, standard_error};
-use crate::likelihood::best_scale;
+use crate::likelihood::{SPATIAL, best_scale};
 use crate::noise::FlightGravity;
 use crate::objective::Model;
 use crate::predict::Case;
@@ -94,7 +94,7 @@ fn groups(cases: &[Case], flights: &[FlightGravity]) -> Vec<Group> {
 
 /// Returns the number of times that each of `n` tosses is drawn in a bootstrap resample, the weight of the toss.
 /// `resample` is the number of the resample; with `seed` it selects the random numbers.
-fn counts(n: usize, seed: u64, resample: u64) -> Vec<f64> {
+pub(crate) fn counts(n: usize, seed: u64, resample: u64) -> Vec<f64> {
     let mut random = CounterRng::new(seed, resample, 0);
     let mut counts = vec![0.0; n];
     for _ in 0..n {
@@ -177,7 +177,7 @@ pub(crate) fn resampled_optima(
                 } else {
                     misfits.extend(residuals.zip(&moved).map(|(r, m)| (r + m).norm()));
                 }
-                best_scale(&misfits, weight).sum
+                best_scale(&misfits, |_| SPATIAL, weight).sum
             });
             if !surrogate.is_cut(&found.0, &range) {
                 return Ok(found.0);
@@ -185,7 +185,7 @@ pub(crate) fn resampled_optima(
             let cases: Vec<Case> = cases.iter().map(|case| case.under(&more)).collect();
             let found = maximize(&range, found.0, BEYOND, |point| {
                 match model.misfits(&cases, &model.at(point)) {
-                    Ok(misfits) => best_scale(&misfits, weight).sum,
+                    Ok(misfits) => best_scale(&misfits, |_| SPATIAL, weight).sum,
                     Err(_) => f64::NEG_INFINITY,
                 }
             });

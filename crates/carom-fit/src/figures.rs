@@ -4,7 +4,7 @@ use crate::analysis::Analysis;
 use crate::fit::{Cases, LawFit};
 use crate::impact::{COMPONENTS, Kind};
 use crate::law::{FitLaw, Parameter};
-use crate::likelihood::best_scale;
+use crate::likelihood::{SPATIAL, best_scale};
 use crate::objective::Model;
 use crate::simplex::Domain;
 use crate::surrogate::Surrogate;
@@ -106,7 +106,7 @@ fn map(analysis: &Analysis, best: &LawFit) -> Option<Figure> {
             grid.residuals(&[restitution, friction, 0.0])
                 .map(|r| r.norm()),
         );
-        (best_scale(&misfits, |_| 1.0).sum - top).max(PICTURES.deepest)
+        (best_scale(&misfits, |_| SPATIAL, |_| 1.0).sum - top).max(PICTURES.deepest)
     };
     let mut values = Vec::with_capacity(PICTURES.cells);
     for &friction in &y {

@@ -4,7 +4,7 @@ use crate::FitError;
 use crate::bootstrap::{interval, resampled_optima};
 use crate::impact::{Impact, Kind};
 use crate::law::{FitLaw, Parameter, Parameters};
-use crate::likelihood::log_density;
+use crate::likelihood::{SPATIAL, log_density};
 use crate::noise::{FlightGravity, NoiseModel};
 use crate::objective::Model;
 use crate::predict::Case;
@@ -94,7 +94,10 @@ pub struct Score {
 impl Score {
     fn new(misfits: Vec<f64>, scale: f64) -> Result<Self, FitError> {
         let median_residual = median(&mut misfits.clone()).ok_or(FitError::NoImpacts)?;
-        let log_likelihood: f64 = misfits.iter().map(|d| log_density(*d, scale)).sum();
+        let log_likelihood: f64 = misfits
+            .iter()
+            .map(|d| log_density(*d, scale, SPATIAL))
+            .sum();
         Ok(Self {
             scale,
             score: log_likelihood / misfits.len() as f64,

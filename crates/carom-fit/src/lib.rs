@@ -1,4 +1,10 @@
-//! Estimates restitution, friction and inertia from tracked bodies that hit a plane.
+//! Checks measured impacts of any system, and estimates restitution, friction and inertia from tracked bodies that hit a plane.
+//!
+//! A [`State`] is one measured impact: mass matrix, contact rows, velocities before and after. [`DataSetup`] reads states from
+//! JSON Lines, or from a table of a planar body. [`Checking`] measures the momentum that no contact can change, and names changes
+//! of the data (a sign, a unit, an instant, a point) that make it small: a [`Check`] with its findings.
+//!
+//! The poses of a tracked body go another way:
 //!
 //! 1. [`read_poses`] reads a table of poses.
 //! 2. [`estimate_noise`] estimates the noise of the tracker, gravity and the plane.
@@ -37,6 +43,8 @@
 
 mod analysis;
 mod bootstrap;
+mod changes;
+mod check;
 mod config;
 mod episode;
 mod error;
@@ -59,11 +67,14 @@ mod robust;
 mod sentences;
 mod setup;
 mod simplex;
+mod states;
 mod surrogate;
+mod system;
 mod tolerances;
 mod units;
 
 pub use analysis::Analysis;
+pub use check::{Check, Checking};
 pub use error::{FitError, PoseError};
 pub use estimate::estimate_noise;
 pub use explain::OuterBound;
@@ -77,6 +88,8 @@ pub use poses::{PoseTable, Poses, read_poses};
 pub use predict::predict;
 pub use report::{Request, analyze, analyze_observed};
 pub use setup::{Body, DetectOptions, Plane, PlaneSetup, Setup};
+pub use states::{DataError, Sink, State, Touch, line};
+pub use system::DataSetup;
 pub use units::unit_warnings;
 
 #[cfg(doctest)]

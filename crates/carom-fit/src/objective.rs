@@ -2,7 +2,7 @@
 
 use crate::FitError;
 use crate::law::{FitLaw, Parameter, Parameters};
-use crate::likelihood::{Likelihood, best_scale};
+use crate::likelihood::{Likelihood, SPATIAL, best_scale};
 use crate::predict::Case;
 use crate::simplex::{Domain, Point, Search, maximize};
 use carom_contact::ImpactError;
@@ -97,7 +97,7 @@ impl Model<'_> {
     /// point, at the most probable scale of the misfits. Minus infinity if the law fails.
     pub(crate) fn log_likelihood(&self, cases: &[Case], point: &Point) -> f64 {
         match self.misfits(cases, &self.at(point)) {
-            Ok(misfits) => best_scale(&misfits, |_| 1.0).sum,
+            Ok(misfits) => best_scale(&misfits, |_| SPATIAL, |_| 1.0).sum,
             Err(_) => f64::NEG_INFINITY,
         }
     }
@@ -140,7 +140,7 @@ impl Model<'_> {
         p: &Parameters,
     ) -> Result<(Vec<f64>, Likelihood), FitError> {
         let misfits = self.misfits(cases, p)?;
-        let likelihood = best_scale(&misfits, |_| 1.0);
+        let likelihood = best_scale(&misfits, |_| SPATIAL, |_| 1.0);
         Ok((misfits, likelihood))
     }
 }

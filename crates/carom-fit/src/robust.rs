@@ -37,7 +37,7 @@ pub(crate) fn mad_sigma(values: &[f64]) -> Option<f64> {
 pub(crate) const MEDIAN_LENGTH: f64 = 1.538_172_254;
 
 /// Largest number of iterations for a center.
-const MAX_STEPS: usize = 500;
+pub(crate) const MAX_STEPS: usize = 500;
 
 /// Robust center of vectors and their spreads about it (standard deviations of a component). A rotation of the
 /// vectors rotates the center and leaves the spreads unchanged.

@@ -19,6 +19,10 @@ use serde_json::{Map, Value, json};
 pub(crate) struct BodiesInput {
     #[serde(default, rename = "id")]
     _id: Value,
+    #[serde(default, rename = "group")]
+    _group: Value,
+    #[serde(default, rename = "kind")]
+    _kind: Value,
     law: String,
     #[serde(default)]
     friction: f64,

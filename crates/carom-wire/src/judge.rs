@@ -8,10 +8,11 @@ use crate::judge_steps;
 use crate::limits::check_options;
 use crate::options::{check_law, known_law};
 use crate::problem::{ContactInput, contact_set, metric};
+use crate::state::{Labels, MeasuredImpact};
 use crate::time_step::TimeStep;
 use crate::verdict::verdict;
 use crate::zeros::drop_signs_of_zeros;
-use carom_contact::{Contact, ContactSet};
+use carom_contact::{Contact, ContactSet, ImpactProblem};
 use carom_metric::Tangent;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -22,6 +23,10 @@ use serde_json::{Map, Value, json};
 struct AlgebraicInput {
     #[serde(default, rename = "id")]
     _id: Value,
+    #[serde(default, rename = "group")]
+    _group: Value,
+    #[serde(default, rename = "kind")]
+    _kind: Value,
     law: Option<String>,
     mass_matrix: Vec<Vec<f64>>,
     velocity: Vec<f64>,
@@ -41,6 +46,10 @@ struct AlgebraicInput {
 struct BodiesInput {
     #[serde(default, rename = "id")]
     _id: Value,
+    #[serde(default, rename = "group")]
+    _group: Value,
+    #[serde(default, rename = "kind")]
+    _kind: Value,
     law: Option<String>,
     #[serde(default)]
     friction: f64,
@@ -55,6 +64,35 @@ struct BodiesInput {
     angular_velocity2_plus: Option<[f64; 3]>,
     #[serde(default)]
     options: OptionsInput,
+}
+
+/// Reads a line to judge as a measured impact: the problem, and the velocity after it. Coefficients are allowed and not used.
+pub(crate) fn measured(value: Value) -> Result<MeasuredImpact, WireError> {
+    if value.get("steps").is_some() {
+        let message = "steps: give each step a line of its own, an impact with its velocities";
+        return Err(WireError::new("invalid-input", message));
+    }
+    let labels = Labels::read(&value)?;
+    if value.get("mass_matrix").is_none() && value.get("body1").is_some() {
+        let (problem, after) = pose_bodies(&typed(value, "")?)?;
+        return labels.label(problem, after, vec![(None, None)]);
+    }
+    let input: AlgebraicInput = typed(value, "")?;
+    let contacts = contact_set(
+        metric(&input.mass_matrix)?,
+        &input.contacts,
+        &input.constraints,
+    )?;
+    let free = input.velocity_free.as_deref();
+    let step = TimeStep::new(
+        &contacts,
+        &input.velocity,
+        free,
+        input.external_impulse.as_deref(),
+    )?;
+    let touched = input.contacts.into_iter().map(|c| (c.surface, c.gap));
+    let after = Tangent::from_slice(&input.velocity_plus);
+    labels.label(step.problem, after, touched.collect())
 }
 
 /// Judges a claimed outcome of an impact, or claimed outcomes of time steps, given as a JSON object. Returns the verdict in
@@ -190,15 +228,27 @@ fn fields_of_claim(
 }
 
 fn of_bodies(input: &BodiesInput) -> Result<Map<String, Value>, WireError> {
-    let pair = bodies::pair(&input.contact, &input.body1, input.body2.as_ref())?;
-    let metric = bodies::metric(&pair)?;
-    let contacts = bodies::contact_set(metric, &pair, input.friction, input.restitution)?;
-    let problem = bodies::pose(&contacts, &pair)?;
+    let (problem, after) = pose_bodies(input)?;
     let step = TimeStep {
         approach: problem.velocity_minus().clone(),
         problem,
         energy_j: None,
     };
+    verdict(
+        &step,
+        &after,
+        &input.options,
+        |e| WireError::at("velocities after", &e),
+        input.law.as_deref(),
+    )
+}
+
+/// Poses the impact of two bodies, or of one on a fixed half-space. Also returns the velocity after it (6 entries a body).
+fn pose_bodies(input: &BodiesInput) -> Result<(ImpactProblem, Tangent), WireError> {
+    let pair = bodies::pair(&input.contact, &input.body1, input.body2.as_ref())?;
+    let metric = bodies::metric(&pair)?;
+    let contacts = bodies::contact_set(metric, &pair, input.friction, input.restitution)?;
+    let problem = bodies::pose(&contacts, &pair)?;
     let mut after = [input.velocity1_plus, input.angular_velocity1_plus].concat();
     let second = [
         ("velocity2_plus", input.velocity2_plus),
@@ -218,12 +268,5 @@ fn of_bodies(input: &BodiesInput) -> Result<Map<String, Value>, WireError> {
             }
         }
     }
-    let after = Tangent::from_slice(&after);
-    verdict(
-        &step,
-        &after,
-        &input.options,
-        |e| WireError::at("velocities after", &e),
-        input.law.as_deref(),
-    )
+    Ok((problem, Tangent::from_slice(&after)))
 }

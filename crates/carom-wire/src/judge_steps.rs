@@ -16,6 +16,10 @@ use serde_json::{Map, Value};
 pub(crate) struct StepsInput {
     #[serde(default, rename = "id")]
     _id: Value,
+    #[serde(default, rename = "group")]
+    _group: Value,
+    #[serde(default, rename = "kind")]
+    _kind: Value,
     law: Option<String>,
     steps: Vec<StepInput>,
     #[serde(default)]

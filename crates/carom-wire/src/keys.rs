@@ -17,13 +17,15 @@ const fn key(key: &'static str, meaning: &'static str) -> KeyInfo {
 
 const RESOLVE: &[KeyInfo] = &[
     key("id", "echoed in the answer"),
+    key("group", "label for `carom data` and `carom fit`, not used"),
+    key("kind", "label for `carom data` and `carom fit`, not used"),
     key("law", "name of the law"),
     key("mass_matrix", "n rows of n"),
     key("velocity", "n, before the impact"),
     key(
         "contacts",
-        "list of {normal (n), tangents (rows of n: none, one or two), friction, restitution}; \
-         coefficients are 0 if left out",
+        "list of {normal (n), tangents (rows of n: none, one or two), friction, restitution, and the \
+         labels surface, gap}; coefficients are 0 if left out",
     ),
     key("constraints", "rows of n, nonholonomic one-forms"),
     key("options", "of the law"),
@@ -50,6 +52,8 @@ const RESOLVE: &[KeyInfo] = &[
 
 const JUDGE: &[KeyInfo] = &[
     key("id", "echoed in the answer"),
+    key("group", "label for `carom data` and `carom fit`, not used"),
+    key("kind", "label for `carom data` and `carom fit`, not used"),
     key("law", "law that the outcome is claimed to follow, optional"),
     key("mass_matrix", "n rows of n"),
     key("velocity", "n, before the impact"),

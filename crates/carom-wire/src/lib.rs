@@ -44,10 +44,12 @@ mod options;
 mod outcome;
 mod problem;
 mod propagative;
+mod reading;
 mod refusal;
 mod resolve;
 mod simultaneous;
 mod solved;
+mod state;
 mod time_step;
 mod trace;
 mod verdict;
@@ -64,8 +66,10 @@ pub use limits::{
 };
 pub use line::{Place, answer_line, answer_text, breaks_off, refuse, refuse_long_text};
 pub use problem::{ContactInput, Problem, contact_set, metric, pose};
+pub use reading::read_impact;
 pub use resolve::{Request, Resolved, resolve};
 pub use solved::{Single, Solved};
+pub use state::MeasuredImpact;
 
 use serde_json::{Map, Value};
 

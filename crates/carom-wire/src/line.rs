@@ -52,14 +52,10 @@ pub fn answer_text(command: Command, place: Place, text: &str, progress: Progres
     if text.len() > MAX_LINE_BYTES {
         return refuse_long_text(place, text, text.len());
     }
-    let value: Value = match serde_json::from_str(text) {
+    let value = match object(place, text) {
         Ok(value) => value,
-        Err(error) => return refuse(text, &not_json(place, text, &error)),
+        Err(error) => return refuse(text, &error),
     };
-    if !value.is_object() {
-        let message = format!("{place}: {}; {ONE_A_LINE}", what(&value));
-        return refuse(text, &WireError::new("invalid-input", message));
-    }
     let id = value.get("id").cloned().unwrap_or(Value::Null);
     match solve_with_progress(command, value, progress) {
         Ok(mut answer) => {
@@ -71,6 +67,16 @@ pub fn answer_text(command: Command, place: Place, text: &str, progress: Progres
         }
         Err(error) => refusal(id, &error),
     }
+}
+
+/// Reads the JSON object of a text. `place` is used in error messages.
+pub(crate) fn object(place: Place, text: &str) -> Result<Value, WireError> {
+    let value: Value = serde_json::from_str(text).map_err(|error| not_json(place, text, &error))?;
+    if value.is_object() {
+        return Ok(value);
+    }
+    let message = format!("{place}: {}; {ONE_A_LINE}", what(&value));
+    Err(WireError::new("invalid-input", message))
 }
 
 /// Returns the error answer for a problem of more than [`MAX_LINE_BYTES`] bytes. `start` is the beginning of its text,

@@ -29,6 +29,10 @@ use std::sync::Arc;
 pub struct Problem {
     #[serde(default, rename = "id")]
     _id: Value,
+    #[serde(default, rename = "group")]
+    _group: Value,
+    #[serde(default, rename = "kind")]
+    _kind: Value,
     /// Name of the law, as in [`LAWS`](carom_impact::LAWS).
     pub law: String,
     /// Mass matrix as a list of n rows with n entries each.
@@ -54,6 +58,8 @@ impl Problem {
     pub fn new(law: impl Into<String>, mass_matrix: Vec<Vec<f64>>, velocity: Vec<f64>) -> Self {
         Self {
             _id: Value::Null,
+            _group: Value::Null,
+            _kind: Value::Null,
             law: law.into(),
             mass_matrix,
             velocity,
@@ -81,6 +87,10 @@ pub struct ContactInput {
     /// Newton's coefficient of restitution.
     #[serde(default)]
     pub restitution: f64,
+    /// Name of the surface that is touched, a label without effect on the answer.
+    pub surface: Option<String>,
+    /// Gap at the instant of the impact (m), a label without effect on the answer.
+    pub gap: Option<f64>,
 }
 
 /// Builds the kinetic metric of a mass matrix, which is given as a list of its rows.

@@ -3,6 +3,7 @@
 
 mod cli;
 mod common;
+mod data;
 mod documents;
 mod fit;
 mod hostile;

@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod campaign;
+mod check;
 mod common;
 mod invariance;
 mod measured;
 mod reading;
 mod synthetic;
+mod systems;
 mod truth;

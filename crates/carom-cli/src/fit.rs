@@ -1,9 +1,8 @@
 //! `carom fit`: restitution, friction and inertia from the poses of a tracked body.
 
-mod unpack;
-
 use crate::interrupt::{self, whole};
 use crate::progress::Meter;
+use crate::unpack::open;
 use crate::{Failure, text};
 use carom::report::input::{MAX_JSON_BYTES, MAX_TOML_BYTES, read_text};
 use carom::report::{Record, export};
@@ -13,10 +12,8 @@ use carom_fit::{
     read_poses, unit_warnings,
 };
 use serde_json::{Value, json};
-use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use unpack::Unpacked;
 
 /// Default number of bootstrap resamples of the tosses.
 const BOOTSTRAP: u32 = 400;
@@ -320,21 +317,7 @@ fn recorded(path: &Path, laws: &[FitLaw]) -> Result<Vec<Request>, Failure> {
     Ok(requests)
 }
 
-fn read_whole(path: &Path, limit: u64) -> Result<String, Failure> {
+pub(crate) fn read_whole(path: &Path, limit: u64) -> Result<String, Failure> {
     read_text(path, limit)
         .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))
-}
-
-/// Opens a file of tracked poses for reading; a file whose name ends in `.gz` is decompressed.
-fn open(path: &Path) -> Result<Box<dyn Read>, Failure> {
-    let file = File::open(path)
-        .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?;
-    let is_compressed = path
-        .extension()
-        .is_some_and(|name| name.eq_ignore_ascii_case("gz"));
-    Ok(if is_compressed {
-        Box::new(Unpacked::new(file))
-    } else {
-        Box::new(file)
-    })
 }

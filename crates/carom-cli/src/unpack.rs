@@ -1,10 +1,13 @@
 //! Decompression of a file, with a limit on the ratio of content to file size.
 
+use crate::Failure;
 use carom::report::input::size;
 use flate2::read::MultiGzDecoder;
-use std::cell::Cell;
+use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
-use std::rc::Rc;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Largest ratio of content to compressed bytes. Tables of measured poses have 2 to 20, a body at rest
 /// with all its digits 40; the format itself allows 1032.
@@ -13,19 +16,33 @@ const MAX_RATIO: u64 = 200;
 /// Bytes of content allowed for any file, however short.
 const FREE_BYTES: u64 = 1 << 20;
 
+/// Opens a file for reading; a file whose name ends in `.gz` is decompressed.
+pub(crate) fn open(path: &Path) -> std::result::Result<Box<dyn Read + Send>, Failure> {
+    let file = File::open(path)
+        .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?;
+    let is_compressed = path
+        .extension()
+        .is_some_and(|name| name.eq_ignore_ascii_case("gz"));
+    Ok(if is_compressed {
+        Box::new(Unpacked::new(file))
+    } else {
+        Box::new(file)
+    })
+}
+
 /// Reader of the content of a gzip file, with one member or several.
-pub(super) struct Unpacked<R> {
+struct Unpacked<R> {
     content: MultiGzDecoder<Counted<R>>,
-    packed: Rc<Cell<u64>>,
+    packed: Arc<AtomicU64>,
     unpacked: u64,
 }
 
 impl<R: Read> Unpacked<R> {
-    pub(super) fn new(file: R) -> Self {
-        let packed = Rc::new(Cell::new(0));
+    fn new(file: R) -> Self {
+        let packed = Arc::new(AtomicU64::new(0));
         let file = Counted {
             inner: file,
-            count: Rc::clone(&packed),
+            count: Arc::clone(&packed),
         };
         Self {
             content: MultiGzDecoder::new(file),
@@ -39,7 +56,7 @@ impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let n = self.content.read(buffer)?;
         self.unpacked = self.unpacked.saturating_add(n as u64);
-        let packed = self.packed.get();
+        let packed = self.packed.load(Ordering::Relaxed);
         if self.unpacked > packed.saturating_mul(MAX_RATIO).saturating_add(FREE_BYTES) {
             let message = format!(
                 "{packed} compressed bytes have more than {} of content: above {}, at most {MAX_RATIO} for each \
@@ -56,13 +73,13 @@ impl<R: Read> Read for Unpacked<R> {
 /// Reader that counts the bytes read from another stream.
 struct Counted<R> {
     inner: R,
-    count: Rc<Cell<u64>>,
+    count: Arc<AtomicU64>,
 }
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let n = self.inner.read(buffer)?;
-        self.count.set(self.count.get().saturating_add(n as u64));
+        self.count.fetch_add(n as u64, Ordering::Relaxed);
         Ok(n)
     }
 }
