@@ -20,8 +20,8 @@ const ACCURATE: f64 = 1e-11;
 const KEPT: f64 = 1e-15;
 
 /// Velocity error, as a fraction of the largest velocity, up to which impulses are still accepted: it does not change a step
-/// noticeably.
-const GOOD: f64 = 1e-10;
+/// noticeably. Loads that impulses balance leave no larger part of the velocity that they give.
+pub(crate) const GOOD: f64 = 1e-10;
 
 /// Velocity error, as a fraction of the largest velocity, up to which impulses are accepted where rows nearly depend on each
 /// other: in a step of 1 ms at 1 m/s that is a tenth of a nanometre.

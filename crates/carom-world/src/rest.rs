@@ -9,9 +9,6 @@ use nalgebra::Vector3;
 /// Speed of a body that stands still, as a fraction of the speed that gravity gives it within the step.
 pub(crate) const STANDS: f64 = 1e-8;
 
-/// Speed that balanced loads leave to a body, as a fraction of that which gravity gives it.
-pub(crate) const BALANCED: f64 = 1e-10;
-
 /// Displacement within a step that counts as rounding, as a fraction of the size of the body plus the distance from the origin.
 const STAYS: f64 = 16.0 * f64::EPSILON;
 

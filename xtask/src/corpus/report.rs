@@ -615,7 +615,7 @@ mod tests {
             admitted: Some(1e-6),
             of_several: false,
         };
-        moved.told = vec![(Telling::Mass, pair(1e-6)); 1];
+        moved.told = vec![(Telling::Mass, pair(1e-6)); 2];
         assert_eq!(faults(Corpus::Tame, moved).len(), 1);
         let mut beyond = checked(&right);
         beyond.told = vec![(Telling::Mass, pair(2e-6)); 2];

@@ -6,8 +6,8 @@
 use super::start::StepStart;
 use super::{PairStep, Pressed, Step};
 use crate::body::Velocity;
-use crate::kick::Kick;
-use crate::rest::{BALANCED, Loads, STANDS, stopped, take_up};
+use crate::kick::{GOOD, Kick};
+use crate::rest::{Loads, STANDS, stopped, take_up};
 use crate::step_scene::StepPair;
 use carom_variational::State;
 
@@ -64,7 +64,7 @@ impl StepStart<'_> {
         let loads = Loads::new(masses.into_iter(), impulses.iter(), self.h);
         let mut left = scene.velocities(&fallen).into_iter().zip(&scene.bodies);
         let is_balanced = left.all(|(velocity, body)| {
-            velocity.speed(body.radius) <= BALANCED * fall.norm() + loads.rounding()
+            velocity.speed(body.radius) <= GOOD * fall.norm() + loads.rounding()
         });
         is_balanced.then(|| {
             let momenta = fallen.iter().map(|state| state.linear_momentum);

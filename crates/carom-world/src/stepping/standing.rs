@@ -2,7 +2,8 @@
 
 use super::island::Island;
 use crate::body::Velocity;
-use crate::rest::{BALANCED, Loads, STANDS, stopped, take_up};
+use crate::kick::GOOD;
+use crate::rest::{Loads, STANDS, stopped, take_up};
 use crate::spec::World;
 use carom_variational::State;
 use nalgebra::Vector3;
@@ -42,7 +43,7 @@ impl Standing<'_> {
                 let mut bodies = island.bodies.iter();
                 bodies.all(|i| velocities[*i].speed(world.bodies[*i].radius) <= most)
             };
-            let most = BALANCED * fall + loads.rounding();
+            let most = GOOD * fall + loads.rounding();
             if !stand(self.before, STANDS * fall) || !stand(velocities, most) {
                 continue;
             }
