@@ -6,7 +6,7 @@ use crate::progress::Meter;
 use crate::unpack::open;
 use crate::{Failure, text, with_suggestion};
 use carom::report::input::MAX_TOML_BYTES;
-use carom_fit::{Check, Checking, DataError, DataSetup, line};
+use carom_fit::{Check, Checking, DataError, DataSetup};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -218,7 +218,7 @@ fn states(args: &StatesArgs) -> Result<(), Failure> {
     let reader = source.reader()?;
     // Nothing is written before the whole file has been read.
     let all = source.on_threads(|| setup.read_all(reader, source.is_table(), &source.change))?;
-    let text: String = all.iter().map(|state| line(state) + "\n").collect();
+    let text: String = all.iter().map(|state| state.to_line() + "\n").collect();
     if let Some(path) = &args.output {
         return whole(|| std::fs::write(path, &text))
             .map_err(|e| Failure::Usage(format!("cannot write {}: {e}", path.display())));

@@ -74,7 +74,7 @@ mod tolerances;
 mod units;
 
 pub use analysis::Analysis;
-pub use check::{Check, Checking};
+pub use check::{Check, Checking, Finding, Observe};
 pub use error::{FitError, PoseError};
 pub use estimate::estimate_noise;
 pub use explain::OuterBound;
@@ -88,7 +88,7 @@ pub use poses::{PoseTable, Poses, read_poses};
 pub use predict::predict;
 pub use report::{Request, analyze, analyze_observed};
 pub use setup::{Body, DetectOptions, Plane, PlaneSetup, Setup};
-pub use states::{DataError, Sink, State, Touch, line};
+pub use states::{DataError, Labels, Sink, State, Touch};
 pub use system::DataSetup;
 pub use units::unit_warnings;
 

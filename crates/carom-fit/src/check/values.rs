@@ -68,8 +68,13 @@ pub(crate) fn fitted(round: &Round, change: &Change, places: &[usize]) -> Change
     for _ in 0..ROUNDS {
         let linear = Linear::new(round, change, &values, places);
         let steps = linear.optimum(|_| 1.0);
+        let mut is_settled = true;
         for ((value, step), [low, high]) in values.iter_mut().zip(steps.iter()).zip(ranges) {
             *value = (*value + step).clamp(*low, *high);
+            is_settled &= step.abs() <= AT_END * (high - low);
+        }
+        if is_settled {
+            break;
         }
     }
     change.with_values(&values)

@@ -12,10 +12,9 @@ mod write;
 pub use error::DataError;
 pub use lines::read_lines;
 pub(crate) use sample::Sample;
-pub use state::{State, Touch};
+pub use state::{Labels, State, Touch};
 pub(crate) use table::read_rows;
 pub(crate) use unit::Quantity;
-pub use write::line;
 
 pub(crate) use columns::Columns;
 

@@ -1,7 +1,6 @@
 //! The check of measured impacts: silence on clean data, a name for every planted fault.
 
 use crate::systems::{Dice, GRAVITY, Impact, KINDS, Kind, checked, file, impacts, refused, setup};
-use carom_fit::line;
 use carom_fit::nalgebra::{DMatrix, DVector};
 
 /// Fault in a file: the change that mends it, its name, and what is wrong.
@@ -304,7 +303,7 @@ fn a_mended_file_is_consistent() {
         let finding = &check.findings[0];
         let changes = [finding.change.clone()];
         let states = setup(kind, &config).read_all(text.as_bytes(), kind.is_table(), &changes);
-        let lines: String = states.unwrap().iter().map(|s| line(s) + "\n").collect();
+        let lines: String = states.unwrap().iter().map(|s| s.to_line() + "\n").collect();
         for mended in [
             checked(kind, &config, &text, &changes),
             checked(Kind::Discs, "", &lines, &[]),
