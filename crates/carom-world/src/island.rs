@@ -143,18 +143,10 @@ impl Run<'_> {
             splits + usize::from(is_cut)
         };
         let mut end = if reaches { grid } else { begin.plus(length) };
-        let rests = step.rests;
-        if rests {
-            // The forces stay constant until another event. The support that presses most takes up the momentum that was left.
-            let left: Vector3<f64> = before.iter().map(|state| state.linear_momentum).sum();
-            let pressed = pairs.iter().zip(&step.pairs);
-            let supports = pressed.filter(|(pair, _)| !self.world.is_mobile(pair.1));
-            let most = supports.max_by(|a, b| a.1.pressed.total_cmp(&b.1.pressed));
-            if let Some((pair, _)) = most {
-                self.balance.supports[pair.1] -= left;
-            }
+        if step.rests {
+            // The step keeps its forces until another event cuts it.
+            self.take_up(&before, &pairs, &step);
             before.clone_from(&step.end);
-            // The step keeps its impulses until another event cuts it.
             end = Time::new(f64::INFINITY);
             length = f64::INFINITY;
         }
@@ -179,14 +171,14 @@ impl Run<'_> {
             begin,
             length,
             end,
+            rests: step.rests,
             step,
             control,
             lands,
-            rests,
             stamp,
             splits,
         });
-        if !rests {
+        if end.high.is_finite() {
             self.push(Entry {
                 time: end,
                 next: Next::StepEnd {
@@ -196,6 +188,16 @@ impl Run<'_> {
             });
         }
         Ok(())
+    }
+
+    /// Adds the momentum of the bodies `before` a step in which they rest, a rounding error, to the support that presses most.
+    fn take_up(&mut self, before: &[State], pairs: &[(usize, usize)], step: &Step) {
+        let left: Vector3<f64> = before.iter().map(|state| state.linear_momentum).sum();
+        let pressed = pairs.iter().zip(&step.pairs);
+        let supports = pressed.filter(|(pair, _)| !self.world.is_mobile(pair.1));
+        if let Some((pair, _)) = supports.max_by(|a, b| a.1.pressed.total_cmp(&b.1.pressed)) {
+            self.balance.supports[pair.1] -= left;
+        }
     }
 
     /// Computes the step of an island as if it ended `passed` seconds after its begin. If that step lets bodies overlap, because a

@@ -5,7 +5,7 @@
 
 use super::start::StepStart;
 use super::{PairStep, Pressed, Step};
-use crate::body::Velocity;
+use crate::body::{Body, Velocity};
 use crate::kick::{GOOD, Kick};
 use crate::rest::{Loads, STANDS, stopped, take_up};
 use crate::step_scene::StepPair;
@@ -16,10 +16,10 @@ impl StepStart<'_> {
     /// allow rest.
     pub(super) fn at_rest(&self) -> Option<Step> {
         let scene = self.scene;
-        let fall = scene.flights.gravity * self.h;
-        let stands = |(body, state)| {
-            let velocity: Velocity = Velocity::of(body, state);
-            velocity.speed(body.radius) <= STANDS * fall.norm()
+        let gained = |body: &&Body| scene.flights.pull(body).norm() * self.h;
+        let fall = scene.bodies.iter().map(gained).fold(0.0, f64::max);
+        let stands = |(body, state): (&Body, &State)| {
+            Velocity::of(body, state).speed(body.radius) <= STANDS * fall
         };
         if !scene.bodies.iter().copied().zip(self.states).all(stands) {
             return None;
@@ -43,7 +43,7 @@ impl StepStart<'_> {
         let mut masses = Vec::new();
         for (body, state) in scene.bodies.iter().zip(&mut fallen) {
             let mass = body.rigid.as_ref()?.mass();
-            state.linear_momentum = fall * mass;
+            state.linear_momentum = scene.flights.pull(body) * (self.h * mass);
             masses.push(mass);
         }
         let (mut mobility, mut velocity) = (Vec::new(), Vec::new());
@@ -63,9 +63,8 @@ impl StepStart<'_> {
         rows.apply(&impulses, &mut fallen);
         let loads = Loads::new(masses.into_iter(), impulses.iter(), self.h);
         let mut left = scene.velocities(&fallen).into_iter().zip(&scene.bodies);
-        let is_balanced = left.all(|(velocity, body)| {
-            velocity.speed(body.radius) <= GOOD * fall.norm() + loads.rounding()
-        });
+        let is_balanced = left
+            .all(|(velocity, body)| velocity.speed(body.radius) <= GOOD * fall + loads.rounding());
         is_balanced.then(|| {
             let momenta = fallen.iter().map(|state| state.linear_momentum);
             let fixed = |(_, c): &(usize, &usize)| {
