@@ -134,6 +134,12 @@ impl Setup {
         let file: File = toml::from_str(text).map_err(|e| {
             let line = e.span().map_or(1, |span| line_of(text, span.start));
             let message = e.message().replace('\n', " ");
+            let of_states = ["`data`", "`system`"].map(|table| format!("unknown field {table}"));
+            let message = if of_states.iter().any(|unknown| message.starts_with(unknown)) {
+                format!("{message}; states before and after, [data] and [system], are for `carom data`, tracked poses for `carom fit`")
+            } else {
+                message
+            };
             FitError::Configuration(format!("line {line}: {message}"))
         })?;
         let at = |span: Range<usize>, key: &str, why: &str| {

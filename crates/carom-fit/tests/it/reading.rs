@@ -223,6 +223,12 @@ fn configurations_are_refused_with_line_and_key() {
         ("offset = 0.0", "offset = \"guess\"", "line 7", "estimate"),
         ("offset = 0.0", "offset = inf", "line 7", "offset"),
         (
+            "[body]",
+            "[data]\nid = \"drop\"\n[body]",
+            "line 1",
+            "`carom data`",
+        ),
+        (
             "offset = 0.0",
             "offset = 0.0\n[detect]\nband = -1.0",
             "",
