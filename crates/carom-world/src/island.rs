@@ -145,7 +145,7 @@ impl Run<'_> {
         let mut end = if reaches { grid } else { begin.plus(length) };
         if step.rests {
             // The step keeps its forces until another event cuts it.
-            self.take_up(&before, &pairs, &step);
+            self.begin_rest(&before, &pairs, &step, begin.high);
             before.clone_from(&step.end);
             end = Time::new(f64::INFINITY);
             length = f64::INFINITY;
@@ -190,8 +190,22 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Adds the momentum of the bodies `before` a step in which they rest, a rounding error, to the support that presses most.
-    fn take_up(&mut self, before: &[State], pairs: &[(usize, usize)], step: &Step) {
+    /// Begins a step in which bodies rest, at `time` (s): reports the contacts that stick now, and adds the momentum of the bodies
+    /// `before`, a rounding error, to the support that presses most.
+    fn begin_rest(&mut self, before: &[State], pairs: &[(usize, usize)], step: &Step, time: f64) {
+        for (pair, result) in pairs.iter().zip(&step.pairs) {
+            let slides = result.slides;
+            let lasting = self.lasting.get_mut(*pair);
+            let changed = lasting.filter(|it| result.pressed > 0.0 && it.slides != Some(slides));
+            if let Some(lasting) = changed {
+                lasting.slides = Some(slides);
+                self.events.push(WorldEvent::Mode {
+                    time,
+                    contact: *pair,
+                    slides,
+                });
+            }
+        }
         let left: Vector3<f64> = before.iter().map(|state| state.linear_momentum).sum();
         let pressed = pairs.iter().zip(&step.pairs);
         let supports = pressed.filter(|(pair, _)| !self.world.is_mobile(pair.1));
