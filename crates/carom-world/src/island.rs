@@ -194,23 +194,28 @@ impl Run<'_> {
     /// `before`, a rounding error, to the support that presses most.
     fn begin_rest(&mut self, before: &[State], pairs: &[(usize, usize)], step: &Step, time: f64) {
         for (pair, result) in pairs.iter().zip(&step.pairs) {
-            let slides = result.slides;
-            let lasting = self.lasting.get_mut(*pair);
-            let changed = lasting.filter(|it| result.pressed > 0.0 && it.slides != Some(slides));
-            if let Some(lasting) = changed {
-                lasting.slides = Some(slides);
-                self.events.push(WorldEvent::Mode {
-                    time,
-                    contact: *pair,
-                    slides,
-                });
-            }
+            self.report_mode(*pair, result, time);
         }
         let left: Vector3<f64> = before.iter().map(|state| state.linear_momentum).sum();
         let pressed = pairs.iter().zip(&step.pairs);
         let supports = pressed.filter(|(pair, _)| !self.world.is_mobile(pair.1));
         if let Some((pair, _)) = supports.max_by(|a, b| a.1.pressed.total_cmp(&b.1.pressed)) {
             self.balance.supports[pair.1] -= left;
+        }
+    }
+
+    /// Reports, with the `time` (s), that a lasting contact begins to slide or to stick in a step, if it does.
+    fn report_mode(&mut self, contact: (usize, usize), result: &PairStep, time: f64) {
+        let slides = result.slides;
+        let lasting = self.lasting.get_mut(contact);
+        let changed = lasting.filter(|it| result.pressed > 0.0 && it.slides != Some(slides));
+        if let Some(lasting) = changed {
+            lasting.slides = Some(slides);
+            self.events.push(WorldEvent::Mode {
+                time,
+                contact,
+                slides,
+            });
         }
     }
 
@@ -314,17 +319,10 @@ impl Run<'_> {
             };
             lasting.forces.rotate_left(1);
             lasting.forces[2] = (middle, result.pressed / island.length);
-            if result.pressed > 0.0 && lasting.slides != Some(result.slides) {
-                // Sliding that is new is reported at the begin of the step, sticking at its end.
-                lasting.slides = Some(result.slides);
-                let begins = result.slides;
-                let at = if begins { island.begin.high } else { time.high };
-                self.events.push(WorldEvent::Mode {
-                    time: at,
-                    contact: *pair,
-                    slides: result.slides,
-                });
-            }
+            // Sliding that is new is reported at the begin of the step, sticking at its end.
+            let begins = result.slides;
+            let at = if begins { island.begin.high } else { time.high };
+            self.report_mode(*pair, result, at);
         }
     }
 
