@@ -8,17 +8,14 @@ use carom_numeric::decisions::{RANK, Sum};
 use carom_numeric::dense;
 use smallvec::{SmallVec, smallvec};
 
-/// Corrections of the coefficients of the combination of other rows that is nearest to a row.
-const CORRECTIONS: usize = 2;
-
-/// Part of a squared length that differences may leave without losing it to rounding.
+/// Part of a squared length that may be left of a row without losing it to rounding.
 const SHARP: f64 = 0.01;
 
 /// Inverse of the system in whitened coordinates, $W = ((I - TP^T)L^{-1},\ TR^{-T})$, and the errors $f$ of its right-hand side.
 pub(super) struct Inverse<'s, 'p> {
     system: &'s System<'p>,
     n: usize,
-    /// Rows that are linearly independent of the others, in the order of their pivots.
+    /// Rows that are linearly independent of the others, in the order in which they were taken.
     chosen: SmallVec<[usize; 8]>,
     /// Rows of $P^T$: the directions $Q$ of the chosen rows, then those across the sliding of contacts, times their factors.
     directions: Flat,
@@ -53,94 +50,93 @@ impl<'s, 'p> Inverse<'s, 'p> {
         self.chosen.len() == self.n
     }
 
-    /// Factors the rows of the system, as if each impulse acted along its row: finds the directions of unit rows, by Gram-Schmidt
-    /// with pivoting, and a second pass for short rests. Rows that depend on others are left out.
+    /// Factors the rows of the system, as if each impulse acted along its row: finds the directions of unit rows by Gram-Schmidt, with
+    /// a second pass for short rests. A row waits while its rest is less than a tenth as long as the longest was in the round before.
+    /// Rows that depend on others are left out.
     pub(super) fn factor_rows(&mut self) {
-        let (n, system) = (self.n, self.system);
-        let held = system.held.as_slice();
-        let m = held.len();
-        let most = n.min(m);
-        // Parts of each row along the directions, and squared length of the rest.
-        let mut parts = Flat::from_elem(0.0, m * most);
-        let mut sizes = Numbers::from_elem(1.0, m);
-        let (parts, sizes) = (&mut parts[..], &mut sizes[..]);
-        self.directions = Flat::from_elem(0.0, n * most);
-        self.triangle = Flat::from_elem(0.0, most * (most + 1) / 2);
-        let (mut k, mut rest) = (0, Numbers::from_elem(0.0, n));
-        while k < most {
-            // Constraints are orthonormal and come first: contacts act on the motion that they leave.
-            let (own, size) = if held[k].is_constraint() {
-                (k, 1.0)
-            } else {
-                longest(sizes)
-            };
-            if size == 0.0 {
-                break;
-            }
-            sizes[own] = 0.0;
-            let along = &parts[most * own..][..k];
-            remainder(&held[own].unit, along, &self.directions, &mut rest);
-            if size <= NEAR * NEAR && !self.separates(own, &mut rest) {
-                continue;
-            }
-            let column = &mut self.triangle[k * (k + 1) / 2..][..=k];
-            column[..k].copy_from_slice(along);
-            // A long rest is orthogonal but for rounding.
-            let again = if size > SHARP { 0 } else { k };
-            for (earlier, entry) in self.directions.chunks_exact(n).zip(&mut column[..again]) {
-                let along = kernel::dot(earlier, &rest);
-                kernel::add_scaled(&mut rest, -along, earlier);
-                *entry += along;
-            }
-            column[k] = kernel::norm(&rest);
-            let direction = &mut self.directions[n * k..][..n];
-            kernel::add_scaled(direction, 1.0 / column[k], &rest);
-            self.chosen.push(own);
-            k += 1;
-            if k == most {
-                break;
-            }
-            let direction = &self.directions[n * (k - 1)..][..n];
-            let rows = held.iter().zip(parts.chunks_exact_mut(most));
-            for ((row, parts), size) in rows.zip(&mut *sizes).filter(|(_, size)| **size > 0.0) {
-                let along = kernel::dot(direction, &row.unit);
-                parts[k - 1] = along;
-                let left = *size - along * along;
-                // A small difference of squares is rounding.
-                *size = if left > SHARP * *size {
-                    left
-                } else {
-                    remainder(&row.unit, &parts[..k], &self.directions, &mut rest);
-                    kernel::dot(&rest, &rest)
-                };
-            }
+        let (n, held) = (self.n, self.system.held.as_slice());
+        let most = n.min(held.len());
+        self.directions = Flat::with_capacity(n * most);
+        self.triangle = Flat::with_capacity(most * (most + 1) / 2);
+        self.chosen.reserve(most);
+        let mut waiting: SmallVec<[usize; 32]> = (0..held.len()).collect();
+        let mut rest = Numbers::from_elem(0.0, n);
+        let mut level = 1.0;
+        while level > 0.0 {
+            let mut longest = 0.0f64;
+            waiting.retain(|own| {
+                let (row, k) = (&held[*own], self.chosen.len());
+                if k == most {
+                    return false;
+                }
+                let first = self.triangle.len();
+                rest.copy_from_slice(&row.unit);
+                self.project(&mut rest);
+                let size = kernel::dot(&rest, &rest);
+                // Constraints are orthonormal and come first: contacts act on the motion that they leave.
+                if size < SHARP * level && !row.is_constraint() {
+                    self.triangle.truncate(first);
+                    longest = longest.max(size);
+                    return true;
+                }
+                if size <= NEAR * NEAR && !self.separates(*own, first, &mut rest) {
+                    self.triangle.truncate(first);
+                    return false;
+                }
+                // A long rest is orthogonal but for rounding.
+                if size <= SHARP {
+                    self.project(&mut rest);
+                    let (entries, more) = self.triangle[first..].split_at_mut(k);
+                    kernel::add_scaled(entries, 1.0, more);
+                    self.triangle.truncate(first + k);
+                }
+                let length = kernel::norm(&rest);
+                self.triangle.push(length);
+                self.directions.extend(rest.iter().map(|x| x / length));
+                self.chosen.push(*own);
+                false
+            });
+            level = longest;
         }
-        self.directions.truncate(n * k);
-        self.add_errors(parts, most);
+        self.add_errors();
+    }
+
+    /// Subtracts from a row its parts along the directions, and adds the parts to the end of the triangle.
+    fn project(&mut self, rest: &mut [f64]) {
+        let (n, first) = (self.n, self.triangle.len());
+        let directions = self.directions.chunks_exact(n);
+        let along = directions
+            .clone()
+            .map(|direction| kernel::dot(direction, rest));
+        self.triangle.extend(along);
+        for (along, direction) in self.triangle[first..].iter().zip(directions) {
+            kernel::add_scaled(rest, -along, direction);
+        }
     }
 
     /// Adds the errors of the chosen rows. A row that depends on them, but misses their combination by more than rounding, is in
-    /// conflict with them: the exact answer leaves one of them, whose velocity is off by this gap over its coefficient. `parts` are
-    /// those of each row along the directions, in rows of length `most`.
-    fn add_errors(&mut self, parts: &[f64], most: usize) {
+    /// conflict with them: the exact answer leaves one of them, whose velocity is off by this gap over its coefficient.
+    fn add_errors(&mut self) {
         let (k, held) = (self.chosen.len(), &self.system.held);
         self.errors = { self.chosen.iter() }.map(|own| held[*own].error).collect();
         if k == held.len() {
             return;
         }
-        // Velocities along the directions, the solution of $R^Tx = b$.
+        // Velocity in the span of the chosen rows: its parts along the directions are the solution of $R^Tx = b$.
         let mut along: Numbers = self.chosen.iter().map(|own| held[*own].miss).collect();
-        for j in 0..k {
+        let mut velocity = Numbers::from_elem(0.0, self.n);
+        for (j, direction) in self.directions.chunks_exact(self.n).enumerate() {
             let column = &self.triangle[j * (j + 1) / 2..];
             along[j] = (along[j] - kernel::dot(&column[..j], &along[..j])) / column[j];
+            kernel::add_scaled(&mut velocity, along[j], direction);
         }
         for (j, row) in held.iter().enumerate() {
-            let parts = &parts[most * j..most * j + k];
-            let gap = (row.miss - kernel::dot(parts, &along)).abs();
+            let gap = (row.miss - kernel::dot(&row.unit, &velocity)).abs();
             if gap <= row.rounding || self.chosen.contains(&j) {
                 continue;
             }
-            let mut parts: Numbers = parts.into();
+            let directions = self.directions.chunks_exact(self.n);
+            let mut parts: Numbers = directions.map(|q| kernel::dot(q, &row.unit)).collect();
             self.solve(&mut parts);
             let others = parts.iter().zip(&self.chosen);
             let rounding = others.map(|(part, own)| part.abs() * held[*own].rounding);
@@ -156,40 +152,55 @@ impl<'s, 'p> Inverse<'s, 'p> {
     }
 
     /// Computes the part of a row orthogonal to the chosen ones, `rest`, from the rows in the caller's coordinates: whitening rounds
-    /// the difference of rows that nearly agree. Returns false if the row depends on the chosen ones: if this part is below [`RANK`],
-    /// and in the caller's coordinates the row differs from their combination in no entry by more than [`RANK`] of the terms and
-    /// of the chosen rows there. Otherwise it is a condition of its own, however near: two walls that face each other leave no motion between them.
-    /// Constraints may be told with rounding.
+    /// the difference of rows that nearly agree. The parts of the row along the directions stand in the triangle
+    /// from `first`. Returns false if the row
+    /// depends on the chosen ones: if this part is below [`RANK`], and in the caller's coordinates the row differs from their
+    /// combination in no entry by more than [`RANK`] of the terms and of the chosen rows there. Otherwise it is a condition of its
+    /// own, however near: two walls that face each other leave no motion between them. Constraints may be told with rounding.
     #[cold]
-    fn separates(&self, row: usize, rest: &mut [f64]) -> bool {
+    fn separates(&self, row: usize, first: usize, rest: &mut [f64]) -> bool {
         let (system, held) = (self.system, &self.system.held);
         if held[row].given.0.is_empty() {
             return kernel::norm(rest) > RANK;
         }
         let (n, metric) = (self.n, system.contacts.metric());
-        let given = |row: usize| -> Vec<f64> {
+        let mut parts = Numbers::from_slice(&self.triangle[first..]);
+        self.solve(&mut parts);
+        let mut sums: SmallVec<[Sum; 16]> = SmallVec::new();
+        // The first combination is as near as the directions tell, the second is corrected by what it left.
+        for is_corrected in [false, true] {
+            sums.clear();
             let (entries, factor) = held[row].given;
-            if entries.is_empty() {
-                let mut entries = held[row].unit.to_vec();
-                metric.unwhiten_in_place(&mut entries);
-                return entries;
-            }
-            entries.iter().map(|a| a * factor).collect()
-        };
-        let mut parts: Numbers = smallvec![0.0; self.chosen.len()];
-        let mut sums: Vec<Sum> = Vec::new();
-        for _ in 0..=CORRECTIONS {
-            let own = given(row).into_iter();
-            sums = own.map(|a| [a].into_iter().collect()).collect();
+            sums.extend(
+                entries
+                    .iter()
+                    .map(|a| [a * factor].into_iter().collect::<Sum>()),
+            );
             for (part, other) in parts.iter().zip(&self.chosen) {
-                for (sum, a) in sums.iter_mut().zip(given(*other)) {
-                    sum.add(-part * a);
-                    sum.size += a.abs();
+                let mut add = |factor: f64, entries: &[f64]| {
+                    for (sum, a) in sums.iter_mut().zip(entries) {
+                        sum.add(-part * (a * factor));
+                        sum.size += (a * factor).abs();
+                    }
+                };
+                match held[*other].given {
+                    ([], _) => {
+                        let mut entries = Numbers::from_slice(&held[*other].unit);
+                        metric.unwhiten_in_place(&mut entries);
+                        add(1.0, &entries);
+                    }
+                    (entries, factor) => add(factor, entries),
                 }
             }
             let values = rest.iter_mut().zip(&sums);
             values.for_each(|(rest, sum)| *rest = sum.value);
             metric.whiten_in_place(rest);
+            if kernel::norm(rest) <= RANK && sums.iter().all(|sum| sum.is_below(RANK)) {
+                return false;
+            }
+            if is_corrected {
+                break;
+            }
             let along = self.directions.chunks_exact(n).take(parts.len());
             let mut more: Numbers = along.map(|q| kernel::dot(q, rest)).collect();
             self.solve(&mut more);
@@ -197,7 +208,7 @@ impl<'s, 'p> Inverse<'s, 'p> {
                 *part += more;
             }
         }
-        kernel::norm(rest) > RANK || !sums.iter().all(|sum| sum.is_below(RANK))
+        true
     }
 
     /// Computes $T = U_B(P^TU_B + D)^{-1}$ from the columns of the impulses; false if it is singular.
@@ -317,24 +328,5 @@ impl<'s, 'p> Inverse<'s, 'p> {
             own[0] /= column[j];
             kernel::add_scaled(before, -own[0], column);
         }
-    }
-}
-
-/// Returns the place of the largest number, the first of equals, and the number; 0 where none is positive.
-fn longest(sizes: &[f64]) -> (usize, f64) {
-    let mut longest = (0, 0.0);
-    for (j, size) in sizes.iter().enumerate() {
-        if *size > longest.1 {
-            longest = (j, *size);
-        }
-    }
-    longest
-}
-
-/// Computes what directions, of which a row has the given parts, leave of it.
-fn remainder(row: &[f64], parts: &[f64], directions: &[f64], rest: &mut [f64]) {
-    rest.copy_from_slice(row);
-    for (part, direction) in parts.iter().zip(directions.chunks_exact(rest.len().max(1))) {
-        kernel::add_scaled(rest, -part, direction);
     }
 }
