@@ -4,7 +4,9 @@
 use super::Case;
 use super::fit::nearest_coefficient;
 use crate::tolerances::EQUAL;
-use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem};
+use carom_contact::{
+    Contact, ContactIndex, ContactSet, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
+};
 use carom_metric::Tangent;
 
 /// Coefficient of restitution with which the answer of an impact law comes nearest to a judged velocity. The coefficient is
@@ -34,6 +36,17 @@ pub(super) struct Candidate {
     pub(super) is_limited: bool,
     /// Largest distance at which an answer of few correct digits matches: $10^{1-d}$ for $d$ digits, 0 if not known.
     pub(super) blur: f64,
+}
+
+/// Poses a problem again, with other contacts.
+pub(super) fn reposed(
+    problem: &ImpactProblem,
+    contacts: Vec<Contact>,
+) -> Result<ImpactProblem, ImpactError> {
+    let set = problem.contacts();
+    let forms = set.constraint_forms().to_vec();
+    let contacts = ContactSet::constrained(set.metric().clone(), contacts, forms)?;
+    ImpactProblem::reposed(&contacts, problem.velocity_minus().clone())
 }
 
 pub(super) type Answer = Result<Candidate, ImpactError>;
@@ -179,24 +192,15 @@ impl Case<'_> {
         Ok(best)
     }
 
-    /// Solves the judged problem by `resolve` after setting the coefficient of restitution of all contacts to
-    /// `restitution`.
+    /// Solves the judged problem by `resolve` with the coefficient of restitution of each contact that `restitution` returns.
     pub(super) fn with_restitution(
         &self,
-        restitution: f64,
+        restitution: impl Fn(ContactIndex) -> f64,
         resolve: impl Fn(&ImpactProblem) -> Result<ImpactOutcome, ImpactError>,
     ) -> Result<ImpactOutcome, ImpactError> {
-        let set = self.problem.contacts();
-        let changed = |contact: &Contact| contact.clone().with_restitution(restitution);
-        let contacts = ContactSet::constrained(
-            set.metric().clone(),
-            set.contacts().iter().map(changed).collect(),
-            set.constraint_forms().to_vec(),
-        )?;
-        resolve(&ImpactProblem::reposed(
-            &contacts,
-            self.problem.velocity_minus().clone(),
-        )?)
+        let contacts = self.problem.contacts().indexed();
+        let changed = contacts.map(|(i, contact)| contact.clone().with_restitution(restitution(i)));
+        resolve(&reposed(self.problem, changed.collect())?)
     }
 
     /// Computes one coefficient of restitution by Newton's law: minus the ratio of the normal velocities after and before

@@ -9,6 +9,7 @@ use nalgebra::DVector;
 
 /// An outcome to be judged. Vectors are in whitened coordinates, scaled like the problem, which is posed in the units of
 /// velocity of its parts.
+#[derive(Clone)]
 pub(crate) struct Case<'a> {
     pub(crate) problem: &'a ImpactProblem,
     /// Velocity to which coefficients of restitution refer.
@@ -64,7 +65,8 @@ impl<'a> Case<'a> {
         let sizes = whitened.map(|whitened| self.parts.norms_around(whitened.as_slice()));
         let [minus, plus] = sizes;
         let largest = minus.iter().zip(&plus).map(|(a, b)| a.max(*b));
-        self.rounding = self.parts.raised_sizes(largest.map(|size| ROUNDING * size));
+        let rounding = largest.map(|size| ROUNDING * size);
+        self.rounding = self.parts.in_parts(rounding).collect();
         let (before, after) = self.norms();
         let moving = |sizes: [f64; 2], rounding: f64| {
             let moves = |size: &f64| *size > rounding;
@@ -79,7 +81,7 @@ impl<'a> Case<'a> {
         let own = before.iter().zip(&after).zip(&self.rounding);
         let own = own.zip(&self.parts.is_touched);
         // A part that no contact touches has no motion that contacts can change: the motion of the whole event replaces it.
-        let references = own.zip(self.parts.in_parts(whole));
+        let references = own.zip(self.parts.in_parts(std::iter::repeat(whole)));
         let references = references.map(|((((before, after), rounding), is_touched), whole)| {
             if *is_touched {
                 moving([*before, *after], *rounding)

@@ -223,17 +223,15 @@ fn ask(
         Law::NonholonomicElastic(law) => has_constraints.then(|| case.fixed(law, String::new())),
         Law::NonholonomicProjected(law) => has_constraints.then(|| case.fixed(law, String::new())),
         Law::NonholonomicNewton(_) => has_constraints.then(|| {
-            case.fitted(None, String::new(), is_single, |restitution| {
-                NonholonomicNewton::default()
-                    .with_restitution(restitution)
-                    .resolve(case.problem)
+            case.fitted(None, String::new(), is_single, |e| {
+                let law = NonholonomicNewton::default().with_restitution(e);
+                law.resolve(case.problem)
             })
         }),
         Law::NonholonomicProjectedNewton(_) => has_constraints.then(|| {
-            case.fitted(None, String::new(), is_single, |restitution| {
-                NonholonomicProjectedNewton::default()
-                    .with_restitution(restitution)
-                    .resolve(case.problem)
+            case.fitted(None, String::new(), is_single, |e| {
+                let law = NonholonomicProjectedNewton::default().with_restitution(e);
+                law.resolve(case.problem)
             })
         }),
         Law::NonholonomicRough(_) => has_tangents.then(|| {
@@ -375,7 +373,7 @@ fn routh(case: &Case<'_>) -> Answer {
             .with_options(ImpactOptions::default().with_restitution_law(restitution_law));
         let detail = format!("{} restitution", restitution_law.name());
         let next = case.fitted(case.common_restitution(), detail, true, |e| {
-            case.with_restitution(e, |problem| law.resolve(problem))
+            case.with_restitution(|_| e, |problem| law.resolve(problem))
         });
         best = Some(case.better(best, next));
     }

@@ -2,12 +2,12 @@
 
 use super::Case;
 use super::acting::{acting, sort};
-use super::candidate::{Answer, Candidate};
+use super::candidate::{Answer, Candidate, reposed};
 use super::explain;
 use super::membership::{Known, Origin};
 use crate::tolerances::EQUAL;
 use carom_contact::{
-    ContactIndex, ContactSet, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
+    ContactIndex, FrictionCone, ImpactError, ImpactLaw, ImpactOutcome, ImpactProblem,
 };
 use carom_impact::frictional::{AnitescuPotra, Sequential, all_simultaneous};
 use carom_impact::internal::SingleImpacts;
@@ -58,8 +58,7 @@ impl Inelastic {
 
     /// True if the judged velocity is an answer of the plastic law.
     pub(super) fn is_plastic(&self) -> bool {
-        let mut found = self.plastic.iter().flatten();
-        found.any(|answer| answer.distance <= EQUAL)
+        { self.plastic.iter().flatten() }.any(|answer| answer.distance <= EQUAL)
     }
 }
 
@@ -130,13 +129,14 @@ fn simultaneous_outcomes(
         return Ok(found.map(|solution| solution.outcome).collect());
     }
     let kept = acting.iter().map(|i| all.contact(*i).clone());
-    let forms = all.constraint_forms().to_vec();
-    let contacts = ContactSet::constrained(all.metric().clone(), kept.collect(), forms)?;
-    let part = ImpactProblem::reposed(&contacts, problem.velocity_minus().clone())?;
+    let part = reposed(problem, kept.collect())?;
     let whole = |mut outcome: ImpactOutcome| {
         let mut impulses = DVector::zeros(all.n_rows());
-        for (place, contact) in contacts.indices().zip(acting) {
-            for (row, from) in all.row_range(*contact).zip(contacts.row_range(place)) {
+        for (place, contact) in part.contacts().indices().zip(acting) {
+            for (row, from) in all
+                .row_range(*contact)
+                .zip(part.contacts().row_range(place))
+            {
                 impulses[row] = outcome.impulses[from];
             }
         }
@@ -161,7 +161,7 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     let mut told = acting(case.problem);
     let given: Vec<usize> = (0..told.len()).collect();
     let orders = if given.len() <= MAX_PERMUTED {
-        permutations(&given)
+        permutations(given.len())
     } else {
         sort(case, &mut told);
         let reverse: Vec<usize> = given.iter().rev().copied().collect();
@@ -233,17 +233,16 @@ fn sequential(case: &Case<'_>, known: &mut Vec<Known>) -> Answer {
     })
 }
 
-fn permutations(items: &[usize]) -> Vec<Vec<usize>> {
-    if items.is_empty() {
-        return vec![Vec::new()];
-    }
-    let mut all = Vec::new();
-    for (k, first) in items.iter().enumerate() {
-        let rest: Vec<usize> = [&items[..k], &items[k + 1..]].concat();
-        for mut tail in permutations(&rest) {
-            tail.insert(0, *first);
-            all.push(tail);
-        }
-    }
-    all
+/// Lists the orders of n items, in lexicographic order.
+fn permutations(n: usize) -> Vec<Vec<usize>> {
+    let longer = |orders: Vec<Vec<usize>>, _| {
+        let others = |order: &Vec<usize>| (0..n).filter(|k| !order.contains(k)).collect::<Vec<_>>();
+        let next = |order| {
+            others(order)
+                .into_iter()
+                .map(|k| [&order[..], &[k]].concat())
+        };
+        orders.iter().flat_map(next).collect()
+    };
+    (0..n).fold(vec![Vec::new()], longer)
 }

@@ -4,9 +4,7 @@ use super::Case;
 use super::candidate::{Answer, Candidate, RestitutionFit};
 use super::explain;
 use crate::tolerances::EQUAL;
-use carom_contact::{
-    ContactIndex, ContactSet, FrictionCone, ImpactError, ImpactOutcome, ImpactProblem, Limit,
-};
+use carom_contact::{ContactIndex, FrictionCone, ImpactError, ImpactOutcome, ImpactProblem, Limit};
 use carom_impact::frictional::MoreauNewton;
 use carom_metric::Tangent;
 use nalgebra::DVector;
@@ -65,7 +63,7 @@ pub(super) fn moreau_newton(case: &Case<'_>) -> Answer {
     let asked = given.as_ref().ok();
     let asked = common.zip(asked.map(|given| given.velocity_plus.clone()));
     let fitted = case.fitted_from(asked, String::new(), true, |e| {
-        case.with_restitution(e, resolve_within)
+        case.with_restitution(|_| e, resolve_within)
     });
     let is_limited = work.get() >= max_work;
     let best = match common {
@@ -107,15 +105,9 @@ fn by_contact(
     case: &Case<'_>,
     resolve: impl Fn(&ImpactProblem) -> Result<ImpactOutcome, ImpactError>,
 ) -> Answer {
-    let set = case.problem.contacts();
-    let ratios: Vec<Option<f64>> = set.indices().map(|i| ratio(case, i)).collect();
-    let given = set.contacts().iter().zip(&ratios);
-    let changed =
-        given.map(|(contact, ratio)| contact.clone().with_restitution(ratio.unwrap_or(0.0)));
-    let forms = set.constraint_forms().to_vec();
-    let contacts = ContactSet::constrained(set.metric().clone(), changed.collect(), forms)?;
-    let problem = ImpactProblem::reposed(&contacts, case.problem.velocity_minus().clone())?;
-    let outcome = resolve(&problem)?;
+    let contacts = case.problem.contacts().indices();
+    let ratios: Vec<Option<f64>> = contacts.map(|i| ratio(case, i)).collect();
+    let outcome = case.with_restitution(|i| ratios[i.index()].unwrap_or(0.0), resolve)?;
     Ok(with_ratios(
         case,
         ratios,

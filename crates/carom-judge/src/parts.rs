@@ -250,25 +250,16 @@ impl Parts {
         self.whole(&own.collect::<Vec<f64>>())
     }
 
-    /// Converts the velocities `sizes`, one per independent part of the system, from the unit of the problem to the
-    /// units of the parts.
-    pub(super) fn raised_sizes(&self, sizes: impl Iterator<Item = f64>) -> Vec<f64> {
-        sizes
-            .zip(self.part_factors())
-            .map(|(size, factor)| size * factor)
-            .collect()
-    }
-
     /// Iterates over the factors that convert a velocity from the unit of the problem to the units of the independent
     /// parts of the system.
     fn part_factors(&self) -> impl Iterator<Item = f64> {
         self.parts.iter().map(|part| self.factors[part.block])
     }
 
-    /// Converts the velocity `size` from the unit of the problem to the unit of each independent part of the system;
-    /// one result per part.
-    pub(super) fn in_parts(&self, size: f64) -> impl Iterator<Item = f64> {
-        self.part_factors().map(move |factor| size * factor)
+    /// Converts velocities from the unit of the problem to the units of the independent parts of the system, one for each.
+    pub(super) fn in_parts(&self, sizes: impl Iterator<Item = f64>) -> impl Iterator<Item = f64> {
+        let factors = self.part_factors();
+        sizes.zip(factors).map(|(size, factor)| size * factor)
     }
 
     /// Returns the index of the independent part of the system to which a contact normal (n entries) belongs. A row that
@@ -363,28 +354,16 @@ pub(super) fn met(contacts: &ContactSet) -> Vec<Vec<ContactIndex>> {
                 .any(|b| kernel::dot(of_a, contacts.unit_row(b)).abs() > ORTHOGONAL)
         })
     };
-    let mut group_of: Vec<Option<usize>> = vec![None; contacts.len()];
-    let mut groups: Vec<Vec<ContactIndex>> = Vec::new();
-    for start in contacts.indices() {
-        if group_of[start.index()].is_some() {
-            continue;
-        }
-        let mut members = vec![start];
-        group_of[start.index()] = Some(groups.len());
-        let mut next = 0;
-        while let Some(&contact) = members.get(next) {
-            next += 1;
-            for (other, group) in contacts.indices().zip(&mut group_of) {
-                if group.is_none() && meet(contact, other) {
-                    *group = Some(groups.len());
-                    members.push(other);
-                }
-            }
-        }
-        members.sort_unstable();
-        groups.push(members);
-    }
-    groups
+    let all = || contacts.indices();
+    let links: Vec<f64> = all()
+        .flat_map(|i| all().map(move |j| f64::from(meet(i, j))))
+        .collect();
+    let (first, _) = groups(contacts.len(), links.chunks_exact(contacts.len().max(1)));
+    let own = |i: ContactIndex| all().filter(|j| first[j.index()] == i.index()).collect();
+    all()
+        .filter(|i| first[i.index()] == i.index())
+        .map(own)
+        .collect()
 }
 
 /// Computes orthonormal directions (columns with n entries, whitened) that span the rows of the contacts in `group`.

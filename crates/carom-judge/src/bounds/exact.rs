@@ -1,9 +1,10 @@
 //! Problems whose set of outcomes is known in closed form.
 
 use super::given::Given;
+use crate::candidate::reposed;
 use crate::membership::smooth_outcomes;
 use crate::tolerances::EQUAL;
-use carom_contact::{ContactSet, ImpactLaw, ImpactProblem};
+use carom_contact::{ImpactLaw, ImpactProblem};
 use carom_impact::Routh;
 use carom_impact::internal::{ContactSpace, planar_outcomes};
 use nalgebra::{DMatrix, DVector};
@@ -57,14 +58,10 @@ pub(super) fn known(problem: &ImpactProblem, given: &Given) -> Known {
 /// Returns the velocity after the impact (as a list with one entry) by Routh's law for a single contact with
 /// restitution 0. `None` if this law fails.
 fn routh(problem: &ImpactProblem) -> Option<Vec<Vec<f64>>> {
-    let contacts = problem.contacts();
-    let inelastic = contacts
-        .contacts()
-        .iter()
-        .map(|contact| contact.clone().with_restitution(0.0));
-    let set = ContactSet::new(contacts.metric().clone(), inelastic.collect()).ok()?;
-    let alone = ImpactProblem::new(&set, problem.velocity_minus().clone()).ok()?;
-    let outcome = Routh::default().resolve(&alone).ok()?;
+    let contacts = problem.contacts().contacts().iter();
+    let inelastic = contacts.map(|contact| contact.clone().with_restitution(0.0));
+    let inelastic = reposed(problem, inelastic.collect()).ok()?;
+    let outcome = Routh::default().resolve(&inelastic).ok()?;
     Some(vec![outcome.velocity_plus.0.as_slice().to_vec()])
 }
 

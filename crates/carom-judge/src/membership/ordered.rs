@@ -140,15 +140,7 @@ impl Case<'_> {
     pub(super) fn reposed<'b>(&'b self, problem: &'b ImpactProblem) -> Case<'b> {
         Case {
             problem,
-            approach: self.approach,
-            velocity_plus: self.velocity_plus,
-            options: self.options.clone(),
-            after: self.after.clone(),
-            parts: self.parts.clone(),
-            is_approaching: self.is_approaching,
-            references: self.references.clone(),
-            rounding: self.rounding.clone(),
-            reference: self.reference,
+            ..self.clone()
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Sets of outcomes that are known in closed form: contacts without friction, and one contact in the plane.
 
 use crate::acting::{is_smooth, with_copies};
+use crate::candidate::reposed;
 use crate::{Case, parts};
 use carom_contact::{ContactSet, ImpactError, ImpactLaw, ImpactProblem, UnitRow};
 use carom_impact::Plastic;
@@ -29,9 +30,7 @@ pub(super) fn known(case: &Case<'_>, tolerance: f64) -> Result<Exact, ImpactErro
         let kept = with_copies(contacts, members);
         let kept = kept.iter().filter_map(|copies| copies.first());
         let kept = kept.map(|i| contacts.contact(*i).clone());
-        let forms = contacts.constraint_forms().to_vec();
-        let set = ContactSet::constrained(contacts.metric().clone(), kept.collect(), forms)?;
-        let problem = ImpactProblem::reposed(&set, case.problem.velocity_minus().clone())?;
+        let problem = reposed(case.problem, kept.collect())?;
         let group = Group {
             target: &case.after * (problem.scale() / case.problem.scale()),
             problem: &problem,
@@ -51,7 +50,7 @@ pub(super) fn known(case: &Case<'_>, tolerance: f64) -> Result<Exact, ImpactErro
             }
             _ => case.relative(&(&whitened - &case.after)),
         };
-        if distance > tolerance && distance > tolerance * sensitivity(&set) {
+        if distance > tolerance && distance > tolerance * sensitivity(problem.contacts()) {
             margin = margin.max(distance);
         }
         if let Some(nearest) = &mut nearest {
