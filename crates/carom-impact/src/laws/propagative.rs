@@ -40,7 +40,7 @@ impl BuiltIn for Propagative {
             },
             OptionInfo {
                 key: "max_impacts",
-                default: "10000000 for chains followed one by one",
+                default: "1000000 for chains followed one by one",
                 unit: "",
                 meaning: "reaching it is the error `limit`",
             },

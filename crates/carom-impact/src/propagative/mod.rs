@@ -31,7 +31,7 @@ pub const SEQUENCE_LIMIT: u64 = 10_000;
 pub const MAX_OUTCOMES: usize = 1000;
 
 /// Default limit on the number of single impacts in a chain that the propagative law computes impact by impact.
-const DEFAULT_MAX_IMPACTS: u64 = 10_000_000;
+const DEFAULT_MAX_IMPACTS: u64 = 1_000_000;
 
 /// The propagative law (`propagative`): resolves a simultaneous impact as a sequence of single-contact impacts, until no
 /// contact approaches (Seghete & Murphey).
@@ -83,7 +83,7 @@ pub struct Propagative {
     pub restitution: EnergeticRestitution,
     /// Rule of the plastic outcome to which the restitution refers.
     pub plastic: PlasticRule,
-    /// Largest number of elementary impacts. `None` means ten million if impacts are computed one
+    /// Largest number of elementary impacts. `None` means one million if impacts are computed one
     /// by one, and no limit if two contacts are resolved in closed form.
     pub max_impacts: Option<u64>,
     /// Largest number of states visited when all outcomes are requested. If more states would be needed, orders of impacts
