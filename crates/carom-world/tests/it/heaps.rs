@@ -493,7 +493,7 @@ fn a_rattling_stack_goes_on_in_steps() {
         Box::new(Poisson::default())
     });
     let stepping = (&Stepping::default(), &Serial as &dyn Executor);
-    let end = world.run_or_step(&laws, &limits(0.5), &[], stepping, &mut |_| ());
+    let end = world.run_or_step(&laws, &limits(0.2), &[], stepping, &mut |_| ());
     assert_eq!(end.ending, Ending::Completed);
     let change = end.handed_over.expect("it hands over");
     assert_eq!(change.kind, "work", "{}", change.message);
