@@ -1,12 +1,11 @@
 //! `carom data`: measured impacts of any system, checked before any law is asked.
 
-use crate::fit::read_whole;
 use crate::interrupt::whole;
 use crate::progress::Meter;
-use crate::unpack::open;
+use crate::unpack::{open, read_whole};
 use crate::{Failure, text, with_suggestion};
 use carom::report::input::MAX_TOML_BYTES;
-use carom_fit::{Check, Checking, DataError, DataSetup};
+use carom_fit::{Check, Checking, DataError, DataSetup, Measured};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -27,11 +26,11 @@ enum DataCommand {
 }
 
 #[derive(clap::Args)]
-struct Source {
-    /// Measured impacts: JSON Lines with the keys of `judge`, or a table (name ends in .csv or .csv.gz); `-` is standard
-    /// input.
-    file: PathBuf,
-    /// Columns and system of a table, names of coordinates, changes.
+pub(crate) struct Source {
+    /// Measured impacts: JSON Lines with the keys of `judge`, a table, or poses of a tracked body (name ends in .csv or
+    /// .csv.gz); `-` is standard input.
+    pub(crate) file: PathBuf,
+    /// Columns and system of a table, the tracked body, names of coordinates, changes.
     #[arg(long, value_name = "CONFIG.toml")]
     config: Option<PathBuf>,
     /// Change to the data, after those of the configuration; may be given several times.
@@ -104,18 +103,33 @@ impl Source {
     }
 
     /// Runs `work` on the threads that are asked for.
-    fn on_threads<T: Send>(
-        &self,
-        work: impl FnOnce() -> Result<T, DataError> + Send,
-    ) -> Result<T, Failure> {
+    pub(crate) fn pool<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(self.threads.unwrap_or(0).into())
             .build()
             .map_err(|e| Failure::Usage(format!("cannot start threads: {e}")))?;
-        pool.install(work).map_err(|e| match e {
+        Ok(pool.install(work))
+    }
+
+    /// Runs `work` on the threads that are asked for, and names the file in its errors.
+    fn on_threads<T: Send>(
+        &self,
+        work: impl FnOnce() -> Result<T, DataError> + Send,
+    ) -> Result<T, Failure> {
+        self.pool(work)?.map_err(|e| match e {
             DataError::Change(message) => Failure::Usage(message),
+            DataError::NoFlight { .. } | DataError::NoRestingPose => {
+                Failure::Unsolved(format!("{}: {e}", self.file.display()))
+            }
             e => refused(&self.file, &e),
         })
+    }
+
+    /// Reads all measured impacts.
+    pub(crate) fn measured(&self) -> Result<Measured, Failure> {
+        let setup = self.setup()?;
+        let reader = self.reader()?;
+        self.on_threads(|| setup.read(reader, self.is_table(), &self.change))
     }
 }
 
@@ -214,11 +228,10 @@ fn told(check: &Check, value: &Value) -> String {
 
 fn states(args: &StatesArgs) -> Result<(), Failure> {
     let source = &args.source;
-    let setup = source.setup()?;
-    let reader = source.reader()?;
     // Nothing is written before the whole file has been read.
-    let all = source.on_threads(|| setup.read_all(reader, source.is_table(), &source.change))?;
-    let text: String = all.iter().map(|state| state.to_line() + "\n").collect();
+    let measured = source.measured()?;
+    let lines = measured.states().iter().map(|state| state.to_line() + "\n");
+    let text: String = lines.collect();
     if let Some(path) = &args.output {
         return whole(|| std::fs::write(path, &text))
             .map_err(|e| Failure::Usage(format!("cannot write {}: {e}", path.display())));

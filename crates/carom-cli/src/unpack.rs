@@ -1,7 +1,7 @@
-//! Decompression of a file, with a limit on the ratio of content to file size.
+//! Reading of files: text as a whole, and decompression with a limit on the ratio of content to file size.
 
 use crate::Failure;
-use carom::report::input::size;
+use carom::report::input::{read_text, size};
 use flate2::read::MultiGzDecoder;
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
@@ -15,6 +15,12 @@ const MAX_RATIO: u64 = 200;
 
 /// Bytes of content allowed for any file, however short.
 const FREE_BYTES: u64 = 1 << 20;
+
+/// Reads a text file of at most `limit` bytes.
+pub(crate) fn read_whole(path: &Path, limit: u64) -> std::result::Result<String, Failure> {
+    read_text(path, limit)
+        .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))
+}
 
 /// Opens a file for reading; a file whose name ends in `.gz` is decompressed.
 pub(crate) fn open(path: &Path) -> std::result::Result<Box<dyn Read + Send>, Failure> {

@@ -1,19 +1,17 @@
-//! Checks measured impacts of any system, and estimates restitution, friction and inertia from tracked bodies that hit a plane.
+//! Checks measured impacts of any system, and estimates restitution, friction and inertia from them, or from tracked bodies that hit
+//! a plane.
 //!
-//! A [`State`] is one measured impact: mass matrix, contact rows, velocities before and after. [`DataSetup`] reads states from
-//! JSON Lines, or from a table of a planar body. [`Checking`] measures the momentum that no contact can change, and names changes
-//! of the data (a sign, a unit, an instant, a point) that make it small: a [`Check`] with its findings.
+//! A [`State`] is one measured impact: mass matrix, contact rows, velocities before and after. There is one path:
 //!
-//! The poses of a tracked body go another way:
+//! 1. [`DataSetup::read`] reads states from JSON Lines, from a table of a planar body, or from a table with the poses of a tracked
+//!    body: it estimates noise, gravity and the plane, finds the isolated impacts and fits the flights before and after each. The
+//!    result is [`Measured`].
+//! 2. [`Checking`] measures the momentum that no contact can change, and names changes of the data (a sign, a unit, an instant, a
+//!    point) that make it small: a [`Check`] with its findings.
+//! 3. [`Measured::analyze`] finds the parameters of laws that make the velocities after the impacts most probable, with intervals
+//!    over groups of impacts, and compares the laws on impacts that were held out: an [`Analysis`].
 //!
-//! 1. [`read_poses`] reads a table of poses.
-//! 2. [`estimate_noise`] estimates the noise of the tracker, gravity and the plane.
-//! 3. [`find_impacts`] finds isolated impacts and fits the flights before and after each.
-//! 4. [`Cases::fit`] finds the parameters of a law that make the velocities after the impacts most probable,
-//!    with intervals over tosses. [`Cases::score`] measures how well given parameters predict other data.
-//!
-//! The predictions use the laws of [`carom_impact`]; there is no second implementation. Six-vectors are the
-//! velocity of the center of mass (m/s) and the angular velocity (rad/s), both in world axes.
+//! The predictions use the laws of [`carom_impact`]; there is no second implementation.
 //!
 //! # Parameters that cannot be identified
 //!
@@ -23,74 +21,53 @@
 //! # Examples
 //!
 //! ```
-//! use carom_fit::{Setup, read_poses};
+//! use carom_fit::{DataSetup, FitOptions, Parameter, Parameters, Request, Rule};
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
-//!     let setup = Setup::from_toml(
-//!         "[body]\nmass = 0.37\ninertia = 8.1e-4\nhalf_extents = [0.0524, 0.0524, 0.0524]\n\
-//!          [plane]\nnormal = [0.0, 0.0, 1.0]\noffset = \"estimate\"\n\
-//!          [flight]\ngravity = \"estimate\"\n",
-//!     )?;
-//!     assert_eq!(setup.body.vertices.len(), 8);
-//!     // Errors name the line and the column.
-//!     let error = read_poses("toss,t,x,y,z,qw,qx,qy,qz\n1,0,0,0,high,1,0,0,0\n".as_bytes()).unwrap_err();
-//!     assert!(error.to_string().starts_with("line 2: column `z`"));
+//!     // Twenty balls that keep 80 % of their speed.
+//!     let line = |v: f64| {
+//!         let after = 0.8 * v;
+//!         format!(r#"{{"mass_matrix": [[2]], "velocity": [-{v}], "velocity_plus": [{after}], "contacts": [{{"normal": [1]}}]}}"#)
+//!     };
+//!     let lines: Vec<String> = (10..30).map(|k| line(0.1 * f64::from(k))).collect();
+//!     let measured = DataSetup::default().read(lines.join("\n").as_bytes(), false, &[])?;
+//!     let law = Rule::by_name("moreau-newton").ok_or("no law")?;
+//!     let restitution = Parameter::by_name("restitution").ok_or("no parameter")?;
+//!     let request = Request::new(law, &[restitution.clone()], Parameters::NONE);
+//!     let analysis = measured.analyze(&[request], &FitOptions::new(0, 0))?;
+//!     assert!((analysis.fits[0].parameters.get(&restitution) - 0.8).abs() < 1e-6);
 //!     Ok(())
 //! }
 //! ```
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
-mod analysis;
-mod bootstrap;
 mod changes;
 mod check;
-mod config;
-mod episode;
 mod error;
-mod estimate;
-mod explain;
-mod figures;
 mod fit;
-mod gravity;
-mod impact;
-mod law;
-mod likelihood;
-mod limited;
-mod meet;
-mod noise;
-mod objective;
+mod measured;
 mod poses;
-mod predict;
-mod report;
 mod robust;
-mod sentences;
-mod setup;
-mod simplex;
+mod source;
 mod states;
-mod surrogate;
 mod system;
 mod tolerances;
-mod units;
 
-pub use analysis::Analysis;
 pub use check::{Check, Checking, Finding, Observe};
-pub use error::{FitError, PoseError};
-pub use estimate::estimate_noise;
-pub use explain::OuterBound;
-pub use fit::{Cases, Estimate, FitOptions, KindFit, LawFit, Score, TossFits, Variation};
-pub use impact::{Census, Excluded, Impact, Kind, find_impacts};
-pub use law::{FitLaw, Parameter, Parameters};
-pub use likelihood::log_density;
+pub use error::FitError;
+pub use fit::{
+    Analysis, Bound, Coefficient, Estimate, FitOptions, GroupFits, HeldOut, LawFit, Parameter,
+    Parameters, PartFit, Request, Rule, Score, Variation, log_density,
+};
+pub use measured::Measured;
 pub use nalgebra;
-pub use noise::{FlightGravity, NoiseModel, tangents};
-pub use poses::{PoseTable, Poses, read_poses};
-pub use predict::predict;
-pub use report::{Request, analyze, analyze_observed};
-pub use setup::{Body, DetectOptions, Plane, PlaneSetup, Setup};
+pub use poses::{
+    Body, Census, DetectOptions, Excluded, FlightGravity, Impact, NoiseModel, Plane, PlaneSetup,
+    PoseTable, Poses, Setup, estimate_noise, find_impacts, read_poses, tangents, unit_warnings,
+};
 pub use states::{DataError, Labels, Sink, State, Touch};
 pub use system::DataSetup;
-pub use units::unit_warnings;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -8,7 +8,7 @@ use std::path::Path;
 const CONFIG: &str = "[data]\nconfiguration = [\"x\", \"y\", \"theta\"]\n\
     velocity = [\"vx\", \"vy\", \"omega\"]\nvelocity_plus = [\"vx_plus\", \"vy_plus\", \"omega_plus\"]\n\
     [system]\ntype = \"planar-body\"\nmass = 1.0\ninertia = 0.1\noutline = { ellipse = [0.5, 0.3] }\n\
-    floor = { normal = [0.0, 1.0] }\n";
+    floor = { normal = [0.0, 1.0], surface = \"floor\" }\n";
 
 /// Table of exact impacts of an ellipse on a floor: friction is a tenth of the normal impulse and restitution a half. The
 /// sign of x is `side`.
@@ -142,5 +142,71 @@ fn faults_have_one_line_and_nothing_is_written() {
             "{error}"
         );
         assert!(found.stdout.is_empty() && !Path::new(out).exists());
+    }
+}
+
+/// The laws of a table and of the lines that it gives are the same; a law of `carom laws` is known to `fit`.
+#[test]
+fn a_table_and_its_lines_are_fitted_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, config] = written(folder.path(), 1.0);
+    let options = [
+        "--law",
+        "two-body,routh,poisson,plastic",
+        "--bootstrap",
+        "0",
+        "--json",
+    ];
+    let fit = |args: &[&str], input: &str| {
+        let all = [&["fit"], args, &options[..]].concat();
+        let output = carom(&all, input);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let record: Value = serde_json::from_slice(&output.stdout).unwrap();
+        record
+    };
+    let table = fit(&[&file, "--config", &config], "");
+    let states = carom(&["data", "states", &file, "--config", &config], "");
+    let lines = fit(&["-"], std::str::from_utf8(&states.stdout).unwrap());
+    assert_eq!(table["status"], "fitted");
+    assert_eq!(table["ranked_by"], "held-out");
+    // A law of contacts in space has no answer in the plane.
+    let unanswered = &table["laws"][3];
+    assert_eq!(unanswered["law"], "two-body");
+    assert_eq!(unanswered["refused"]["wrong-tangents"], 40, "{unanswered}");
+    assert_eq!(table["warnings"].as_array().unwrap().len(), 0);
+    for k in 0..3 {
+        for key in ["/score", "/held_out/score", "/parameters/restitution"] {
+            let path = format!("/laws/{k}{key}");
+            let [a, b] = [&table, &lines].map(|r| r.pointer(&path).unwrap().as_f64().unwrap());
+            assert!((a - b).abs() <= 1e-9 * a.abs().max(1.0), "{path}: {a} {b}");
+        }
+    }
+    let contact = &table["impacts"][0]["contacts"][0];
+    assert!((contact["restitution"].as_f64().unwrap() - 0.5).abs() <= 1e-9);
+    assert!((contact["impulse_ratio"].as_f64().unwrap() - 0.1).abs() <= 1e-9);
+
+    for (args, words) in [
+        (
+            &["--free", "restitution.flor"][..],
+            "no surface `flor`; did you mean `floor`",
+        ),
+        (&["--free", "friktion"], "did you mean `friction`"),
+        (&["--law", "routh-poison"], "did you mean `routh-poisson`"),
+    ] {
+        let law: &[&str] = if args[0] == "--law" {
+            &[]
+        } else {
+            &["--law", "routh"]
+        };
+        let out = folder.path().join("out");
+        let end = ["--config", &config, "--out", out.to_str().unwrap()];
+        let refused = carom(&[&["fit", &file], args, law, &end].concat(), "");
+        let error = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{error}");
+        assert!(
+            error.contains(words) && error.lines().count() == 1,
+            "{error}"
+        );
+        assert!(!out.exists());
     }
 }

@@ -1,16 +1,17 @@
 //! Check of measured impacts before any law is asked: momentum, energy, order, and changes that mend them.
 
 mod finding;
-mod residual;
+pub(crate) mod residual;
 mod summary;
 mod trial;
 mod values;
 
 pub use finding::Finding;
+pub(crate) use residual::Speed;
 
 use crate::changes::{self, Change};
-use crate::likelihood::LEAST_SCALE;
-use crate::states::{DataError, Sample, State};
+use crate::fit::likelihood::LEAST_SCALE;
+use crate::states::{BATCH, DataError, Sample, State};
 use crate::system::{DataSetup, System};
 use std::f64::consts::LN_10;
 use std::io::BufRead;
@@ -109,6 +110,19 @@ impl Check {
             "consistent"
         }
     }
+}
+
+/// Returns the changes that measured impacts ask for.
+pub(crate) fn findings_of(system: &System, states: &[State], seed: u64) -> Vec<Finding> {
+    let mut sample = Sample::new(seed);
+    for batch in states.chunks(BATCH) {
+        sample.push(batch.to_vec());
+    }
+    let (states, _) = sample.finish();
+    if states.len() < FEWEST {
+        return Vec::new();
+    }
+    findings(system.clone(), states, seed, &|_, _| {})
 }
 
 /// Tries all changes, accepts the best one if it is strong enough, and begins again on top of it.

@@ -1,16 +1,19 @@
 //! Momentum that no contact can change, and the order of an impact.
 
 use crate::changes::Change;
-use crate::explain::ENERGY_RATIO;
 use crate::states::State;
 use carom_contact::internal::orthonormal;
-use carom_metric::{kernel, nonnegative_least_squares};
+use carom_metric::{KineticMetric, kernel, nonnegative_least_squares};
 use carom_numeric::decisions::RANK;
 use nalgebra::{DMatrix, DVector};
 
 /// A contact approaches after an impact, or pulls, if its share of the speed is above this. Energy is out of order if the speed
 /// grows by more than this share (to first order): no noise of a sound tracker adds as much.
 const SHARE: f64 = 0.05;
+/// An energy ratio above this cannot result from an impact.
+pub(crate) const ENERGY_RATIO: f64 = 1.02;
+/// An unexplained part above this is more than impulses at the contacts can explain.
+pub(crate) const UNEXPLAINED: f64 = 0.1;
 
 /// State as it stands in the file, with the speed by which distances are divided.
 #[derive(Clone, Debug)]
@@ -140,21 +143,15 @@ impl Order {
     }
 }
 
-/// True if the impulses that explain a change of velocity best need to pull: without pulls more than a twentieth of the speed
-/// is left over. `free` is the length of the residual with pulls.
-pub(crate) fn pulls(state: &State, speed: &Speed, free: f64) -> bool {
-    let whitened = |row: &[f64]| {
-        let mut unit = row.to_vec();
-        state.metric.whiten_in_place(&mut unit);
-        let size = kernel::norm(&unit);
-        unit.iter_mut().for_each(|x| *x /= size);
-        unit
-    };
+/// Returns the part of a change of velocity that no impulses make whose normal parts push, relative to the speed in the same
+/// metric: the distance from the cone of pushes, with tangential and constraint impulses of any sign. `None` if the metric leaves
+/// no speed.
+pub(crate) fn unexplained(state: &State, metric: &KineticMetric, touched: &[bool]) -> Option<f64> {
     let n = state.dim();
     let sides = state
         .tangents()
         .chain(state.constraints.chunks_exact(n.max(1)));
-    let sides: Vec<Vec<f64>> = sides.map(whitened).collect();
+    let sides = state.unit_rows(metric, sides);
     let basis = orthonormal(sides.iter().map(Vec::as_slice), RANK);
     let cleared = |mut vector: Vec<f64>| {
         for direction in basis.chunks_exact(n.max(1)) {
@@ -164,17 +161,29 @@ pub(crate) fn pulls(state: &State, speed: &Speed, free: f64) -> bool {
         vector
     };
     let normals: Vec<f64> = state
-        .normals()
-        .flat_map(|row| cleared(whitened(row)))
+        .unit_rows(metric, state.normals())
+        .into_iter()
+        .flat_map(cleared)
         .collect();
-    let change = state.plus.iter().zip(&state.minus);
-    let change: Vec<f64> = change.map(|(after, before)| before - after).collect();
-    let mut target = vec![0.0; n];
-    state.metric.whiten_velocity_into(&change, &mut target);
-    let target = DVector::from_vec(cleared(target));
+    let change = state.plus.iter().zip(&state.minus).zip(touched);
+    let change = change.map(|((after, before), is)| if *is { before - after } else { 0.0 });
+    let whitened = |velocity: Vec<f64>| {
+        let mut target = vec![0.0; n];
+        metric.whiten_velocity_into(&velocity, &mut target);
+        target
+    };
+    let target = DVector::from_vec(cleared(whitened(change.collect())));
+    let before = state.minus.iter().zip(touched);
+    let before = before.map(|(v, is)| if *is { *v } else { 0.0 });
+    let speed = kernel::norm(&whitened(before.collect()));
     let matrix = DMatrix::from_vec(n, state.contacts.len(), normals);
-    match nonnegative_least_squares(&matrix, &target, RANK) {
-        Ok(impulses) => (target + matrix * impulses).norm() / speed.size > free + SHARE,
-        Err(_) => false,
-    }
+    let impulses = nonnegative_least_squares(&matrix, &target, RANK).ok()?;
+    (speed > 0.0).then(|| (target + matrix * impulses).norm() / speed)
+}
+
+/// True if the impulses that explain a change of velocity best need to pull: without pulls more than a twentieth of the speed
+/// is left over. `free` is the length of the residual with pulls.
+pub(crate) fn pulls(state: &State, speed: &Speed, free: f64) -> bool {
+    let pushed = unexplained(state, &state.metric, &speed.touched);
+    pushed.is_some_and(|pushed| pushed > free + SHARE)
 }

@@ -2,12 +2,10 @@
 
 use super::residual::{Order, Residual, Speed};
 use crate::changes::Change;
-use crate::likelihood::{Density, best_scale};
-use crate::states::State;
+use crate::fit::likelihood::{Density, best_scale};
+use crate::states::{Groups, State};
 use crate::system::System;
-use carom_numeric::random::CounterRng;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 
 /// Cost of an impact that is out of order, in units of the log likelihood. Changes whose gain is less by at most this are not told
 /// apart.
@@ -19,9 +17,7 @@ pub(crate) struct Round {
     pub(crate) system: System,
     pub(crate) states: Vec<State>,
     pub(crate) speeds: Vec<Speed>,
-    /// Group of each state, in the order of the names.
-    pub(crate) groups: Vec<usize>,
-    pub(crate) n_groups: usize,
+    pub(crate) groups: Groups,
     /// Half of each state, 0 or 1.
     pub(crate) half: Vec<usize>,
     /// Misfits of the states as they are.
@@ -51,24 +47,16 @@ impl Point {
 
 impl Round {
     pub(crate) fn new(system: System, states: Vec<State>, seed: u64) -> Self {
-        let (groups, n_groups) = groups(&states);
-        let mut order: Vec<usize> = (0..n_groups).collect();
-        let mut random = CounterRng::new(seed, 0, 2);
-        for k in (1..n_groups).rev() {
-            let other = (random.next_uniform() * (k + 1) as f64) as usize;
-            order.swap(k, other.min(k));
-        }
-        let mut of_group = vec![0; n_groups];
-        for group in order.iter().skip(n_groups.div_ceil(2)) {
-            of_group[*group] = 1;
-        }
+        let groups = Groups::new(
+            states.iter().map(|state| &*state.labels),
+            std::iter::empty(),
+        );
         let mut round = Self {
             system,
             speeds: states.par_iter().map(Speed::new).collect(),
-            half: groups.iter().map(|g| of_group[*g]).collect(),
+            half: groups.halves(seed),
             states,
             groups,
-            n_groups,
             base: Vec::new(),
         };
         round.base = round.points(None);
@@ -157,22 +145,4 @@ impl Round {
         }
         gain
     }
-}
-
-/// Numbers the groups of states in the order of their names, so that the order of lines has no effect. Returns the group of
-/// each state and the number of groups.
-fn groups(states: &[State]) -> (Vec<usize>, usize) {
-    let key = |state: &State| match &state.labels.group {
-        Some(group) => (group.clone(), 0),
-        None => (state.labels.id.clone(), state.labels.row),
-    };
-    let mut numbers: BTreeMap<(Box<str>, u64), usize> = BTreeMap::new();
-    for state in states {
-        numbers.insert(key(state), 0);
-    }
-    for (k, number) in numbers.values_mut().enumerate() {
-        *number = k;
-    }
-    let of = |state| numbers.get(&key(state)).copied().unwrap_or(0);
-    (states.iter().map(of).collect(), numbers.len())
 }

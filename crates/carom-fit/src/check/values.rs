@@ -1,11 +1,10 @@
 //! Values of a change that make the data most probable, and their intervals.
 
 use super::trial::Round;
-use crate::bootstrap::counts;
 use crate::changes::Change;
-use crate::likelihood::{NU, best_scale};
+use crate::fit::likelihood::{NU, best_scale};
+use crate::fit::simplex::{Domain, Point, Search, maximize};
 use crate::robust::{MAX_STEPS, quantile};
-use crate::simplex::{Domain, Search, maximize};
 use crate::states::BATCH;
 use crate::tolerances::{AT_END, SETTLED_SCALE};
 use carom_metric::kernel;
@@ -30,41 +29,32 @@ pub(crate) fn fitted(round: &Round, change: &Change, places: &[usize]) -> Change
     if ranges.is_empty() || places.is_empty() {
         return change.clone();
     }
-    let mut domain = Domain {
-        n: ranges.len(),
-        low: [0.0; 3],
-        high: [0.0; 3],
-    };
-    for (k, [low, high]) in ranges.iter().enumerate() {
-        (domain.low[k], domain.high[k]) = (*low, *high);
-    }
+    let domain = Domain::new(ranges.iter().copied());
     let some: Vec<usize> = places
         .iter()
         .copied()
         .step_by(places.len().div_ceil(BATCH))
         .collect();
-    let objective = |point: &[f64; 3]| {
-        let found = round.residuals(&change.with_values(&point[..ranges.len()]), &some);
+    let objective = |point: &Point| {
+        let found = round.residuals(&change.with_values(point), &some);
         let found = found.iter().flatten();
         let (misfits, free): (Vec<f64>, Vec<usize>) = found.map(|r| (r.size(), r.free)).unzip();
         best_scale(&misfits, |i| free[i], |_| 1.0).sum
     };
-    let mut start = [0.0; 3];
-    start[..ranges.len()].copy_from_slice(&change.values);
-    let mut best = (start, objective(&start));
+    let value = objective(&change.values);
+    let mut best = (change.values.clone(), value);
     for node in 0..NODES.pow(ranges.len() as u32) {
-        let mut point = [0.0; 3];
-        for (k, [low, high]) in ranges.iter().enumerate() {
+        let at = |(k, [low, high]): (usize, &[f64; 2])| {
             let place = node / NODES.pow(k as u32) % NODES;
-            point[k] = low + (high - low) * (place as f64 + 0.5) / NODES as f64;
-        }
+            low + (high - low) * (place as f64 + 0.5) / NODES as f64
+        };
+        let point: Point = ranges.iter().enumerate().map(at).collect();
         let value = objective(&point);
         if value > best.1 {
             best = (point, value);
         }
     }
-    let (point, _) = maximize(&domain, best.0, SEARCH, objective);
-    let mut values = point[..ranges.len()].to_vec();
+    let (mut values, _) = maximize(&domain, best.0, SEARCH, objective);
     for _ in 0..ROUNDS {
         let linear = Linear::new(round, change, &values, places);
         let steps = linear.optimum(|_| 1.0);
@@ -101,8 +91,8 @@ pub(crate) fn intervals(round: &Round, change: &Change, seed: u64) -> Vec<[f64; 
     let steps: Vec<DVector<f64>> = (0..RESAMPLES)
         .into_par_iter()
         .map(|resample| {
-            let counts = counts(round.n_groups, seed, resample);
-            linear.optimum(|k| counts[round.groups[k]])
+            let counts = round.groups.counts(seed, resample);
+            linear.optimum(|k| counts[round.groups.of[k]])
         })
         .collect();
     let interval = |(k, value): (usize, &f64)| {

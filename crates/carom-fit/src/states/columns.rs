@@ -1,6 +1,7 @@
 //! Columns of a table of states.
 
 use super::DataError;
+use super::rows::place;
 use super::unit::Quantity;
 
 /// Columns of a table, by name, with the factors to SI units.
@@ -84,19 +85,8 @@ impl Columns {
     /// # Errors
     ///
     /// [`DataError::Line`] for a column that is missing or stands there twice.
-    pub(crate) fn find(&self, header: &[&str]) -> Result<Places, DataError> {
-        let place = |name: &String| {
-            let mut found = (0..header.len()).filter(|&k| header[k] == name);
-            match (found.next(), found.next()) {
-                (Some(place), None) => Ok(place),
-                (Some(_), Some(_)) => Err(DataError::at(1, name, "stands there twice")),
-                _ => {
-                    let near = carom_numeric::nearest_name(name, header.iter().copied());
-                    let hint = near.map_or_else(String::new, |n| format!("; did you mean `{n}`?"));
-                    Err(DataError::at(1, name, format!("is missing{hint}")))
-                }
-            }
-        };
+    pub(crate) fn find(&self, header: &[String]) -> Result<Places, DataError> {
+        let place = |name: &String| place(header, name);
         let label = |name: &Option<String>| name.as_ref().map(place).transpose();
         let numbers = |own: &Vec<Column>| -> Result<Vec<usize>, DataError> {
             own.iter().map(|c| place(&c.name)).collect()

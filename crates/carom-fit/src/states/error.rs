@@ -21,6 +21,20 @@ pub enum DataError {
     /// No impact of the file has a contact.
     #[error("contacts: no line has a contact")]
     NoContacts,
+    /// No toss ends at rest, so that the plane cannot be estimated.
+    #[error(
+        "plane.offset: no toss ends with the body resting on a face; give the offset in metres"
+    )]
+    NoRestingPose,
+    /// There are too few poses in flight to estimate noise and gravity.
+    #[error(
+        "flight: {found} triples of consecutive poses are more than 10 mm above the plane; at \
+         least 12 are needed"
+    )]
+    NoFlight {
+        /// Number of triples of consecutive poses in flight.
+        found: usize,
+    },
     /// The text of a change is wrong, or the system does not know this change.
     #[error("{0}")]
     Change(String),

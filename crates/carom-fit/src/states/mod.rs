@@ -2,7 +2,10 @@
 
 mod columns;
 mod error;
+mod groups;
+mod limited;
 mod lines;
+pub(crate) mod rows;
 mod sample;
 pub(crate) mod state;
 mod table;
@@ -10,8 +13,9 @@ mod unit;
 mod write;
 
 pub use error::DataError;
+pub(crate) use groups::Groups;
 pub use lines::read_lines;
-pub(crate) use sample::Sample;
+pub(crate) use sample::{MOST_BYTES, Sample};
 pub use state::{Labels, State, Touch};
 pub(crate) use table::read_rows;
 pub(crate) use unit::Quantity;

@@ -5,8 +5,8 @@ use carom_numeric::random::CounterRng;
 
 /// Largest number of states of a sample.
 const MOST: usize = 200_000;
-/// Largest number of bytes of a sample. Mended states need as many again.
-const MOST_BYTES: usize = 80 << 20;
+/// Largest number of bytes of a sample, and of tables that a fit makes of all impacts. Mended states need as many again.
+pub(crate) const MOST_BYTES: usize = 80 << 20;
 
 /// Sample of the states of a file: all of them up to a limit, and then batches of consecutive states, each with equal probability
 /// (reservoir sampling), so that most states keep their neighbors. The order is that of the file.

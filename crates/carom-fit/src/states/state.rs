@@ -1,8 +1,7 @@
 //! One measured impact.
 
 use carom_contact::internal::groups;
-use carom_contact::{Contact, ContactSet, ImpactError, ImpactProblem};
-use carom_metric::{Covector, KineticMetric, Tangent, kernel};
+use carom_metric::{KineticMetric, kernel};
 use std::sync::Arc;
 
 /// Measured impact of any system: mass matrix, contact rows, and the velocities before and after.
@@ -136,23 +135,20 @@ impl State {
         kernel::norm(&whitened)
     }
 
-    /// Returns the impact problem of this state: its contacts without friction and restitution, and the velocity before the
-    /// impact.
-    ///
-    /// # Errors
-    ///
-    /// [`ImpactError`] if a row is zero or has a wrong length, or a number is not finite.
-    pub fn problem(&self) -> Result<ImpactProblem, ImpactError> {
-        let n = self.dim().max(1);
-        let contact = |touch: &Touch| {
-            let mut rows = touch.rows.chunks_exact(n).map(Covector::from_slice);
-            let normal = rows.next().unwrap_or_else(|| Covector::from_slice(&[]));
-            Contact::new(normal).with_tangents(rows.collect::<Vec<_>>())
+    /// Returns rows in whitened coordinates of a metric, at unit length.
+    pub(crate) fn unit_rows<'r>(
+        &self,
+        metric: &KineticMetric,
+        rows: impl Iterator<Item = &'r [f64]>,
+    ) -> Vec<Vec<f64>> {
+        let unit = |row: &[f64]| {
+            let mut unit = row.to_vec();
+            metric.whiten_in_place(&mut unit);
+            let size = kernel::norm(&unit);
+            unit.iter_mut().for_each(|x| *x /= size);
+            unit
         };
-        let contacts = self.contacts.iter().map(contact).collect();
-        let forms = self.constraints.chunks_exact(n).map(Covector::from_slice);
-        ContactSet::constrained(Arc::clone(&self.metric), contacts, forms.collect())?
-            .problem(Tangent::from_slice(&self.minus))
+        rows.map(unit).collect()
     }
 
     /// Bytes that the state takes in memory, about. A mass matrix counts if no other state has it, too.

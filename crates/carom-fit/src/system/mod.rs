@@ -7,12 +7,14 @@ mod tables;
 
 pub use tables::DataSetup;
 
+use crate::poses::{COMPONENTS, Setup};
 use crate::states::Quantity;
 use crate::states::State;
 use crate::states::state::Labels;
 pub(crate) use matrices::Matrices;
 pub(crate) use outline::Outline;
 pub(crate) use planar_body::{PlanarBody, Wall};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// System whose impacts were measured.
@@ -22,6 +24,14 @@ pub(crate) enum System {
     Matrices(Arc<Matrices>),
     /// One rigid body in the plane over a straight wall.
     PlanarBody(Arc<PlanarBody>),
+    /// Tracked body that hits a plane.
+    Poses(Arc<Setup>),
+}
+
+impl From<Setup> for System {
+    fn from(setup: Setup) -> Self {
+        Self::Poses(Arc::new(setup))
+    }
 }
 
 impl System {
@@ -29,8 +39,18 @@ impl System {
     pub(crate) fn coordinates(&self, n: usize) -> Vec<String> {
         match self {
             Self::PlanarBody(_) => PlanarBody::COORDINATES.map(str::to_owned).to_vec(),
+            Self::Poses(_) => COMPONENTS.map(|(name, _)| name.to_owned()).to_vec(),
             Self::Matrices(own) if !own.coordinates.is_empty() => own.coordinates.clone(),
             Self::Matrices(_) => (0..n).map(|k| k.to_string()).collect(),
+        }
+    }
+
+    /// Returns the units of the n velocities; empty where they are not known.
+    pub(crate) fn units(&self, n: usize) -> Vec<&'static str> {
+        match self {
+            Self::Poses(_) => COMPONENTS.map(|(_, unit)| unit).to_vec(),
+            Self::PlanarBody(_) => vec!["m/s", "m/s", "rad/s"],
+            Self::Matrices(_) => vec![""; n],
         }
     }
 
@@ -38,6 +58,7 @@ impl System {
     pub(crate) fn dim(&self) -> Option<usize> {
         match self {
             Self::PlanarBody(_) => Some(PlanarBody::COORDINATES.len()),
+            Self::Poses(_) => Some(COMPONENTS.len()),
             Self::Matrices(own) => (!own.coordinates.is_empty()).then_some(own.coordinates.len()),
         }
     }
@@ -45,7 +66,7 @@ impl System {
     /// Returns the angles among the coordinates; `None` if they are not known.
     pub(crate) fn angles(&self) -> Option<Vec<usize>> {
         match self {
-            Self::PlanarBody(_) => Some(vec![2]),
+            Self::PlanarBody(_) | Self::Poses(_) => self.inertia().map(Iterator::collect),
             Self::Matrices(own) => own.angles.clone(),
         }
     }
@@ -53,6 +74,15 @@ impl System {
     pub(crate) fn planar(&self) -> Option<&Arc<PlanarBody>> {
         match self {
             Self::PlanarBody(body) => Some(body),
+            Self::Matrices(_) | Self::Poses(_) => None,
+        }
+    }
+
+    /// Returns the coordinates whose mass is the moment of inertia, if the configuration has one.
+    pub(crate) fn inertia(&self) -> Option<Range<usize>> {
+        match self {
+            Self::PlanarBody(_) => Some(2..3),
+            Self::Poses(_) => Some(3..6),
             Self::Matrices(_) => None,
         }
     }
@@ -61,7 +91,7 @@ impl System {
     pub(crate) fn quantities(&self) -> [&'static [Quantity]; 2] {
         match self {
             Self::PlanarBody(_) => PlanarBody::QUANTITIES,
-            Self::Matrices(_) => [&[], &[]],
+            Self::Matrices(_) | Self::Poses(_) => [&[], &[]],
         }
     }
 
@@ -87,7 +117,7 @@ impl System {
                 minus,
                 plus,
             }),
-            Self::Matrices(_) => {
+            Self::Matrices(_) | Self::Poses(_) => {
                 Err("a table needs a system that computes contact rows".to_owned())
             }
         }

@@ -3,6 +3,9 @@
 use super::outline::Shape;
 use super::{Matrices, Outline, PlanarBody, System, Wall};
 use crate::changes::{self, Mending};
+use crate::measured::Measured;
+use crate::poses::{self, Setup};
+use crate::source::{Source, is_positive};
 use crate::states::{Columns, DataError, Sink, State, read_lines, read_rows};
 use nalgebra::Vector2;
 use serde::Deserialize;
@@ -23,9 +26,10 @@ pub struct DataSetup {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct File<S> {
+    #[serde(default)]
     data: Option<Spanned<DataTable>>,
-    system: Option<Spanned<SystemTable>>,
+    system: S,
 }
 
 #[derive(Deserialize, Default)]
@@ -41,19 +45,39 @@ struct DataTable {
     changes: Vec<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
-struct SystemTable {
-    r#type: Spanned<String>,
+struct MatricesTable {
+    #[serde(rename = "type")]
+    _type: String,
     coordinates: Option<Spanned<Vec<String>>>,
     angles: Option<Spanned<Vec<String>>>,
-    mass: Option<Spanned<f64>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BodyTable {
+    r#type: Spanned<String>,
+    mass: Spanned<f64>,
     inertia: Option<Spanned<f64>>,
     radius_of_gyration: Option<Spanned<f64>>,
-    outline: Option<Spanned<OutlineTable>>,
-    floor: Option<Spanned<FloorTable>>,
+    outline: Spanned<OutlineTable>,
+    floor: Spanned<FloorTable>,
     band: Option<Spanned<f64>>,
     gravity: Option<Spanned<[f64; 2]>>,
+}
+
+/// Type of a system, and nothing else of a configuration.
+#[derive(Deserialize)]
+struct Typed {
+    system: Option<TypeOnly>,
+    body: Option<toml::Value>,
+    plane: Option<toml::Value>,
+}
+
+#[derive(Deserialize)]
+struct TypeOnly {
+    r#type: Spanned<String>,
 }
 
 #[derive(Deserialize)]
@@ -79,27 +103,7 @@ type MendedSink<'s> = dyn FnMut(&System, Vec<State>) -> Result<(), DataError> + 
 const BAND: f64 = 1e-3;
 
 /// Names of the types of systems.
-const TYPES: [&str; 2] = ["planar-body", "matrices"];
-
-/// Text of a configuration, for the line numbers of errors.
-struct Source<'t>(&'t str);
-
-impl Source<'_> {
-    fn error(&self, span: Range<usize>, key: &str, why: &str) -> DataError {
-        let before = self.0.bytes().take(span.start);
-        let line = 1 + before.filter(|b| *b == b'\n').count();
-        DataError::Configuration(format!("line {line}: {key}: {why}"))
-    }
-
-    /// Returns the value of a key that must be positive.
-    fn positive(&self, key: &str, value: &Spanned<f64>) -> Result<f64, DataError> {
-        let found = *value.get_ref();
-        if found > 0.0 && found.is_finite() {
-            return Ok(found);
-        }
-        Err(self.error(value.span(), key, "must be positive"))
-    }
-}
+const TYPES: [&str; 3] = ["planar-body", "matrices", "poses"];
 
 impl Default for DataSetup {
     /// Returns the configuration of JSON Lines: coordinates without names.
@@ -120,28 +124,45 @@ impl DataSetup {
     /// [`DataError::Configuration`] with the line and the key of the first fault.
     pub fn from_toml(text: &str) -> Result<Self, DataError> {
         let source = Source(text);
-        let file: File = toml::from_str(text).map_err(|e| {
-            let start = e.span().map_or(0, |span| span.start);
-            let line = 1 + text.bytes().take(start).filter(|b| *b == b'\n').count();
-            let message = e.message().replace('\n', " ");
-            DataError::Configuration(format!("line {line}: {message}"))
-        })?;
-        let system = match &file.system {
-            Some(table) => table.get_ref().build(&source, table.span())?,
-            None => System::Matrices(Arc::default()),
+        let typed: Typed = source.read()?;
+        let named = typed.system.as_ref().map(|system| &system.r#type);
+        let (system, data) = match named.map(|name| name.get_ref().as_str()) {
+            Some("poses") => (Setup::from_toml(text)?.into(), None),
+            None if typed.body.is_some() || typed.plane.is_some() => {
+                (Setup::from_toml(text)?.into(), None)
+            }
+            Some("planar-body") => {
+                let file: File<BodyTable> = source.read()?;
+                let body = file.system.build(&source)?;
+                (System::PlanarBody(Arc::new(body)), file.data)
+            }
+            Some("matrices") => {
+                let file: File<MatricesTable> = source.read()?;
+                (file.system.build(&source)?, file.data)
+            }
+            None => {
+                let file: File<Option<MatricesTable>> = source.read()?;
+                (System::Matrices(Arc::default()), file.data)
+            }
+            Some(name) => {
+                let hint = carom_numeric::nearest_name(name, TYPES)
+                    .map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+                let why = format!("unknown type `{name}`; {hint}known: {}", TYPES.join(", "));
+                let span = named.map_or(0..0, Spanned::span);
+                return Err(source.error(span, "system.type", &why));
+            }
         };
-        let Some(data) = &file.data else {
-            return Ok(Self {
-                system,
-                ..Self::default()
-            });
-        };
-        let columns = data.get_ref().columns(&source, data.span(), &system)?;
-        Ok(Self {
-            columns,
-            changes: data.get_ref().changes.clone(),
+        let mut setup = Self {
             system,
-        })
+            ..Self::default()
+        };
+        if let Some(data) = data {
+            setup.columns = data
+                .get_ref()
+                .columns(&source, data.span(), &setup.system)?;
+            setup.changes = data.into_inner().changes;
+        }
+        Ok(setup)
     }
 
     /// Reads measured impacts from JSON Lines with the keys of `carom judge` and labels.
@@ -152,7 +173,7 @@ impl DataSetup {
     pub fn read_lines(&self, reader: impl BufRead, sink: &mut Sink<'_>) -> Result<(), DataError> {
         match &self.system {
             System::Matrices(_) => read_lines(reader, self.system.dim(), sink),
-            System::PlanarBody(_) => Err(DataError::Configuration(
+            System::PlanarBody(_) | System::Poses(_) => Err(DataError::Configuration(
                 "system.type: JSON Lines have their rows, type `matrices`".to_owned(),
             )),
         }
@@ -172,24 +193,28 @@ impl DataSetup {
         }
     }
 
-    /// Reads all measured impacts of a table or of JSON Lines, as [`read_table`](Self::read_table) or
-    /// [`read_lines`](Self::read_lines) does, and mends them by the changes of the configuration and by `more`.
+    /// Reads all measured impacts of a table, of a table of poses, or of JSON Lines, and mends them by the changes of the
+    /// configuration and by `more`.
     ///
     /// # Errors
     ///
     /// [`DataError`] with the line of the first fault, or about a change.
-    pub fn read_all(
+    pub fn read(
         &self,
         reader: impl BufRead,
         is_table: bool,
         more: &[String],
-    ) -> Result<Vec<State>, DataError> {
-        let mut all = Vec::new();
-        self.read_mended(reader, is_table, more, &mut |_, mut states| {
-            all.append(&mut states);
+    ) -> Result<Measured, DataError> {
+        if let (System::Poses(setup), true, true) = (&self.system, is_table, more.is_empty()) {
+            return poses::read(reader, setup);
+        }
+        let mut measured = Measured::new(self.system.clone(), Vec::new(), None);
+        self.read_mended(reader, is_table, more, &mut |system, mut states| {
+            measured.system = system.clone();
+            measured.states.append(&mut states);
             Ok(())
         })?;
-        Ok(all)
+        Ok(measured)
     }
 
     /// Reads measured impacts in batches, in order, and hands them over with the system, mended by the changes of the
@@ -219,7 +244,9 @@ impl DataSetup {
             sink(system, states)
         };
         let mut each = |states| push(states, false);
-        if is_table {
+        if let (System::Poses(setup), true) = (&self.system, is_table) {
+            each(poses::read(reader, setup)?.states)?;
+        } else if is_table {
             self.read_table(reader, &mut each)?;
         } else {
             self.read_lines(reader, &mut each)?;
@@ -286,139 +313,78 @@ impl DataTable {
     }
 }
 
-impl SystemTable {
-    fn build(&self, source: &Source<'_>, span: Range<usize>) -> Result<System, DataError> {
-        let of_matrices = [
-            ("coordinates", self.coordinates.as_ref().map(Spanned::span)),
-            ("angles", self.angles.as_ref().map(Spanned::span)),
-        ];
-        let of_body = [
-            ("mass", self.mass.as_ref().map(Spanned::span)),
-            ("inertia", self.inertia.as_ref().map(Spanned::span)),
-            (
-                "radius_of_gyration",
-                self.radius_of_gyration.as_ref().map(Spanned::span),
-            ),
-            ("outline", self.outline.as_ref().map(Spanned::span)),
-            ("floor", self.floor.as_ref().map(Spanned::span)),
-            ("band", self.band.as_ref().map(Spanned::span)),
-            ("gravity", self.gravity.as_ref().map(Spanned::span)),
-        ];
-        let name = self.r#type.get_ref().as_str();
-        let (strange, is_body): (&[_], _) = match name {
-            "planar-body" => (&of_matrices, true),
-            "matrices" => (&of_body, false),
-            _ => {
-                let hint = carom_numeric::nearest_name(name, TYPES)
-                    .map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-                let why = format!("unknown type `{name}`; {hint}known: {}", TYPES.join(", "));
-                return Err(source.error(self.r#type.span(), "system.type", &why));
-            }
+impl MatricesTable {
+    fn build(&self, source: &Source<'_>) -> Result<System, DataError> {
+        let coordinates = match &self.coordinates {
+            Some(own) => source.made("system.coordinates", own, |names| {
+                let mut sorted = names.clone();
+                sorted.sort();
+                match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+                    Some(twice) => Err(format!("`{}` is named twice", twice[0])),
+                    None => Ok(names.clone()),
+                }
+            })?,
+            None => Vec::new(),
         };
-        for (key, span) in strange {
-            if let Some(span) = span {
-                let why = format!("no key of the type `{name}`");
-                return Err(source.error(span.clone(), &format!("system.{key}"), &why));
-            }
-        }
-        if is_body {
-            return self
-                .planar_body(source, span)
-                .map(|b| System::PlanarBody(Arc::new(b)));
-        }
-        let coordinates = self
-            .coordinates
-            .as_ref()
-            .map_or_else(Vec::new, |c| c.get_ref().clone());
-        let mut sorted = coordinates.clone();
-        sorted.sort();
-        if let (Some(twice), Some(own)) = (
-            sorted.windows(2).find(|pair| pair[0] == pair[1]),
-            &self.coordinates,
-        ) {
-            let why = format!("`{}` is named twice", twice[0]);
-            return Err(source.error(own.span(), "system.coordinates", &why));
-        }
+        let place = |name: &String| {
+            let found = coordinates.iter().position(|c| c == name);
+            found.ok_or_else(|| {
+                let known = coordinates.iter().map(String::as_str);
+                let near = carom_numeric::nearest_name(name, known);
+                let hint = near.map_or_else(String::new, |n| format!("; did you mean `{n}`?"));
+                format!("no coordinate `{name}`{hint}")
+            })
+        };
         let angles = self.angles.as_ref().map(|angles| {
-            let place = |name: &String| {
-                let found = coordinates.iter().position(|c| c == name);
-                found.ok_or_else(|| {
-                    let near =
-                        carom_numeric::nearest_name(name, coordinates.iter().map(String::as_str));
-                    let hint = near.map_or_else(String::new, |n| format!("; did you mean `{n}`?"));
-                    let why = format!("no coordinate `{name}`{hint}");
-                    source.error(angles.span(), "system.angles", &why)
-                })
-            };
-            angles
-                .get_ref()
-                .iter()
-                .map(place)
-                .collect::<Result<Vec<usize>, _>>()
+            source.made("system.angles", angles, |names| {
+                names.iter().map(place).collect::<Result<Vec<usize>, _>>()
+            })
         });
         Ok(System::Matrices(Arc::new(Matrices {
             angles: angles.transpose()?,
             coordinates,
         })))
     }
+}
 
-    fn planar_body(
-        &self,
-        source: &Source<'_>,
-        span: Range<usize>,
-    ) -> Result<PlanarBody, DataError> {
-        let missing =
-            |key: &str| source.error(span.clone(), &format!("system.{key}"), "is missing");
-        let mass = source.positive(
-            "system.mass",
-            self.mass.as_ref().ok_or_else(|| missing("mass"))?,
-        )?;
+impl BodyTable {
+    fn build(&self, source: &Source<'_>) -> Result<PlanarBody, DataError> {
+        let mass = source.positive("system.mass", &self.mass)?;
         let inertia = match (&self.inertia, &self.radius_of_gyration) {
             (Some(inertia), None) => source.positive("system.inertia", inertia)?,
             (None, Some(radius)) => {
                 let radius = source.positive("system.radius_of_gyration", radius)?;
                 mass * radius * radius
             }
-            (Some(both), Some(_)) => {
-                let why = "give inertia or radius_of_gyration, not both";
-                return Err(source.error(both.span(), "system.inertia", why));
+            (given, _) => {
+                let why = "give inertia or radius_of_gyration, and not both";
+                let span = given.as_ref().map_or(self.r#type.span(), Spanned::span);
+                return Err(source.error(span, "system.inertia", why));
             }
-            (None, None) => return Err(missing("inertia")),
         };
-        let outline = self.outline.as_ref().ok_or_else(|| missing("outline"))?;
-        let shape = outline.get_ref().shape();
-        let shape = shape.map_err(|why| source.error(outline.span(), "system.outline", &why))?;
-        let floor = self.floor.as_ref().ok_or_else(|| missing("floor"))?;
-        let wall = floor.get_ref().wall();
-        let wall = wall.map_err(|why| source.error(floor.span(), "system.floor", &why))?;
-        let band = match &self.band {
-            Some(band) => source.positive("system.band", band)?,
-            None => BAND,
-        };
+        let band = self.band.as_ref();
+        let band = band.map(|band| source.positive("system.band", band));
         let gravity = self.gravity.as_ref().map(|gravity| {
-            let found = Vector2::from(*gravity.get_ref());
-            if found.iter().all(|x| x.is_finite()) {
-                return Ok(found);
-            }
-            Err(source.error(gravity.span(), "system.gravity", "is not finite"))
+            let is_finite = |g: &[f64; 2]| g.iter().all(|x| x.is_finite());
+            source.checked("system.gravity", gravity, is_finite, "is not finite")
         });
-        let metric = PlanarBody::metric(mass, inertia);
         Ok(PlanarBody {
-            metric: metric.map_err(|why| source.error(span, "system.mass", &why))?,
+            metric: source.made("system.mass", &self.mass, |_| {
+                PlanarBody::metric(mass, inertia)
+            })?,
             outline: Outline {
-                shape,
+                shape: source.made("system.outline", &self.outline, OutlineTable::shape)?,
                 center: Vector2::zeros(),
             },
-            wall,
-            band,
-            gravity: gravity.transpose()?,
+            wall: source.made("system.floor", &self.floor, FloorTable::wall)?,
+            band: band.transpose()?.unwrap_or(BAND),
+            gravity: gravity.transpose()?.map(Vector2::from),
         })
     }
 }
 
 impl OutlineTable {
     fn shape(&self) -> Result<Shape, String> {
-        let is_positive = |x: &f64| *x > 0.0 && x.is_finite();
         match (self.ellipse, &self.polygon, self.circle) {
             (Some(axes), None, None) if axes.iter().all(is_positive) => Ok(Shape::Ellipse(axes)),
             (None, None, Some(radius)) if is_positive(&radius) => Ok(Shape::Ellipse([radius; 2])),

@@ -302,8 +302,13 @@ fn a_mended_file_is_consistent() {
         let check = checked(kind, &config, &text, &[]);
         let finding = &check.findings[0];
         let changes = [finding.change.clone()];
-        let states = setup(kind, &config).read_all(text.as_bytes(), kind.is_table(), &changes);
-        let lines: String = states.unwrap().iter().map(|s| s.to_line() + "\n").collect();
+        let states = setup(kind, &config).read(text.as_bytes(), kind.is_table(), &changes);
+        let lines: String = states
+            .unwrap()
+            .states()
+            .iter()
+            .map(|s| s.to_line() + "\n")
+            .collect();
         for mended in [
             checked(kind, &config, &text, &changes),
             checked(Kind::Discs, "", &lines, &[]),
@@ -471,7 +476,7 @@ fn a_bad_configuration_is_named() {
 fn a_bad_line_is_named() {
     let lines = |text: &str| {
         setup(Kind::Ball, "")
-            .read_all(text.as_bytes(), false, &[])
+            .read(text.as_bytes(), false, &[])
             .unwrap_err()
             .to_string()
     };

@@ -3,8 +3,8 @@
 use crate::synthetic::{Recipe, tosses};
 use carom_fit::nalgebra::Vector3;
 use carom_fit::{
-    Cases, FitLaw, FitOptions, LawFit, Parameter, Parameters, Poses, Setup, estimate_noise,
-    find_impacts, read_poses,
+    Coefficient, FitOptions, LawFit, Measured, Parameter, Parameters, Poses, Request, Rule, Setup,
+    read_poses,
 };
 use std::path::Path;
 
@@ -37,16 +37,17 @@ pub fn sample() -> Vec<Poses> {
     read_poses(&data("tosses-sample.csv")[..]).unwrap().tosses
 }
 
+pub const RESTITUTION: Parameter = Parameter::shared(Coefficient::Restitution);
+pub const FRICTION: Parameter = Parameter::shared(Coefficient::Friction);
+pub const INERTIA: Parameter = Parameter::shared(Coefficient::Inertia);
+
 pub fn parameters(restitution: f64, friction: f64) -> Parameters {
-    Parameters {
-        restitution,
-        friction,
-        inertia: 1.0,
-    }
+    let some = Parameters::NONE.with(&RESTITUTION, restitution);
+    some.with(&FRICTION, friction)
 }
 
 /// Returns the parameters of `count` synthetic tosses with the noise of a good tracker: 0.05 mm and 0.4 mrad.
-pub fn recipe(law: FitLaw, parameters: Parameters, count: u64, seed: u64) -> Recipe {
+pub fn recipe(law: &'static str, parameters: Parameters, count: u64, seed: u64) -> Recipe {
     Recipe {
         law,
         parameters,
@@ -62,17 +63,20 @@ pub fn poses(recipe: &Recipe, setup: &Setup) -> Vec<Poses> {
     made.into_iter().map(|toss| toss.poses).collect()
 }
 
-pub fn cases(poses: &[Poses], setup: &Setup) -> Cases {
-    let noise = estimate_noise(poses, setup).unwrap();
-    let census = find_impacts(poses, setup, &noise);
-    Cases::new(&census.impacts, setup, &noise)
+pub fn cases(poses: &[Poses], setup: &Setup) -> Measured {
+    Measured::of_poses(poses, setup).unwrap()
 }
 
-/// Fits restitution and friction, if the law has them, without separate fits of kinds of impacts and single tosses.
-pub fn plain_fit(cases: &Cases, law: FitLaw, bootstrap: u64) -> LawFit {
-    let mut free = vec![Parameter::Restitution, Parameter::Friction];
-    free.retain(|p| law.uses().contains(p));
+/// Fits parameters, as far as the law has them, without separate fits of parts of the impacts.
+pub fn fit_of(measured: &Measured, law: &str, free: &[Parameter], bootstrap: u64) -> LawFit {
+    let request = Request::new(Rule::by_name(law).unwrap(), free, Parameters::NONE);
     let mut options = FitOptions::new(bootstrap, 1);
-    options.details = false;
-    cases.fit(law, &free, &Parameters::NONE, &options).unwrap()
+    (options.details, options.hold_out) = (false, false);
+    let analysis = measured.clone().analyze(&[request], &options).unwrap();
+    analysis.fits[0].clone()
+}
+
+/// Fits restitution and friction.
+pub fn plain_fit(measured: &Measured, law: &str, bootstrap: u64) -> LawFit {
+    fit_of(measured, law, &[RESTITUTION, FRICTION], bootstrap)
 }

@@ -1,20 +1,21 @@
 //! Changes of the data that must not change a fit.
 
-use crate::common::{cases, cube, plain_fit, sample};
+use crate::common::{FRICTION, RESTITUTION, cases, cube, plain_fit, sample};
 use carom_fit::nalgebra::Vector3;
-use carom_fit::{Body, FitLaw, LawFit, Poses, Setup};
+use carom_fit::{Body, LawFit, Poses, Setup};
 use carom_lie::So3;
 
 fn fit(poses: &[Poses], setup: &Setup) -> LawFit {
-    plain_fit(&cases(poses, setup), FitLaw::MoreauNewton, 0)
+    plain_fit(&cases(poses, setup), "moreau-newton", 0)
 }
 
 fn assert_alike(a: &LawFit, b: &LawFit, tolerance: f64) {
     let close = |x: f64, y: f64| (x - y).abs() <= tolerance;
     assert_eq!(a.score.misfits.len(), b.score.misfits.len());
     assert!(
-        close(a.parameters.restitution, b.parameters.restitution)
-            && close(a.parameters.friction, b.parameters.friction)
+        [RESTITUTION, FRICTION]
+            .iter()
+            .all(|p| close(a.parameters.get(p), b.parameters.get(p)))
             && close(a.score.score, b.score.score),
         "{:?} {} against {:?} {}",
         a.parameters,

@@ -4,6 +4,7 @@
 mod campaign;
 mod check;
 mod common;
+mod fitted;
 mod invariance;
 mod measured;
 mod reading;

@@ -1,13 +1,13 @@
 //! The measured tosses of a cube.
 
-use crate::common::{cube, data, sample};
+use crate::common::{FRICTION, INERTIA, RESTITUTION, cases, cube, data, sample};
 use carom_fit::{
-    Analysis, FitLaw, FitOptions, Kind, Parameter, Parameters, Request, analyze, estimate_noise,
-    find_impacts, read_poses,
+    Analysis, FitOptions, Measured, Parameter, Parameters, Request, Rule, estimate_noise,
+    read_poses,
 };
 
-fn request(law: FitLaw, free: &[Parameter]) -> Request {
-    Request::new(law, free, Parameters::NONE)
+fn request(law: &str, free: &[Parameter]) -> Request {
+    Request::new(Rule::by_name(law).unwrap(), free, Parameters::NONE)
 }
 
 fn analysis(threads: usize, requests: &[Request]) -> Analysis {
@@ -16,7 +16,7 @@ fn analysis(threads: usize, requests: &[Request]) -> Analysis {
         .build()
         .unwrap();
     let options = FitOptions::new(20, 4);
-    pool.install(|| analyze(&sample(), &cube(), requests, &options))
+    pool.install(|| cases(&sample(), &cube()).analyze(requests, &options))
         .unwrap()
 }
 
@@ -37,23 +37,22 @@ fn the_tracker_is_as_good_as_its_second_differences_say() {
 /// A record has equal bytes for any number of threads; its parameters have the score that it tells.
 #[test]
 fn a_record_says_the_same_twice() {
-    use Parameter::{Friction, Restitution};
     let requests = [
-        request(FitLaw::MoreauNewton, &[Restitution, Friction]),
-        request(FitLaw::Plastic, &[]),
+        request("moreau-newton", &[RESTITUTION, FRICTION]),
+        request("plastic", &[]),
     ];
     let (one, two) = (analysis(1, &requests), analysis(2, &requests));
     let text = |a: &Analysis| serde_json::to_string(&a.record(serde_json::Value::Null)).unwrap();
     assert_eq!(text(&one), text(&two));
     assert_eq!(one.status(), "fitted");
-    assert_eq!(one.ranking()[0].law, FitLaw::MoreauNewton);
+    assert_eq!(one.ranking()[0].rule.name(), "moreau-newton");
     let again: Vec<Request> = one
         .fits
         .iter()
         .map(|fit| Request {
-            fixed: fit.parameters,
+            fixed: fit.parameters.clone(),
             scale: Some(fit.score.scale),
-            ..request(fit.law, &[])
+            ..request(fit.rule.name(), &[])
         })
         .collect();
     let scored = analysis(2, &again);
@@ -65,7 +64,7 @@ fn a_record_says_the_same_twice() {
     assert_eq!(record.non_finite(), None);
     assert_eq!(
         record.results["impacts"].as_array().unwrap().len(),
-        one.census.impacts.len()
+        one.measured().states().len()
     );
 }
 
@@ -73,7 +72,6 @@ fn a_record_says_the_same_twice() {
 #[test]
 #[ignore = "half a minute"]
 fn two_hundred_and_eighty_five_tosses_of_a_cube() {
-    use Parameter::{Friction, Inertia, Restitution};
     let compressed = data("tosses-public.csv.gz");
     let table = read_poses(flate2::read::GzDecoder::new(&compressed[..])).unwrap();
     let samples: usize = table.tosses.iter().map(|toss| toss.time.len()).sum();
@@ -82,31 +80,28 @@ fn two_hundred_and_eighty_five_tosses_of_a_cube() {
     let noise = estimate_noise(&table.tosses, &setup).unwrap();
     assert!((noise.gravity.z + 9.61).abs() <= 0.05 && noise.gravity.xy().amax() <= 0.05);
     assert!((noise.plane.offset - 1.14e-3).abs() <= 0.10e-3);
-    let census = find_impacts(&table.tosses, &setup, &noise);
-    let corners = census
-        .impacts
-        .iter()
-        .filter(|i| i.kind == Kind::Corner)
-        .count();
-    assert!((420..=640).contains(&census.impacts.len()));
-    assert!((0.65..=0.85).contains(&(corners as f64 / census.impacts.len() as f64)));
+    let measured = Measured::of_poses(&table.tosses, &setup).unwrap();
+    let states = measured.states();
+    let corners = states.iter().filter(|s| s.contacts.len() == 1).count();
+    assert!((420..=640).contains(&states.len()));
+    assert!((0.65..=0.85).contains(&(corners as f64 / states.len() as f64)));
     let requests = [
-        request(FitLaw::MoreauNewton, &[Restitution, Friction]),
-        request(FitLaw::Routh(Default::default()), &[Restitution, Friction]),
-        request(FitLaw::AnitescuPotra, &[Friction]),
-        request(FitLaw::Plastic, &[]),
+        request("moreau-newton", &[RESTITUTION, FRICTION]),
+        request("routh", &[RESTITUTION, FRICTION]),
+        request("anitescu-potra", &[FRICTION]),
+        request("plastic", &[]),
     ];
     let options = FitOptions::new(400, 0);
-    let analysis = analyze(&table.tosses, &setup, &requests, &options).unwrap();
+    let analysis = measured.clone().analyze(&requests, &options).unwrap();
     let order: Vec<&str> = analysis
         .ranking()
         .iter()
-        .map(|fit| fit.law.name())
+        .map(|fit| fit.rule.name())
         .collect();
     assert_eq!(order[0], "moreau-newton");
     let best = analysis.ranking()[0];
-    assert!((best.parameters.restitution - 0.297).abs() <= 0.02);
-    assert!((best.parameters.friction - 0.190).abs() <= 0.02);
+    assert!((best.parameters.get(&RESTITUTION) - 0.297).abs() <= 0.02);
+    assert!((best.parameters.get(&FRICTION) - 0.190).abs() <= 0.02);
     for estimate in &best.estimates {
         let [low, high] = estimate.interval.unwrap();
         assert!(
@@ -114,14 +109,11 @@ fn two_hundred_and_eighty_five_tosses_of_a_cube() {
             "{estimate:?}"
         );
     }
-    let free = [request(
-        FitLaw::MoreauNewton,
-        &[Restitution, Friction, Inertia],
-    )];
-    let with_inertia = analyze(&table.tosses, &setup, &free, &options).unwrap();
+    let free = [request("moreau-newton", &[RESTITUTION, FRICTION, INERTIA])];
+    let with_inertia = measured.analyze(&free, &options).unwrap();
     let fit = with_inertia.ranking()[0];
-    assert!((fit.parameters.restitution - 0.297).abs() <= 0.02);
-    assert!((fit.parameters.friction - 0.164).abs() <= 0.02);
-    assert!((fit.parameters.inertia - 1.30).abs() <= 0.08);
+    assert!((fit.parameters.get(&RESTITUTION) - 0.297).abs() <= 0.02);
+    assert!((fit.parameters.get(&FRICTION) - 0.164).abs() <= 0.02);
+    assert!((fit.parameters.get(&INERTIA) - 1.30).abs() <= 0.08);
     assert!(fit.score.score >= best.score.score + 0.8);
 }

@@ -226,7 +226,7 @@ fn configurations_are_refused_with_line_and_key() {
             "[body]",
             "[data]\nid = \"drop\"\n[body]",
             "line 1",
-            "`carom data`",
+            "`data`",
         ),
         (
             "offset = 0.0",

@@ -122,7 +122,18 @@ fn lowest(kind: Kind, angle: f64) -> Vec<[f64; 2]> {
 
 /// Draws impacts of a system, with restitution, friction, and noise in parts of the speed.
 pub(crate) fn impacts(kind: Kind, n: usize, dice: &mut Dice, noise: f64) -> Vec<Impact> {
-    let (restitution, friction) = (dice.uniform(0.0, 1.0), dice.uniform(0.0, 0.6));
+    let coefficients = [dice.uniform(0.0, 1.0), dice.uniform(0.0, 0.6)];
+    impacts_with(coefficients, kind, n, dice, noise)
+}
+
+/// Draws impacts of a system with given restitution and friction.
+pub(crate) fn impacts_with(
+    [restitution, friction]: [f64; 2],
+    kind: Kind,
+    n: usize,
+    dice: &mut Dice,
+    noise: f64,
+) -> Vec<Impact> {
     let law = MoreauNewton::default();
     let mut found = Vec::new();
     while found.len() < n {
@@ -375,6 +386,6 @@ pub(crate) fn setup(kind: Kind, config: &str) -> DataSetup {
 pub(crate) fn refused(config: &str, text: &str) -> DataError {
     match DataSetup::from_toml(config) {
         Err(error) => error,
-        Ok(setup) => setup.read_all(text.as_bytes(), true, &[]).unwrap_err(),
+        Ok(setup) => setup.read(text.as_bytes(), true, &[]).unwrap_err(),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::ScenarioError;
 use crate::config::{Count, Input};
-use carom_fit::{FitLaw, FitOptions, Parameter, Parameters, Request, Setup, analyze, read_poses};
+use carom_fit::{DataSetup, FitOptions, Parameter, Parameters, Request, Rule};
 use carom_report::Record;
 use serde::Deserialize;
 
@@ -32,16 +32,17 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         .laws
         .iter()
         .map(|name| {
-            let law = FitLaw::by_name(name).ok_or(name)?;
+            let law = Rule::by_name(name).ok_or(name)?;
             Ok(Request::new(law, &free, Parameters::NONE))
         })
         .collect::<Result<Vec<_>, &String>>()
         .map_err(|name| ScenarioError::value("laws", format!("no law `{name}`")))?;
     let data = |e: &dyn std::fmt::Display| ScenarioError::value("data", e);
-    let setup = Setup::from_toml(CUBE).map_err(|e| data(&e))?;
-    let table = read_poses(POSES).map_err(|e| data(&e))?;
+    let setup = DataSetup::from_toml(CUBE).map_err(|e| data(&e))?;
+    let measured = setup.read(POSES, true, &[]).map_err(|e| data(&e))?;
     let options = FitOptions::new(*config.bootstrap as u64, config.seed);
-    let analysis = analyze(&table.tosses, &setup, &requests, &options)
+    let analysis = measured
+        .analyze(&requests, &options)
         .map_err(|e| ScenarioError::value("laws", e))?;
     Ok(analysis.record(begun.parameters))
 }

@@ -1,8 +1,8 @@
 //! Least-squares fit of two flights that meet at an impact: the states just before and after it.
 
+use super::noise::NoiseModel;
+use super::setup::Body;
 use crate::Poses;
-use crate::noise::NoiseModel;
-use crate::setup::Body;
 use crate::tolerances::LEAST_NOISE;
 use crate::tolerances::SETTLED;
 use carom_lie::So3;

@@ -4,20 +4,33 @@
 /// Largest number of iterations of one round.
 const MAX_EVALUATIONS: usize = 2000;
 
-/// Point with at most three coordinates; unused ones are zero.
-pub(crate) type Point = [f64; 3];
+/// Point of a search.
+pub(crate) type Point = Vec<f64>;
 
-/// Box of the search, and the number of coordinates that are used.
-#[derive(Clone, Copy, Debug)]
+/// Box of the search.
+#[derive(Clone, Debug)]
 pub(crate) struct Domain {
-    pub n: usize,
     pub low: Point,
     pub high: Point,
 }
 
 impl Domain {
-    pub(crate) fn clamp(&self, point: Point) -> Point {
-        std::array::from_fn(|k| point[k].clamp(self.low[k], self.high[k]))
+    /// Creates the box with these ranges.
+    pub(crate) fn new(ranges: impl Iterator<Item = [f64; 2]>) -> Self {
+        let (low, high) = ranges.map(|[low, high]| (low, high)).unzip();
+        Self { low, high }
+    }
+
+    /// Returns the number of coordinates.
+    pub(crate) fn n(&self) -> usize {
+        self.low.len()
+    }
+
+    pub(crate) fn clamp(&self, mut point: Point) -> Point {
+        for ((x, low), high) in point.iter_mut().zip(&self.low).zip(&self.high) {
+            *x = x.clamp(*low, *high);
+        }
+        point
     }
 
     fn width(&self, k: usize) -> f64 {
@@ -54,8 +67,9 @@ pub(crate) fn maximize(
             found
         }
     };
-    let mut best = (start, value(&start));
-    if domain.n == 0 {
+    let first = value(&start);
+    let mut best = (start, first);
+    if domain.n() == 0 {
         return best;
     }
     let mut search = search;
@@ -66,24 +80,29 @@ pub(crate) fn maximize(
     best
 }
 
+/// Runs the simplex method once. In more than three dimensions the steps are those of Gao & Han, *Implementing the Nelder-Mead
+/// simplex algorithm with adaptive parameters*, 2012; up to three they are Nelder and Mead's.
 fn descend(
     domain: &Domain,
     start: (Point, f64),
     search: Search,
     value: &mut impl FnMut(&Point) -> f64,
 ) -> (Point, f64) {
-    let n = domain.n;
-    let mut simplex = vec![start];
+    let n = domain.n();
+    let share = if n > 3 { 1.0 / n as f64 } else { 0.5 };
+    let [expansion, contraction, shrinkage] = [1.0 + 2.0 * share, 0.75 - 0.5 * share, 1.0 - share];
+    let mut simplex = vec![start.clone()];
     for k in 0..n {
         let step = search.size * domain.width(k);
-        let mut corner = start.0;
+        let mut corner = start.0.clone();
         corner[k] += if corner[k] + step <= domain.high[k] {
             step
         } else {
             -step
         };
         let corner = domain.clamp(corner);
-        simplex.push((corner, value(&corner)));
+        let height = value(&corner);
+        simplex.push((corner, height));
     }
     for _ in 0..MAX_EVALUATIONS {
         simplex.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -95,24 +114,23 @@ fn descend(
         if spread <= search.accuracy {
             break;
         }
-        let worst = simplex[n];
-        let mut center = [0.0; 3];
+        let worst = simplex[n].clone();
+        let mut center = vec![0.0; n];
         for vertex in &simplex[..n] {
             for (center, x) in center.iter_mut().zip(&vertex.0) {
                 *center += x / n as f64;
             }
         }
         let mut along = |factor: f64| {
-            let mut point = start.0;
-            for k in 0..n {
-                point[k] = center[k] + factor * (worst.0[k] - center[k]);
-            }
-            let point = domain.clamp(point);
-            (point, value(&point))
+            let ends = center.iter().zip(&worst.0);
+            let point = ends.map(|(center, worst)| center + factor * (worst - center));
+            let point = domain.clamp(point.collect());
+            let height = value(&point);
+            (point, height)
         };
         let reflected = along(-1.0);
         if reflected.1 > simplex[0].1 {
-            let expanded = along(-2.0);
+            let expanded = along(-expansion);
             simplex[n] = if expanded.1 > reflected.1 {
                 expanded
             } else {
@@ -124,32 +142,31 @@ fn descend(
             simplex[n] = reflected;
             continue;
         }
-        let contracted = along(if reflected.1 > worst.1 { -0.5 } else { 0.5 });
+        let side = if reflected.1 > worst.1 { -1.0 } else { 1.0 };
+        let contracted = along(side * contraction);
         if contracted.1 > worst.1.max(reflected.1) {
             simplex[n] = contracted;
             continue;
         }
-        let best = simplex[0].0;
+        let best = simplex[0].0.clone();
         for vertex in &mut simplex[1..] {
-            for (x, best) in vertex.0.iter_mut().zip(best) {
-                *x = 0.5 * (*x + best);
+            for (x, best) in vertex.0.iter_mut().zip(&best) {
+                *x = best + shrinkage * (*x - best);
             }
             vertex.1 = value(&vertex.0);
         }
     }
     simplex.sort_by(|a, b| b.1.total_cmp(&a.1));
-    simplex[0]
+    simplex.swap_remove(0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const UNIT: Domain = Domain {
-        n: 2,
-        low: [0.0; 3],
-        high: [1.0, 2.0, 0.0],
-    };
+    fn unit() -> Domain {
+        Domain::new([[0.0, 1.0], [0.0, 2.0]].into_iter())
+    }
 
     const FINE: Search = Search {
         size: 0.1,
@@ -160,7 +177,7 @@ mod tests {
     #[test]
     fn a_ridge_with_a_kink_is_climbed() {
         let ridge = |p: &Point| -(p[0] - 0.3).abs() * 10.0 - (p[1] - 1.5 * p[0]).powi(2);
-        let (at, _) = maximize(&UNIT, [0.9, 0.1, 0.0], FINE, ridge);
+        let (at, _) = maximize(&unit(), vec![0.9, 0.1], FINE, ridge);
         assert!(
             (at[0] - 0.3).abs() <= 1e-7 && (at[1] - 0.45).abs() <= 1e-4,
             "{at:?}"
@@ -170,7 +187,7 @@ mod tests {
     #[test]
     fn a_maximum_on_the_boundary_is_reached() {
         let hill = |p: &Point| -p[0] - (p[1] - 3.0).powi(2);
-        let (at, _) = maximize(&UNIT, [0.5, 1.0, 0.0], FINE, hill);
+        let (at, _) = maximize(&unit(), vec![0.5, 1.0], FINE, hill);
         assert!(at[0] <= 1e-8 && (at[1] - 2.0).abs() <= 1e-8, "{at:?}");
     }
 }

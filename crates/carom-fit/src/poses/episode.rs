@@ -1,9 +1,9 @@
 //! Episodes, in which another force than gravity acts, and the flights between them.
 
+use super::noise::{NoiseModel, second_difference};
+use super::setup::DetectOptions;
+use super::units::STANDARD_GRAVITY;
 use crate::Poses;
-use crate::noise::{NoiseModel, second_difference};
-use crate::setup::DetectOptions;
-use crate::units::STANDARD_GRAVITY;
 use std::ops::Range;
 
 /// Episode: a run of flagged samples, with at most one unflagged sample between two flagged ones.
@@ -30,18 +30,17 @@ impl Episode {
     }
 }
 
-/// Classification of an episode.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// Impact between two flights, with the ranges of samples that are used.
-    Isolated {
-        before: Range<usize>,
-        after: Range<usize>,
-    },
+/// Reason why an episode is no isolated impact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
     /// The episode is too long for a single impact.
     Wide,
     /// A flight before or after the episode is too short.
     Short,
+    /// Two flights do not explain the poses.
+    Noisy,
+    /// No vertex is near the plane.
+    Far,
 }
 
 /// Returns the indices of the samples at which the body is not in free flight, in time order. At such a sample the
@@ -69,37 +68,32 @@ pub(crate) fn episodes(toss: &Poses, noise: &NoiseModel) -> Vec<Episode> {
     episodes
 }
 
-/// Classifies an episode of a toss: a run of samples in which a force besides gravity acts. The result is an impact between two
-/// flights, an episode that is too long, or an episode next to a flight that is too short. `place` is the index of the episode
-/// in the list, and `samples` the number of samples of the toss.
+/// Returns the ranges of samples that are used of the flights before and after an episode of a toss, or why it is no isolated
+/// impact. `place` is the index of the episode in the list, and `samples` the number of samples of the toss.
 ///
 /// A flight reaches to the neighboring episode. The flagged sample of that episode next to the flight is included: its pose
 /// deviates little from the flight, since otherwise the sample before it would be flagged, too.
-pub(crate) fn verdict(
+pub(crate) fn flights(
     episodes: &[Episode],
     place: usize,
     samples: usize,
     options: &DetectOptions,
-) -> Verdict {
+) -> Result<[Range<usize>; 2], Why> {
     let Some(episode) = episodes.get(place) else {
-        return Verdict::Short;
+        return Err(Why::Short);
     };
     if episode.last - episode.first >= options.width {
-        return Verdict::Wide;
+        return Err(Why::Wide);
     }
-    let begin = match place.checked_sub(1).and_then(|i| episodes.get(i)) {
-        Some(previous) => previous.last,
-        None => 0,
-    };
-    let end = match episodes.get(place + 1) {
-        Some(next) => next.first + 1,
-        None => samples,
-    };
+    let previous = place.checked_sub(1).and_then(|i| episodes.get(i));
+    let begin = previous.map_or(0, |previous| previous.last);
+    let next = episodes.get(place + 1);
+    let end = next.map_or(samples, |next| next.first + 1);
     let (stop, start) = (episode.flight_before(), episode.flight_after());
     let before = begin.max(stop.saturating_sub(options.most))..stop;
     let after = start..end.min(start + options.most);
     if before.len() < options.least || after.len() < options.least {
-        return Verdict::Short;
+        return Err(Why::Short);
     }
-    Verdict::Isolated { before, after }
+    Ok([before, after])
 }

@@ -1,6 +1,6 @@
 //! Setup of an experiment: body, plane, gravity, and thresholds for the detection of impacts.
 
-use crate::{FitError, Poses};
+use crate::{DataError, Parameters, Poses};
 use carom_geometry::MassProperties;
 use carom_lie::So3;
 use carom_numeric::decisions::RANK;
@@ -24,7 +24,7 @@ use nalgebra::{Matrix3, Vector3};
 /// let inertia = 0.3 * (2.0 * half).powi(2) / 6.0;
 /// let die = Body::new(0.3, Matrix3::identity() * inertia, corners)?;
 /// assert!((die.rigid.moments() / 5e-4 - Vector3::repeat(1.0)).norm() < 1e-12);
-/// # Ok::<(), carom_fit::FitError>(())
+/// # Ok::<(), carom_fit::DataError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Body {
@@ -40,17 +40,17 @@ impl Body {
     ///
     /// # Errors
     ///
-    /// [`FitError::Configuration`] if the mass is not positive, if the inertia is not that of a body, if there
+    /// [`DataError::Configuration`] if the mass is not positive, if the inertia is not that of a body, if there
     /// is no vertex or more than 10 000, or if a vertex is not finite.
     pub fn new(
         mass: f64,
         inertia: Matrix3<f64>,
         vertices: Vec<Vector3<f64>>,
-    ) -> Result<Self, FitError> {
+    ) -> Result<Self, DataError> {
         let properties = MassProperties::new(mass, inertia)
-            .map_err(|e| FitError::Configuration(format!("body: {e}")))?;
+            .map_err(|e| DataError::Configuration(format!("body: {e}")))?;
         if vertices.is_empty() || vertices.len() > MAX_VERTICES {
-            return Err(FitError::Configuration(format!(
+            return Err(DataError::Configuration(format!(
                 "body.vertices: {} vertices, between 1 and {MAX_VERTICES} are needed",
                 vertices.len()
             )));
@@ -59,7 +59,7 @@ impl Body {
             .iter()
             .position(|v| !v.iter().all(|x| x.is_finite()))
         {
-            return Err(FitError::Configuration(format!(
+            return Err(DataError::Configuration(format!(
                 "body.vertices[{i}]: not finite"
             )));
         }
@@ -172,7 +172,7 @@ pub struct PlaneSetup {
 /// assert_eq!(options.most, 12);
 /// let error = DetectOptions::new(0.002, 5, 4, 3).unwrap_err();
 /// assert!(error.to_string().contains("detect.most"));
-/// # Ok::<(), carom_fit::FitError>(())
+/// # Ok::<(), carom_fit::DataError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -205,10 +205,10 @@ impl DetectOptions {
     ///
     /// # Errors
     ///
-    /// [`FitError::Configuration`], which names the key, for: a band that is not positive, fewer than 3 samples
+    /// [`DataError::Configuration`], which names the key, for: a band that is not positive, fewer than 3 samples
     /// on each side, a largest number of samples below the smallest or above 1000, an episode length of 0 or
     /// above 1000.
-    pub fn new(band: f64, least: usize, most: usize, width: usize) -> Result<Self, FitError> {
+    pub fn new(band: f64, least: usize, most: usize, width: usize) -> Result<Self, DataError> {
         let options = Self {
             band,
             least,
@@ -220,7 +220,7 @@ impl DetectOptions {
     }
 
     /// Returns an error that names the key of a value that is out of range.
-    pub(crate) fn check(&self) -> Result<(), FitError> {
+    pub(crate) fn check(&self) -> Result<(), DataError> {
         let Self {
             band,
             least,
@@ -228,7 +228,7 @@ impl DetectOptions {
             width,
         } = *self;
         let wrong =
-            |key: &str, why: &str| Err(FitError::Configuration(format!("detect.{key}: {why}")));
+            |key: &str, why: &str| Err(DataError::Configuration(format!("detect.{key}: {why}")));
         if !(band > 0.0 && band.is_finite()) {
             return wrong("band", &format!("{band} m is not a positive length"));
         }
@@ -259,7 +259,7 @@ pub struct Setup {
     /// Gravity in space (m/s²). With `None` it is estimated from the flights.
     pub gravity: Option<Vector3<f64>>,
     /// Published restitution and friction. They are shown next to the estimate and not used otherwise.
-    pub published: Option<[f64; 2]>,
+    pub published: Option<Parameters>,
     /// Thresholds for the detection of impacts.
     pub options: DetectOptions,
 }

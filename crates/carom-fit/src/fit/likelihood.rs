@@ -5,8 +5,6 @@ use std::f64::consts::PI;
 
 /// Degrees of freedom $\nu$ of the distribution.
 pub(crate) const NU: f64 = 4.0;
-/// Number of velocities of one body in space.
-pub(crate) const SPATIAL: usize = 6;
 /// Smallest scale of the distribution.
 pub(crate) const LEAST_SCALE: f64 = 1e-9;
 /// Largest number of iterations for the scale. A handful is usual; more are needed only if almost all misfits

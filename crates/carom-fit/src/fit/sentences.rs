@@ -1,7 +1,7 @@
 //! Summary of a fit in sentences: estimates with their intervals, and the law that predicts best.
 
-use crate::analysis::Analysis;
-use crate::fit::{Estimate, LawFit};
+use super::analysis::Analysis;
+use super::law_fit::{Estimate, LawFit};
 
 /// Difference of Akaike's criterion above which the data give the worse law no support (Burnham & Anderson, *Model
 /// Selection and Multimodel Inference*, 2002, section 2.6).
@@ -17,6 +17,19 @@ impl Analysis {
         let ranking = self.ranking();
         let mut sentences: Vec<String> = ranking.iter().map(|fit| of_law(fit)).collect();
         sentences.extend(of_ranking(&ranking));
+        sentences.extend(self.unanswered.iter().map(|(law, refused)| {
+            let kinds: Vec<&str> = refused.keys().copied().collect();
+            format!("{law} has no answer for any impact: {}.", kinds.join(", "))
+        }));
+        let same = self.indistinguishable.iter();
+        sentences
+            .extend(same.map(|names| format!("{} predict the same here.", names.join(" and "))));
+        sentences.extend(self.findings.iter().map(|finding| {
+            format!(
+                "The data are not in order: {} (--change {})",
+                finding.sentence, finding.change
+            )
+        }));
         sentences
     }
 }
@@ -30,14 +43,14 @@ fn of_law(fit: &LawFit) -> String {
     };
     format!(
         "{}: {told}misses the velocity after a typical impact by {:.1} % of the speed before.",
-        fit.law.name(),
+        fit.rule.name(),
         100.0 * fit.score.median_residual
     )
 }
 
 fn of_estimate(fit: &LawFit, estimate: &Estimate) -> String {
-    let name = estimate.parameter.name();
-    let value = fit.parameters.get(estimate.parameter);
+    let name = &estimate.parameter;
+    let value = fit.parameters.get(&estimate.parameter);
     let interval = match estimate.interval {
         Some([low, high]) => format!(" (95 %: {low:.3} to {high:.3})"),
         None => String::new(),
@@ -52,7 +65,15 @@ fn of_estimate(fit: &LawFit, estimate: &Estimate) -> String {
 
 fn of_ranking(ranking: &[&LawFit]) -> Option<String> {
     let (best, next) = (ranking.first()?, ranking.get(1)?);
-    let (first, second) = (best.law.name(), next.law.name());
+    let (first, second) = (best.rule.name(), next.rule.name());
+    if let (Some(a), Some(b)) = (best.held_out, next.held_out) {
+        let more = a.score - b.score;
+        if more >= 0.0 {
+            return Some(format!(
+                "{first} predicts best; {second} is {more:.2} an impact behind in log density on held-out halves."
+            ));
+        }
+    }
     let behind = next.aic - best.aic;
     Some(if behind < AS_GOOD {
         format!(

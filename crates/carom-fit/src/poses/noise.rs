@@ -1,7 +1,7 @@
 //! Noise, gravity and plane of an experiment.
 
+use super::setup::Plane;
 use crate::Poses;
-use crate::setup::Plane;
 use nalgebra::Vector3;
 
 /// Estimate of the acceleration of gravity from the poses of one flight.

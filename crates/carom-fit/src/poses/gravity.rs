@@ -1,12 +1,13 @@
 //! Gravity from whole flights, weighted by the accuracy of each estimate.
 
+use super::episode::flags;
+use super::noise::{FlightGravity, NoiseModel};
+use super::setup::Setup;
 use crate::Poses;
-use crate::episode::flags;
-use crate::noise::{FlightGravity, NoiseModel};
 use crate::robust::{MEDIAN_LENGTH, center_of, median};
-use crate::setup::Setup;
+use crate::states::State;
 use crate::tolerances::LEAST_NOISE;
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::{Matrix3, SMatrix, Vector3};
 
 /// Smallest number of poses that determine an acceleration.
 const FEWEST_POSES: usize = 3;
@@ -132,9 +133,51 @@ pub(crate) fn pooled(
     }))
 }
 
-/// Returns the standard error (m/s²) of a component of the mean gravity over all flights. The formula assumes that no
-/// flight is an outlier.
-pub(crate) fn standard_error(flights: &[FlightGravity]) -> f64 {
-    let information: f64 = flights.iter().map(|f| 1.0 / f.variance).sum();
-    1.0 / information.sqrt()
+/// Gravity that was estimated from flights: a resample of the tosses estimates it again, since its error changes the velocities of
+/// all impacts together.
+#[derive(Clone, Debug)]
+pub(crate) struct Gravity {
+    flights: Vec<FlightGravity>,
+    mean: Vector3<f64>,
+    /// Derivatives of the velocities before and after each impact with respect to gravity.
+    slopes: Vec<SMatrix<f64, 12, 3>>,
+}
+
+impl Gravity {
+    /// Returns `None` if gravity is given.
+    pub(crate) fn new(noise: &NoiseModel, slopes: Vec<SMatrix<f64, 12, 3>>) -> Option<Self> {
+        Some(Self {
+            mean: pooled(&noise.flights, |_| 1.0)?,
+            flights: noise.flights.clone(),
+            slopes,
+        })
+    }
+
+    /// Returns the names of the tosses that have flights.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = String> {
+        self.flights.iter().map(|flight| flight.toss.to_string())
+    }
+
+    /// Returns by how much the estimate of gravity is larger (m/s²) if each toss counts `count` times.
+    pub(crate) fn more(&self, count: impl Fn(&str) -> f64) -> Vector3<f64> {
+        let some = pooled(&self.flights, |toss| count(&toss.to_string()));
+        some.map_or(Vector3::zeros(), |some| some - self.mean)
+    }
+
+    /// Changes the velocities of the impact at a place as a larger gravity does.
+    pub(crate) fn shift(&self, place: usize, state: &mut State, more: &Vector3<f64>) {
+        let Some(slope) = self.slopes.get(place) else {
+            return;
+        };
+        let moved = slope * more;
+        let both = state.minus.iter_mut().chain(&mut state.plus);
+        both.zip(moved.iter()).for_each(|(v, moved)| *v += moved);
+    }
+
+    /// Returns the standard error (m/s²) of a component of the mean gravity over all flights. The formula assumes that no
+    /// flight is an outlier.
+    pub(crate) fn standard_error(&self) -> f64 {
+        let information: f64 = self.flights.iter().map(|f| 1.0 / f.variance).sum();
+        1.0 / information.sqrt()
+    }
 }

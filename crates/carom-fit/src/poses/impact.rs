@@ -1,10 +1,10 @@
 //! Isolated impacts of a body on a plane.
 
+use super::episode::{Why, episodes, flights};
+use super::meet::Flights;
+use super::noise::NoiseModel;
+use super::setup::Setup;
 use crate::Poses;
-use crate::episode::{Verdict, episodes, verdict};
-use crate::meet::Flights;
-use crate::noise::NoiseModel;
-use crate::setup::Setup;
 use carom_lie::So3;
 use nalgebra::{SMatrix, Vector3};
 use rayon::prelude::*;
@@ -26,34 +26,6 @@ pub(crate) const COMPONENTS: [(&str, &str); 6] = [
     ("wy", "rad/s"),
     ("wz", "rad/s"),
 ];
-
-/// Kind of an impact of a polyhedral body on a plane, by the number of vertices that touch: corner, edge or face.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Kind {
-    /// One vertex touches.
-    Corner,
-    /// Two vertices touch.
-    Edge,
-    /// Three or more vertices touch.
-    Face,
-}
-
-impl Kind {
-    /// All kinds of impacts (corner, edge, face), in the order in which records list them.
-    pub const ALL: [Self; 3] = [Self::Corner, Self::Edge, Self::Face];
-
-    /// Returns the name of this kind of impact in records, for example `edge`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Corner => "corner",
-            Self::Edge => "edge",
-            Self::Face => "face",
-        }
-    }
-}
 
 /// Measured impact of a body on a plane between two flights. Vectors of six entries hold the velocity of the center of mass
 /// (m/s) and the angular velocity (rad/s), both in world axes.
@@ -88,8 +60,6 @@ pub struct Impact {
     pub gaps: Vec<f64>,
     /// Indices of the touching vertices in the body's list of vertices.
     pub corners: Vec<usize>,
-    /// Kind of the impact: the number of vertices that touch.
-    pub kind: Kind,
 }
 
 /// Numbers of episodes (sequences of tracked poses that are not free flight) that could not be used as isolated impacts, one
@@ -120,15 +90,6 @@ pub struct Census {
     pub excluded: Excluded,
 }
 
-/// Result for one episode.
-enum Found {
-    Impact(Box<Impact>),
-    Wide,
-    Short,
-    Noisy,
-    Far,
-}
-
 /// Finds the isolated impacts in the tracked poses of all tosses, and the states of the body before and after each impact.
 ///
 /// A pose is flagged if the second difference of the positions around it is not that of gravity. Flagged poses with at most one
@@ -137,30 +98,22 @@ enum Found {
 /// and after the episode, so that both have the same pose at the impact.
 #[must_use]
 pub fn find_impacts(poses: &[Poses], setup: &Setup, noise: &NoiseModel) -> Census {
-    let found: Vec<Vec<Found>> = poses
-        .par_iter()
-        .map(|toss| {
-            let episodes = episodes(toss, noise);
-            (0..episodes.len())
-                .map(|place| {
-                    let window = [episodes[place].first, episodes[place].last];
-                    match verdict(&episodes, place, toss.time.len(), &setup.options) {
-                        Verdict::Wide => Found::Wide,
-                        Verdict::Short => Found::Short,
-                        Verdict::Isolated { before, after } => {
-                            let flights = Flights {
-                                toss,
-                                body: &setup.body,
-                                noise,
-                                windows: [before, after],
-                            };
-                            impact(&flights, setup, place, window)
-                        }
-                    }
-                })
-                .collect()
-        })
-        .collect();
+    let of_toss = |toss: &Poses| -> Vec<Result<Impact, Why>> {
+        let episodes = episodes(toss, noise);
+        let found = |place: usize| {
+            let windows = flights(&episodes, place, toss.time.len(), &setup.options)?;
+            let flights = Flights {
+                toss,
+                body: &setup.body,
+                noise,
+                windows,
+            };
+            let window = [episodes[place].first, episodes[place].last];
+            impact(&flights, setup, place, window)
+        };
+        (0..episodes.len()).map(found).collect()
+    };
+    let found: Vec<Vec<Result<Impact, Why>>> = poses.par_iter().map(of_toss).collect();
     let mut census = Census {
         episodes: 0,
         impacts: Vec::new(),
@@ -169,26 +122,29 @@ pub fn find_impacts(poses: &[Poses], setup: &Setup, noise: &NoiseModel) -> Censu
     for found in found.into_iter().flatten() {
         census.episodes += 1;
         match found {
-            Found::Impact(impact) => census.impacts.push(*impact),
-            Found::Wide => census.excluded.wide += 1,
-            Found::Short => census.excluded.short += 1,
-            Found::Noisy => census.excluded.noisy += 1,
-            Found::Far => census.excluded.far += 1,
+            Ok(impact) => census.impacts.push(impact),
+            Err(Why::Wide) => census.excluded.wide += 1,
+            Err(Why::Short) => census.excluded.short += 1,
+            Err(Why::Noisy) => census.excluded.noisy += 1,
+            Err(Why::Far) => census.excluded.far += 1,
         }
     }
     census
 }
 
-fn impact(flights: &Flights<'_>, setup: &Setup, index: usize, window: [usize; 2]) -> Found {
+fn impact(
+    flights: &Flights<'_>,
+    setup: &Setup,
+    index: usize,
+    window: [usize; 2],
+) -> Result<Impact, Why> {
     let noise = flights.noise;
-    let Some(meeting) = flights.meet() else {
-        return Found::Noisy;
-    };
+    let meeting = flights.meet().ok_or(Why::Noisy)?;
     let spread = [noise.position_spread, noise.rotation_spread];
     for k in 0..2 {
         let limit = LARGEST_RMS[k].max(LARGEST_RMS_OVER_NOISE[k] * spread[k]);
         if !(meeting.rms[k] <= limit) {
-            return Found::Noisy;
+            return Err(Why::Noisy);
         }
     }
     let normal = noise.plane.normal;
@@ -199,7 +155,7 @@ fn impact(flights: &Flights<'_>, setup: &Setup, index: usize, window: [usize; 2]
         .collect();
     let lowest = heights.iter().copied().fold(f64::INFINITY, f64::min);
     if !(lowest <= FARTHEST) {
-        return Found::Far;
+        return Err(Why::Far);
     }
     let (corners, gaps): (Vec<usize>, Vec<f64>) = heights
         .iter()
@@ -207,12 +163,7 @@ fn impact(flights: &Flights<'_>, setup: &Setup, index: usize, window: [usize; 2]
         .enumerate()
         .filter(|(_, height)| *height <= lowest + setup.options.band)
         .unzip();
-    let kind = match corners.len() {
-        0 | 1 => Kind::Corner,
-        2 => Kind::Edge,
-        _ => Kind::Face,
-    };
-    Found::Impact(Box::new(Impact {
+    Ok(Impact {
         toss: flights.toss.toss,
         index,
         window,
@@ -227,6 +178,5 @@ fn impact(flights: &Flights<'_>, setup: &Setup, index: usize, window: [usize; 2]
         dof: meeting.dof,
         gaps,
         corners,
-        kind,
-    }))
+    })
 }

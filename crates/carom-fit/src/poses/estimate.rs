@@ -1,11 +1,11 @@
 //! Estimates of noise, gravity and the plane from the poses.
 
-use crate::gravity::{flights, pooled};
-use crate::noise::{NoiseModel, second_difference, tangents};
-use crate::poses::FEWEST_POSES;
+use super::gravity::{flights, pooled};
+use super::noise::{NoiseModel, second_difference, tangents};
+use super::setup::{Plane, Setup};
+use super::table::FEWEST_POSES;
 use crate::robust::{Cloud, mad_sigma, median};
-use crate::setup::{Plane, Setup};
-use crate::{FitError, Poses};
+use crate::{DataError, Poses};
 use nalgebra::{Matrix3, Vector3};
 
 /// Estimates the noise of the tracker, gravity and the contact plane from tracked poses. Noise and gravity result from the
@@ -26,8 +26,8 @@ use nalgebra::{Matrix3, Vector3};
 ///
 /// # Errors
 ///
-/// [`FitError::NoRestingPose`] and [`FitError::NoFlight`].
-pub fn estimate_noise(poses: &[Poses], setup: &Setup) -> Result<NoiseModel, FitError> {
+/// [`DataError::NoRestingPose`] and [`DataError::NoFlight`].
+pub fn estimate_noise(poses: &[Poses], setup: &Setup) -> Result<NoiseModel, DataError> {
     setup.options.check()?;
     let (plane, tilt) = estimate_plane(poses, setup)?;
     let (mut accelerations, mut second_differences, mut turns) =
@@ -47,10 +47,10 @@ pub fn estimate_noise(poses: &[Poses], setup: &Setup) -> Result<NoiseModel, FitE
     }
     let found = second_differences.len();
     if found < FEWEST_POSES {
-        return Err(FitError::NoFlight { found });
+        return Err(DataError::NoFlight { found });
     }
-    let none = || FitError::NoFlight { found };
-    let per_axis = |vectors: &[Vector3<f64>]| -> Result<[f64; 3], FitError> {
+    let none = || DataError::NoFlight { found };
+    let per_axis = |vectors: &[Vector3<f64>]| -> Result<[f64; 3], DataError> {
         let mut sigma = [0.0; 3];
         for (axis, sigma) in sigma.iter_mut().enumerate() {
             let values: Vec<f64> = vectors.iter().map(|v| v[axis]).collect();
@@ -88,7 +88,7 @@ pub fn estimate_noise(poses: &[Poses], setup: &Setup) -> Result<NoiseModel, FitE
 /// Estimates the contact plane from the last pose of each toss, in which the body rests on the plane. The offset of the plane
 /// along its known normal is the median over the tosses. Also returns the slopes of the resting heights along two tangents, a
 /// measure of the tilt.
-fn estimate_plane(poses: &[Poses], setup: &Setup) -> Result<(Plane, [f64; 2]), FitError> {
+fn estimate_plane(poses: &[Poses], setup: &Setup) -> Result<(Plane, [f64; 2]), DataError> {
     let normal = setup.plane.normal;
     let [first, second] = tangents(&normal);
     let mut heights = Vec::new();
@@ -104,7 +104,7 @@ fn estimate_plane(poses: &[Poses], setup: &Setup) -> Result<(Plane, [f64; 2]), F
     }
     let offset = match setup.plane.offset {
         Some(offset) => offset,
-        None => -median(&mut heights).ok_or(FitError::NoRestingPose)?,
+        None => -median(&mut heights).ok_or(DataError::NoRestingPose)?,
     };
     Ok((Plane { normal, offset }, slopes(&places)))
 }
