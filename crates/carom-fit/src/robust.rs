@@ -129,6 +129,11 @@ pub(crate) fn center_of(
     center
 }
 
+/// Returns the quantiles 10, 50 and 90 % of the values; zeros without values.
+pub(crate) fn three(mut values: Vec<f64>) -> [f64; 3] {
+    [0.1, 0.5, 0.9].map(|share| quantile(&mut values, share).unwrap_or(0.0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,9 +172,4 @@ mod tests {
         assert!((cloud.widest - other.widest).abs() <= 1e-9 && cloud.widest >= cloud.spread);
         assert!((cloud.center - Vector3::new(1.0, 2.0, 0.0)).norm() <= 0.3);
     }
-}
-
-/// Returns the quantiles 10, 50 and 90 % of the values; zeros without values.
-pub(crate) fn three(mut values: Vec<f64>) -> [f64; 3] {
-    [0.1, 0.5, 0.9].map(|share| quantile(&mut values, share).unwrap_or(0.0))
 }

@@ -180,9 +180,12 @@ impl Measured {
         let mut resolved = Vec::new();
         for request in requests {
             let mut request = request.clone();
-            let each = |p: &Parameter| match p.is_each() {
-                true => surfaces.iter().map(|surface| p.of(surface)).collect(),
-                false => vec![p.clone()],
+            let each = |p: &Parameter| {
+                if p.is_each() {
+                    surfaces.iter().map(|surface| p.of(surface)).collect()
+                } else {
+                    vec![p.clone()]
+                }
             };
             let free: BTreeSet<Parameter> = request.free.iter().flat_map(each).collect();
             request.free = free.into_iter().collect();
