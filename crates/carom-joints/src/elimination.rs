@@ -44,7 +44,7 @@ const FIXED_ROW: f64 = 1e-5;
 
 /// Factorization of the equations of motion of bodies coupled by joints, at one configuration: block elimination along the
 /// spanning tree of the bodies, and a Schur complement for the joints that close loops.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Elimination {
     branches: Branches,
     loops: Loops,
@@ -58,7 +58,7 @@ pub struct Elimination {
 }
 
 /// Data of the bodies of the tree, in the order of its branches.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Branches {
     nodes: Vec<Node>,
     inertia: Vec<Inertia>,

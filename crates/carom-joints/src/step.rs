@@ -11,6 +11,8 @@ mod replies;
 mod second;
 mod singular;
 
+#[cfg(feature = "serde")]
+pub use kept::Remembered;
 pub use replies::History;
 
 use crate::JointError;
@@ -48,6 +50,7 @@ pub const YOSHIDA_6: [f64; 7] = [
 /// State of friction and limits of each joint coordinate in a time step (held, sliding or free), and the force that the caller
 /// applies along each coordinate. The caller sets the modes before a step.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Modes {
     /// Value at which a coordinate is held because it sticks or rests at a limit; `None` if the coordinate moves.
     pub held: Vec<Option<f64>>,
@@ -143,6 +146,7 @@ impl Load {
 /// Result of one time step of a multibody system: state at the end, work, and impulses of joints and contacts. The memory of
 /// an earlier result can be reused: see [`Stepper::step_into`].
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Step {
     /// State of the system at the end of the step.
     pub end: Posture,
@@ -231,8 +235,9 @@ impl Step {
 /// ```
 pub type Stepper<'m> = StepperOf<&'m Multibody>;
 
-/// Time integrator of the multibody system `M`; a paused one, whose system is `()`, holds only its memory. See [`Stepper`].
-#[derive(Clone, Debug)]
+/// Time integrator of the multibody system `M`; a paused one, whose system is `()`, holds only its memory, the default none. See
+/// [`Stepper`].
+#[derive(Clone, Debug, Default)]
 pub struct StepperOf<M> {
     multibody: M,
     elimination: Elimination,

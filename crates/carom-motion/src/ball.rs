@@ -22,6 +22,7 @@ const BAND: f64 = 64.0 * f64::EPSILON;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Ball {
     /// Center (m).
     pub center: Vector3<f64>,

@@ -14,6 +14,7 @@
 //! | [`sums`] | sums and products with their rounding errors |
 //! | [`expression`] | arithmetic expressions in text form |
 //! | [`time`] | times that do not lose digits late in a run |
+//! | `bytes` (feature `serde`) | values as bytes, for snapshots |
 //! | `stored` (feature `serde`) | numbers, vectors and matrices as they are written and read |
 //! | [`setters!`] | setters of options, one line each |
 //! | [`random`] | random numbers that depend only on a seed and a position |
@@ -34,6 +35,8 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod block_lu;
+#[cfg(feature = "serde")]
+pub mod bytes;
 pub mod decisions;
 pub mod dense;
 pub mod expression;

@@ -62,7 +62,7 @@ pub mod finite {
         value: &T,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        if value.is_finite() {
+        if value.is_finite() || !serializer.is_human_readable() {
             super::serialize(value, serializer)
         } else {
             Err(ser::Error::custom(FAULT))
@@ -93,7 +93,7 @@ pub struct Number(f64);
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            x if x.is_finite() => serializer.serialize_f64(x),
+            x if x.is_finite() || !serializer.is_human_readable() => serializer.serialize_f64(x),
             x if x.is_nan() => serializer.serialize_str("nan"),
             x if x > 0.0 => serializer.serialize_str("inf"),
             _ => serializer.serialize_str("-inf"),
@@ -103,7 +103,12 @@ impl Serialize for Number {
 
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(NumberVisitor).map(Self)
+        let read = if deserializer.is_human_readable() {
+            deserializer.deserialize_any(NumberVisitor)
+        } else {
+            deserializer.deserialize_f64(NumberVisitor)
+        };
+        read.map(Self)
     }
 }
 

@@ -12,6 +12,7 @@ use std::cmp::Ordering;
 /// assert_eq!(late.plus(1e-9).since(late), 1e-9);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Time {
     /// Time rounded to one number (s).
     pub high: f64,

@@ -42,6 +42,7 @@ const SHALLOW: f64 = 1e-3;
 /// Starting point of the search for the closest points of two bodies ([`closest`]). Keep one `Memory` for each pair of bodies:
 /// every search stores its result there, and the next search of the pair starts from that result.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Memory {
     normal: Option<Vector3<f64>>,
     /// Pairs of feature points: one point in the frame of each body.

@@ -20,6 +20,7 @@ pub struct TouchingPoint {
 /// Body that carries a touching point along as the bodies slide on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum CornerOf {
     /// A corner of the first body.
     First,

@@ -10,7 +10,15 @@ use nalgebra::{DMatrix, SymmetricEigen, Vector3, Vector6};
 
 /// Joint impulses of the last time steps of a [`Stepper`], from which it extrapolates the initial guess of the next step.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct History(Vec<Vec<f64>>);
+
+impl History {
+    /// True if the impulses are those of a system with `n_rows` joint rows.
+    pub fn fits(&self, n_rows: usize) -> bool {
+        self.0.iter().all(|entry| entry.len() == n_rows)
+    }
+}
 
 impl Stepper<'_> {
     /// Computes one time step of higher order as a composition of substeps of order 2. `fractions` are the lengths of the

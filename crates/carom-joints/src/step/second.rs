@@ -45,6 +45,7 @@ impl Stepper<'_> {
         let mb = self.multibody;
         let half = 0.5 * length;
         mb.rows_at(&self.frames, &step.end.q, &mut self.end_rows);
+        self.kept.note_rows(&step.end.q);
         self.compliances(half, |k| modes.held_at_end(k).is_some());
         let n = mb.n_coordinates();
         self.clamped.clear();

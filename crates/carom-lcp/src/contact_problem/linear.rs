@@ -27,6 +27,7 @@ const LEAST_SOFTNESS_OF_BODIES: f64 = 1e-6;
 
 /// Unknowns of a linear system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Space {
     /// Rows with $B \ne 0$ of up to four contacts, in a dense matrix.
     #[default]
@@ -37,6 +38,16 @@ enum Space {
     Impulses,
     /// Whitened velocities of the bodies: $(I + W^TSBW)\Delta v = W^TSy$, $S = (A + BR)^{-1}$, with $W$ the contact rows.
     Velocities,
+}
+
+/// Pattern of contacts whose symbolic factors a [`Workspace`](super::Workspace) keeps: the order of elimination in later problems
+/// depends on it.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Pattern {
+    space: Space,
+    coupling: (Vec<u32>, Vec<u32>),
+    known: Vec<bool>,
 }
 
 /// Factors of the last system, and the symbolic factors of the last patterns.
@@ -53,6 +64,8 @@ pub(super) struct Linear {
     /// Contacts in the symbolic factors, and the pattern to which they belong.
     known: Vec<bool>,
     n_known: usize,
+    /// True if the symbolic factors of the known contacts are not computed yet.
+    is_recalled: bool,
     pattern: (Vec<u32>, Vec<u32>),
     few: Few<{ FEW[0] }>,
     more: Few<{ FEW[1] }>,
@@ -95,7 +108,27 @@ impl Linear {
             self.pattern.1.clone_from(columns);
             self.known.clear();
             self.n_known = 0;
+            self.is_recalled = false;
         }
+    }
+
+    /// Returns the pattern of the symbolic factors; `None` if there are none.
+    pub(super) fn pattern(&self) -> Option<Pattern> {
+        let is_kept = !self.is_dense() && !self.known.is_empty();
+        is_kept.then(|| Pattern {
+            space: self.space,
+            coupling: self.pattern.clone(),
+            known: self.known.clone(),
+        })
+    }
+
+    /// Goes on as after problems with this pattern.
+    pub(super) fn recall(&mut self, pattern: Pattern) {
+        self.space = pattern.space;
+        self.pattern = pattern.coupling;
+        self.n_known = pattern.known.iter().filter(|is_known| **is_known).count();
+        self.known = pattern.known;
+        self.is_recalled = true;
     }
 
     /// Returns the least number that keeps a step's matrix regular, added to the compliance of all contacts.
@@ -181,11 +214,15 @@ impl Linear {
         let pairs = self.is_member.iter().zip(&self.known);
         let is_inside = self.known.len() == self.is_member.len()
             && pairs.clone().all(|(new, old)| !new || *old);
-        if is_inside && n_members as f64 >= KEPT_FRACTION * self.n_known as f64 {
+        let serves = is_inside && n_members as f64 >= KEPT_FRACTION * self.n_known as f64;
+        if serves && !self.is_recalled {
             return;
         }
-        self.known.clone_from(&self.is_member);
-        self.n_known = n_members;
+        if !serves {
+            self.known.clone_from(&self.is_member);
+            self.n_known = n_members;
+        }
+        self.is_recalled = false;
         if self.space == Space::Velocities {
             let known = &self.known;
             self.velocities.analyze(system.n_bodies, |body, list| {

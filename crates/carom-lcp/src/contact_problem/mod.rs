@@ -57,6 +57,7 @@ mod system;
 mod workspace;
 
 pub use bodies::{Bodies, BodyRows};
+pub use linear::Pattern;
 pub use problem::{Block, ContactProblem, Kind, Operator};
 pub use solution::{ContactMode, Member, NO_IMPULSE, Rank, Refusal, Solution};
 pub use workspace::{Workspace, residual, solve};

@@ -4,7 +4,7 @@ use super::checks::{check_finite, check_len, check_range};
 use super::enumerate;
 use super::even::Path;
 use super::law::{Law, Triple};
-use super::linear::Linear;
+use super::linear::{Linear, Pattern};
 use super::newton::{ATTEMPTS, Limits, Newton, Point};
 use super::no_answer;
 use super::problem::{ContactProblem, Kind, Operator};
@@ -123,6 +123,21 @@ fn limits(goal: f64, linear: &Linear, polish: Option<f64>) -> Limits {
 }
 
 impl Workspace {
+    /// Returns the pattern of the symbolic factors that are kept, on which the rounding of later solutions depends; `None` if there
+    /// are none. All else in this work space is scratch memory.
+    pub fn pattern(&self) -> Option<Pattern> {
+        self.linear.pattern()
+    }
+
+    /// Creates a work space that goes on as one with this [`pattern`](Self::pattern) does, to the same bits.
+    pub fn recalling(pattern: Option<Pattern>) -> Self {
+        let mut out = Self::default();
+        if let Some(pattern) = pattern {
+            out.linear.recall(pattern);
+        }
+        out
+    }
+
     /// Fills the system with the island of the contact `first`. Returns false if another contact stands for that island.
     fn begin_island(&mut self, problem: &ContactProblem<'_>, first: usize) -> bool {
         if self.parents[first] as usize != first {
