@@ -40,6 +40,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(record::sort_left_out, module)?)?;
     module.add_function(wrap_pyfunction!(record::world, module)?)?;
     module.add_function(wrap_pyfunction!(session::start, module)?)?;
+    module.add_function(wrap_pyfunction!(session::resumed, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::prepare, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::run_shard, module)?)?;
     let laws: Vec<&str> = carom::impact::LAWS.iter().map(|law| law.name).collect();

@@ -4,11 +4,11 @@ use crate::error::{exception, raised};
 use crate::json::to_python;
 use crate::record::{Record, fault_of, overrides, scenario};
 use carom::scenarios::carom_world::SessionError;
-use carom::scenarios::{self as named, ScenarioError, SessionEvent};
+use carom::scenarios::{self as named, Overrides, ScenarioError, SessionEvent};
 use carom_wire::WireError;
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -176,6 +176,26 @@ pub(crate) fn start(
     let started = py.detach(|| named::Session::start(&given, record));
     let started = started.map_err(|error| raised(py, &fault_of("world", &error)))?;
     Ok(Session::new(started))
+}
+
+/// Starts a session of a world with the configuration of another one, which goes on from its snapshot.
+#[pyfunction]
+pub(crate) fn resumed(
+    py: Python<'_>,
+    toml: String,
+    assignments: Vec<String>,
+    snapshot: &[u8],
+) -> PyResult<Session> {
+    let given = Overrides {
+        toml,
+        assignments,
+        threads: 1,
+        ..Overrides::default()
+    };
+    let started = py.detach(|| named::Session::start(&given, false));
+    let session = Session::new(started.map_err(|error| raised(py, &fault_of("world", &error)))?);
+    session.restore(py, snapshot)?;
+    Ok(session)
 }
 
 #[pymethods]
@@ -347,6 +367,30 @@ impl Session {
             Ok(Self {
                 held: Mutex::new(held.clone()),
             })
+        })
+    }
+
+    /// Returns a snapshot.
+    fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.with(py, |held| Ok(held.session.snapshot()))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Goes on from a snapshot.
+    fn restore(&self, py: Python<'_>, snapshot: &[u8]) -> PyResult<()> {
+        self.with(py, |held| {
+            held.session.restore(snapshot)?;
+            held.events.clear();
+            held.is_interrupted = false;
+            Ok(())
+        })
+    }
+
+    /// Returns the text and the assignments from which `resumed` starts a session of this world.
+    fn configuration(&self, py: Python<'_>) -> PyResult<(String, Vec<String>)> {
+        self.with(py, |held| {
+            let given = held.session.overrides();
+            Ok((given.toml.clone(), given.assignments.clone()))
         })
     }
 

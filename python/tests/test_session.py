@@ -6,8 +6,11 @@ import copy
 import pickle
 import random
 import signal
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import carom
@@ -183,6 +186,38 @@ def test_resets_start_again(world: carom.World) -> None:
     session.reset()
     session.advance(session.duration)
     assert session.finish() == world.run()
+
+
+def test_a_restored_session_goes_on_as_the_original(world: carom.World) -> None:
+    session, other = world.start(record=True), world.start()
+    session.advance(0.3)
+    snapshot = session.snapshot()
+    other.advance(0.7)
+    other.restore(snapshot)
+    assert other.snapshot() == snapshot and other.state == session.state
+    assert other.advance(0.5) == session.advance(0.5)
+    other.advance(other.duration)
+    assert other.finish() == world.run()
+    damaged = bytearray(snapshot)
+    damaged[200] ^= 1
+    for bytes_, kind in ((snapshot[:-1], "snapshot-damaged"), (bytes(damaged), "snapshot-damaged"), (b"", "snapshot-damaged")):
+        before = session.snapshot()
+        with pytest.raises(carom.CaromError) as raised:
+            session.restore(bytes_)
+        assert raised.value.kind == kind and session.snapshot() == before
+    with pytest.raises(carom.CaromError) as raised:
+        carom.World({**FALLING, "gravity": [0.0, 0.0, -1.0]}).start().restore(snapshot)
+    assert raised.value.kind == "snapshot-foreign" and "world" in raised.value.message
+
+
+def test_a_session_is_pickled_to_another_process(world: carom.World, tmp_path: Path) -> None:
+    session = world.start(set={"contact.restitution": 0.4}, record=True)
+    session.advance(0.31)
+    (tmp_path / "session").write_bytes(pickle.dumps(session))
+    program = "import pickle, sys; s = pickle.load(open(sys.argv[1], 'rb')); s.advance(0.6); sys.stdout.buffer.write(s.snapshot())"
+    told = subprocess.run([sys.executable, "-c", program, tmp_path / "session"], capture_output=True, check=True)
+    session.advance(0.6)
+    assert told.stdout == session.snapshot()
 
 
 def test_threads_share_a_session_and_run_eight_alike(world: carom.World) -> None:

@@ -276,7 +276,7 @@ impl Run<'_> {
         self.balance.energy_error = self.balance.energy_error.max(self.drift.abs());
         let mut impact = self.scratch.impact.take().unwrap_or_default();
         impact.time = time.high;
-        impact.law = law;
+        impact.law = law.into();
         impact.energy_minus = energy_minus;
         impact.energy_plus = energy_plus;
         impact.states.clear();

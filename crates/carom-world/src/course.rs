@@ -37,6 +37,60 @@ pub struct Paused {
     progress: Progress,
 }
 
+/// Paused run as it is stored: that of an event-driven run with the entries of its queue.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+pub(crate) enum Saved<E, S> {
+    Events(E, Vec<crate::events::Entry>, Progress),
+    Steps(S, Progress),
+}
+
+#[cfg(feature = "serde")]
+impl Paused {
+    /// Returns the bytes of the run.
+    pub(crate) fn save(&self) -> Vec<u8> {
+        let progress = self.progress.clone();
+        carom_numeric::bytes::encode(&match &self.scheduler {
+            Scheduler::Events(run) => Saved::Events(&**run, run.entries(), progress),
+            Scheduler::Steps(run) => Saved::Steps(run.saved(), progress),
+        })
+    }
+
+    /// True if no event is left before the time of the run, and a run by time stepping is at its line of the grid.
+    fn is_timely(&self, step: f64) -> bool {
+        let Progress { time, ended, .. } = &self.progress;
+        let is_next = match &self.scheduler {
+            Scheduler::Events(run) => {
+                let entries = run.entries();
+                run.ended.is_some() || entries.iter().all(|next| next.time.high >= *time)
+            }
+            Scheduler::Steps(run) => run.is_at_line(*time, step),
+        };
+        time.is_finite() && (ended.is_some() || is_next)
+    }
+
+    /// Reads a run, which may take `memory` (bytes). `None` if it is no run of this world.
+    pub(crate) fn load(setting: &Setting<'_>, bytes: &[u8], memory: usize) -> Option<Self> {
+        type Read = Saved<EventRun<(), ()>, crate::stepping::SavedSteps>;
+        let saved: Read = carom_numeric::bytes::decode(bytes, memory).ok()?;
+        let (scheduler, progress) = match saved {
+            Saved::Events(run, entries, progress) => {
+                let run = run.complete(setting, entries)?;
+                (Scheduler::Events(Box::new(run)), progress)
+            }
+            Saved::Steps(run, progress) => {
+                let run = run.complete(setting)?;
+                (Scheduler::Steps(Box::new(run)), progress)
+            }
+        };
+        let paused = Self {
+            scheduler,
+            progress,
+        };
+        paused.is_timely(setting.world.time_step).then_some(paused)
+    }
+}
+
 impl Paused {
     /// Returns the progress of the run.
     pub(crate) fn progress(&self) -> &Progress {
@@ -54,10 +108,12 @@ impl Paused {
 
 /// Progress of a run: its time, and how it ended.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Progress {
     /// Time up to which all events are handled (s).
     pub(crate) time: f64,
     /// Reason for the end; `None` while the run can go on.
+    #[cfg_attr(feature = "serde", serde(with = "crate::saved::ending"))]
     pub(crate) ended: Option<Ending<MotionError>>,
     handed_over: Option<HandedOver>,
 }

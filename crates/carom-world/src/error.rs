@@ -174,6 +174,14 @@ pub enum MotionError {
         /// Number of contact points of the island, the group of bodies connected by contacts.
         n_contacts: usize,
     },
+    /// Error with which a run stopped, as it was told when the run was stored.
+    #[error("{message}")]
+    Told {
+        /// Identifier of the error.
+        kind: &'static str,
+        /// Text of the error.
+        message: String,
+    },
     /// The state of a body is infinite or not a number.
     #[error("the state of `{body}` is not finite at time {time}")]
     NonFinite {
@@ -213,6 +221,7 @@ impl MotionError {
             Self::CoarseCoordinates { .. } => "coarse-coordinates",
             Self::Inaccurate { .. } => "inaccurate",
             Self::NonFinite { .. } => "non-finite",
+            Self::Told { kind, .. } => kind,
         }
     }
 }
@@ -342,6 +351,26 @@ pub enum SessionError {
         /// Name of the ending.
         status: &'static str,
     },
+    /// A snapshot is cut, changed, or tells a state that its world cannot have.
+    #[error("the snapshot is damaged: {what}")]
+    SnapshotDamaged {
+        /// Fault of the bytes.
+        what: String,
+    },
+    /// A snapshot is one of another world, other laws or another seed.
+    #[error("the snapshot is that of another session: {what} differs")]
+    SnapshotForeign {
+        /// Part that differs: `world`, `laws` or `seed`.
+        what: &'static str,
+    },
+    /// A snapshot has another format, or was made with other numerics.
+    #[error("the snapshot has format {} and numerics {}, these are {} and {}", versions[0], versions[1], own[0], own[1])]
+    SnapshotVersion {
+        /// Format and version of the numerics of the snapshot.
+        versions: [u32; 2],
+        /// Format and version of the numerics here.
+        own: [u32; 2],
+    },
     /// The session is to advance by no step.
     #[error("a session advances by at least one step")]
     NoSteps,
@@ -362,6 +391,9 @@ impl SessionError {
             Self::JointedBody { .. } => "jointed-body",
             Self::NoTarget { .. } => "no-target",
             Self::Ended { .. } => "ended",
+            Self::SnapshotDamaged { .. } => "snapshot-damaged",
+            Self::SnapshotForeign { .. } => "snapshot-foreign",
+            Self::SnapshotVersion { .. } => "snapshot-version",
             Self::NoSteps | Self::InvalidValue { .. } => "invalid-value",
         }
     }

@@ -13,6 +13,7 @@ use std::cmp::Ordering;
 /// Contact point of an impact between two bodies, or a body and a plane: position, normal, impulse and velocity before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ImpactContact {
     /// Index of a mobile body; of two mobile bodies, the smaller index.
     pub first: usize,
@@ -32,11 +33,12 @@ pub struct ImpactContact {
 /// after.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Impact {
     /// Time of the impact (s).
     pub time: f64,
     /// Name of the impact law that gave the solution; `accumulated` at an accumulation point of infinitely many impacts.
-    pub law: &'static str,
+    pub law: Cow<'static, str>,
     /// Kinetic energy of the bodies involved before the impact (J). In time stepping, the work of gravity in the step is added.
     pub energy_minus: f64,
     /// Kinetic energy of the bodies involved after the impact (J).
@@ -162,6 +164,7 @@ pub struct RunEnd {
 
 /// Kinds of future events. Indices have 32 bits, so that the queue is small in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum Next {
     /// A pair touches. `stamps` is the sum of the two flight numbers at the time of the search; the event is void if it has
     /// changed.
@@ -179,6 +182,7 @@ pub(crate) enum Next {
 
 /// An entry of the queue; the earliest entry is the greatest in the order.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Entry {
     pub(crate) time: Time,
     pub(crate) next: Next,

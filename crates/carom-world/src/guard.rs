@@ -34,6 +34,7 @@ const EASY: u32 = 4;
 
 /// Control of the length of the steps of an island.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Control {
     /// Largest rate of the contacts at the end of the last step (1/s).
     pub(crate) rate: f64,
@@ -54,6 +55,12 @@ impl Control {
     pub(crate) fn length(&self, left: f64) -> f64 {
         let pieces = (left * self.rate).ceil().max(1.0);
         left / pieces * carom_numeric::power(0.5, self.halvings)
+    }
+
+    /// True if the length has been halved as often as is allowed at most.
+    #[cfg(feature = "serde")]
+    pub(crate) fn is_sound(&self) -> bool {
+        (0..=HALVINGS).contains(&self.halvings)
     }
 
     /// Halves the length of the next step. Returns false if it has been halved as often as is allowed.

@@ -81,6 +81,25 @@ impl Default for Work {
     }
 }
 
+/// Memory of a solver between kicks as it is stored: the pattern of its symbolic factors.
+#[cfg(feature = "serde")]
+pub(crate) mod pattern {
+    use super::{Work, Workspace};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::cell::RefCell;
+
+    pub(crate) fn serialize<S: Serializer>(work: &Work, serializer: S) -> Result<S::Ok, S::Error> {
+        work.workspace.borrow().pattern().serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(de: D) -> Result<Work, D::Error> {
+        Ok(Work {
+            workspace: RefCell::new(Workspace::recalling(Option::deserialize(de)?)),
+            ..Work::default()
+        })
+    }
+}
+
 impl Work {
     /// Creates a counter for one step of an island, which limits the number of Newton steps.
     pub(crate) fn of_step() -> Self {

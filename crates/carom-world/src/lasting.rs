@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Data of a lasting contact.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Lasting {
     pub(crate) slides: Option<bool>,
     /// Middle time (s) and mean normal force (N) of the last three steps, the latest last.
@@ -13,9 +14,19 @@ pub(crate) struct Lasting {
 
 /// All lasting contacts, which can be looked up by either member of a pair.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(from = "BTreeMap<Pair, Lasting>"))]
 pub(crate) struct LastingPairs {
     pairs: BTreeMap<Pair, Lasting>,
+    #[cfg_attr(feature = "serde", serde(skip))]
     reversed: BTreeSet<Pair>,
+}
+
+impl From<BTreeMap<Pair, Lasting>> for LastingPairs {
+    fn from(pairs: BTreeMap<Pair, Lasting>) -> Self {
+        let reversed = pairs.keys().map(|pair| (pair.1, pair.0)).collect();
+        Self { pairs, reversed }
+    }
 }
 
 impl LastingPairs {

@@ -76,6 +76,8 @@ mod pair_table;
 mod rest;
 mod rows;
 mod run;
+#[cfg(feature = "serde")]
+pub mod saved;
 mod scratch;
 pub(crate) mod search;
 mod series;

@@ -69,6 +69,27 @@ pub trait Machine: Clone + Debug {
     /// Returns the progress of a paused run.
     fn progress(paused: &Self::Paused) -> Progress<'_>;
 
+    /// Returns the world, which tells sessions of one world from others.
+    fn world(&self) -> &dyn Debug;
+
+    /// Returns the bytes of a paused run, with what its caller holds.
+    #[cfg(feature = "serde")]
+    fn save(&self, paused: &Self::Paused) -> Vec<u8>;
+
+    /// Reads a run, which may take `memory` (bytes), in a world as it is at a start, and holds what its caller held. `None` if it is
+    /// no run of this world.
+    #[cfg(feature = "serde")]
+    fn load(&mut self, bytes: &[u8], memory: usize) -> Option<Self::Paused>;
+
+    /// Returns the number of bodies, planes and joint coordinates.
+    fn size(&self) -> usize;
+
+    /// True if an event can be one of this world.
+    fn has_event(&self, event: &Self::Event) -> bool;
+
+    /// True if a state can be one of this world.
+    fn has_state(&self, state: &Self::State) -> bool;
+
     /// Calls `act` with a run that was paused. Returns `None` if the run is not one of this world.
     fn resume<R>(
         &self,
@@ -85,6 +106,8 @@ pub trait Machine: Clone + Debug {
 #[derive(Clone, Debug)]
 pub struct SessionOf<M: Machine> {
     pub(crate) machine: Arc<M>,
+    /// The world as it was at the start, without what the caller holds.
+    origin: Arc<M>,
     /// `None` only while a call is at work.
     pub(crate) paused: Option<M::Paused>,
     /// Events of the last call, and number of those that `next_event` has returned.
@@ -96,8 +119,10 @@ pub struct SessionOf<M: Machine> {
 impl<M: Machine> SessionOf<M> {
     pub(crate) fn of(machine: M) -> Self {
         let (paused, events) = machine.start();
+        let machine = Arc::new(machine);
         Self {
-            machine: Arc::new(machine),
+            origin: Arc::clone(&machine),
+            machine,
             paused: Some(paused),
             events,
             told: 0,
@@ -107,6 +132,7 @@ impl<M: Machine> SessionOf<M> {
 
     /// Replaces the impact laws: those of a copy can tell apart who calls them.
     pub fn set_laws(&mut self, laws: SharedLaws) {
+        Arc::make_mut(&mut self.origin).set_laws(laws.clone());
         Arc::make_mut(&mut self.machine).set_laws(laws);
     }
 
@@ -142,6 +168,11 @@ impl<M: Machine> SessionOf<M> {
     /// Returns the events of the last call.
     pub fn events(&self) -> &[M::Event] {
         &self.events
+    }
+
+    /// Returns the world of the session with its laws, as it was at the start.
+    pub fn origin(&self) -> &M {
+        &self.origin
     }
 
     /// Calls `act` with the run.
@@ -389,5 +420,69 @@ impl<M: Machine> SessionOf<M> {
         })?;
         (self.told, self.events, self.is_finished) = (events.len(), events, true);
         Ok(end)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<M: Machine> SessionOf<M>
+where
+    M::Event: serde::Serialize + serde::de::DeserializeOwned,
+{
+    /// Returns the session as bytes: all that its future depends on, and nothing that looking at it changes.
+    ///
+    /// [`load`](Self::load) reads them. They do not tell world and laws: [`snapshot`](Self::snapshot) does.
+    pub fn save(&self) -> Vec<u8> {
+        let fresh = &self.events[self.told..];
+        let run = self.paused.as_ref().map(|paused| self.machine.save(paused));
+        crate::saved::before(&(self.is_finished, fresh), &run.unwrap_or_default())
+    }
+
+    /// Goes on from the bytes that [`save`](Self::save) of another session of this world gave. A refusal changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::SnapshotDamaged`], [`SessionError::Finished`].
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
+        if self.is_finished {
+            return Err(SessionError::Finished);
+        }
+        let memory = crate::saved::memory(bytes, self.origin.size());
+        let ((is_finished, events), run): ((bool, Vec<M::Event>), _) =
+            crate::saved::split(bytes, memory)?;
+        let mut machine = M::clone(&self.origin);
+        let fits = events.iter().all(|event| machine.has_event(event));
+        let paused = machine.load(run, memory).filter(|_| fits);
+        let paused = paused.ok_or_else(|| SessionError::SnapshotDamaged {
+            what: "its world cannot have this state".to_owned(),
+        })?;
+        self.machine = Arc::new(machine);
+        self.paused = Some(paused);
+        (self.events, self.told) = (events, 0);
+        self.is_finished = is_finished;
+        Ok(())
+    }
+
+    fn digests(&self) -> [crate::saved::Digest; 1] {
+        [("world", crate::saved::digest(self.origin.world()))]
+    }
+
+    /// Returns a snapshot of the session: what it is of, and all that its future depends on. Snapshots of two sessions of one history
+    /// at one time are equal, whatever was looked at in between.
+    ///
+    /// Laws are functions of the caller, and not in it: that of the session that reads it goes on.
+    pub fn snapshot(&self) -> Vec<u8> {
+        crate::saved::seal(&self.digests(), &self.save())
+    }
+
+    /// Goes on from a [`snapshot`](Self::snapshot) of another session of this world, whatever became of this one. A refusal changes
+    /// nothing. Bytes may come from strangers: they take memory as a session of this world does, and at most four times their length.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::SnapshotDamaged`], [`SessionError::SnapshotForeign`], [`SessionError::SnapshotVersion`],
+    /// [`SessionError::Finished`].
+    pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), SessionError> {
+        let digests = self.digests();
+        self.load(crate::saved::open(&digests, snapshot)?)
     }
 }

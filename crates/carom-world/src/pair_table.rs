@@ -61,6 +61,12 @@ impl<V> PairTable<V> {
         self.values.remove(&pair)
     }
 
+    /// Returns all pairs, in any order.
+    #[cfg(feature = "serde")]
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = Pair> {
+        self.values.keys().copied()
+    }
+
     /// Removes all pairs for which `keeps` returns false.
     pub(crate) fn retain(&mut self, keeps: impl Fn(Pair) -> bool) {
         self.values.retain(|pair, _| keeps(*pair));
@@ -73,5 +79,27 @@ impl<V> PairTable<V> {
             self.room = self.least.max(2 * self.values.len());
         }
         self.values.insert(pair, value);
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<V: serde::Serialize> serde::Serialize for PairTable<V> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut values: Vec<(&Pair, &V)> = self.values.iter().collect();
+        values.sort_unstable_by_key(|(pair, _)| **pair);
+        (self.least, self.room, values).serialize(serializer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de, V: serde::Deserialize<'de>> serde::Deserialize<'de> for PairTable<V> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (least, room, values) = <(usize, usize, Vec<(Pair, V)>)>::deserialize(deserializer)?;
+        let values = values.into_iter().collect();
+        Ok(Self {
+            values,
+            least,
+            room,
+        })
     }
 }

@@ -4,6 +4,9 @@
 //! lasting contact move in steps that end on multiples of the time step. The whole step is computed when it begins; events inside
 //! a step split it.
 
+#[cfg(feature = "serde")]
+mod saved;
+
 use crate::MotionError;
 use crate::body::Flights;
 use crate::events::{Balance, Entry, Next, RunEnd, WorldEvent};
@@ -46,6 +49,7 @@ const MANY_BOXES: usize = 64;
 
 /// Current motion of a body.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Motion {
     pub(crate) state: State,
     pub(crate) time: Time,
@@ -76,6 +80,7 @@ impl Motion {
 
 /// Bodies connected by lasting contacts, in a common step.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Island {
     pub(crate) bodies: Vec<usize>,
     pub(crate) pairs: Vec<(usize, usize)>,
@@ -105,6 +110,7 @@ impl Island {
 
 /// Impacts of a pair, with the intervals between them.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Bounces {
     /// Number of impacts since the pair was last in lasting contact.
     pub(crate) count: usize,
@@ -120,14 +126,17 @@ pub(crate) struct Bounces {
 
 /// Event-driven run. Between two calls of a session it is paused: then it holds neither the world `W` nor the laws `L`.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct EventRun<W, L> {
     pub(crate) world: W,
     pub(crate) laws: L,
+    #[cfg_attr(feature = "serde", serde(skip, default = "saved::no_limits"))]
     pub(crate) limits: Limits,
     /// Events that are not reported yet.
     pub(crate) events: Vec<WorldEvent>,
     pub(crate) motions: Vec<Motion>,
     pub(crate) boxes: Vec<SweptBox>,
+    #[cfg_attr(feature = "serde", serde(skip, default = "saved::no_cells"))]
     pub(crate) cells: Cells,
     pub(crate) memory: PairTable<PairMemory>,
     pub(crate) lasting: LastingPairs,
@@ -136,7 +145,9 @@ pub(crate) struct EventRun<W, L> {
     pub(crate) free_islands: Vec<usize>,
     pub(crate) bounces: PairTable<Bounces>,
     pub(crate) chatter: PairTable<TouchCount>,
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) scratch: Scratch,
+    #[cfg_attr(feature = "serde", serde(skip))]
     queue: BinaryHeap<Entry>,
     stamps: u64,
     pub(crate) n_impacts: usize,
@@ -150,7 +161,9 @@ pub(crate) struct EventRun<W, L> {
     pub(crate) drift: f64,
     /// Largest number of impacts at several contacts that a body may have within one interval of the time grid; `None` for no
     /// limit.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) crowd_limit: Option<usize>,
+    #[cfg_attr(feature = "serde", serde(with = "crate::saved::ending"))]
     pub(crate) ended: Option<Ending<MotionError>>,
     /// Time of the latest event.
     pub(crate) now: Time,
@@ -192,6 +205,40 @@ impl<W, L> EventRun<W, L> {
             now: self.now,
             handled: self.handled,
         }
+    }
+}
+
+impl<W, L> EventRun<W, L> {
+    /// Returns false for an entry of the queue that later events made void.
+    fn is_current(&self, entry: &Entry) -> bool {
+        let pair = |pair: [u32; 2]| (pair[0] as usize, pair[1] as usize);
+        match entry.next {
+            Next::Touch { pair: of, stamps } => self.stamps_of(pair(of)) == stamps,
+            Next::StepEnd { island, stamp } => {
+                let current = self.islands.get(island as usize).and_then(Option::as_ref);
+                current.is_some_and(|island| island.stamp == stamp)
+            }
+            Next::Line => true,
+            Next::Leave { body, count } => {
+                let swept = self.boxes.get(body as usize);
+                swept.is_some_and(|swept| swept.count == count)
+            }
+            Next::Look { pair: of, counts } => self.counts(pair(of)) == counts,
+        }
+    }
+
+    /// Returns the sum of the flight numbers of the bodies `i` and `j`. The sum grows whenever one of the two begins a new
+    /// flight, so that it shows whether a planned contact is still valid.
+    fn stamps_of(&self, (i, j): (usize, usize)) -> u64 {
+        let stamp = |thing: usize| self.motions.get(thing).map_or(0, |motion| motion.stamp);
+        stamp(i) + stamp(j)
+    }
+
+    /// Returns the sum of the numbers of the boxes that contain the paths of the bodies `i` and `j`. The sum grows whenever one
+    /// of the two gets a new box, so that it shows whether a planned search is still valid.
+    pub(crate) fn counts(&self, (i, j): (usize, usize)) -> u64 {
+        let count = |thing: usize| self.boxes.get(thing).map_or(0, |swept| swept.count);
+        count(i) + count(j)
     }
 }
 
@@ -287,8 +334,10 @@ impl<'w> Run<'w> {
         match self.queue.peek().copied() {
             Some(entry) if entry.time.compare(&end).is_le() => {
                 self.queue.pop();
-                self.handled = entry.time;
-                self.handle(entry)?;
+                if self.is_current(&entry) {
+                    self.handled = entry.time;
+                    self.handle(entry)?;
+                }
                 Ok(true)
             }
             _ => Ok(false),
@@ -342,30 +391,19 @@ impl<'w> Run<'w> {
     }
 
     fn handle(&mut self, entry: Entry) -> Result<(), MotionError> {
+        let pair = |pair: [u32; 2]| (pair[0] as usize, pair[1] as usize);
         match entry.next {
-            Next::Touch { pair, stamps } => {
-                let pair = (pair[0] as usize, pair[1] as usize);
-                if self.stamps_of(pair) != stamps {
-                    return Ok(());
-                }
-                self.pass(pair, entry.time)?;
-                self.touch(pair, entry.time)
+            Next::Touch { pair: of, .. } => {
+                self.pass(pair(of), entry.time)?;
+                self.touch(pair(of), entry.time)
             }
-            Next::StepEnd { island, stamp } => {
-                let island = island as usize;
-                let current = self.islands.get(island).and_then(Option::as_ref);
-                if current.is_none_or(|island| island.stamp != stamp) {
-                    return Ok(());
-                }
+            Next::StepEnd { island, .. } => {
                 self.now = entry.time;
-                self.end_step(island)
+                self.end_step(island as usize)
             }
             Next::Line => self.line_of_grid(entry.time),
-            Next::Leave { body, count } => {
+            Next::Leave { body, .. } => {
                 let body = body as usize;
-                if self.boxes[body].count != count {
-                    return Ok(());
-                }
                 // Boxes of a body that is small against its path grow if nothing happens to it.
                 let motion = &mut self.motions[body];
                 motion.left_boxes += 1;
@@ -374,13 +412,9 @@ impl<'w> Run<'w> {
                 }
                 self.look_around(&[body], entry.time)
             }
-            Next::Look { pair, counts } => {
-                let pair = (pair[0] as usize, pair[1] as usize);
-                if self.counts(pair) != counts {
-                    return Ok(());
-                }
-                self.count_look(pair, entry.time)?;
-                self.look(pair, entry.time)
+            Next::Look { pair: of, .. } => {
+                self.count_look(pair(of), entry.time)?;
+                self.look(pair(of), entry.time)
             }
         }
     }
@@ -434,13 +468,6 @@ impl<'w> Run<'w> {
             }
         }
         Ok(())
-    }
-
-    /// Returns the sum of the flight numbers of the bodies `i` and `j`. The sum grows whenever one of the two begins a new
-    /// flight, so that it shows whether a planned contact is still valid.
-    fn stamps_of(&self, (i, j): (usize, usize)) -> u64 {
-        let stamp = |thing: usize| self.motions.get(thing).map_or(0, |motion| motion.stamp);
-        stamp(i) + stamp(j)
     }
 
     pub(crate) fn new_stamp(&mut self) -> u64 {

@@ -30,6 +30,7 @@ impl Interval {
 /// Early extrapolations suffer from a motion that is not yet a geometric series, late ones from the rounding of the gap. The best
 /// one is that with the smallest difference from the two before.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Series {
     latest: Option<Time>,
     /// Difference between the latest extrapolation and the one before (s).

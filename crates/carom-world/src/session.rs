@@ -12,6 +12,7 @@ use carom_impact::two_body::ImpactOptions;
 use carom_motion::hybrid::Limits;
 use carom_variational::State;
 use nalgebra::Vector3;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -205,6 +206,8 @@ pub struct Energy {
 #[derive(Clone, Debug)]
 pub struct Free {
     world: Arc<World>,
+    /// Forces that the caller holds, by body (N).
+    held: BTreeMap<usize, Vector3<f64>>,
     options: SessionOptions,
 }
 
@@ -239,6 +242,7 @@ impl Machine for Free {
 
     fn hold_force(&mut self, body: usize, force: &Vector3<f64>) {
         Arc::make_mut(&mut self.world).hold_force(body, force);
+        self.held.insert(body, *force);
     }
 
     fn n_bodies(&self) -> usize {
@@ -260,6 +264,53 @@ impl Machine for Free {
     fn progress(paused: &Paused) -> Progress<'_> {
         let progress = paused.progress();
         (progress.time, progress.ended.as_ref())
+    }
+
+    fn world(&self) -> &dyn fmt::Debug {
+        &self.world
+    }
+
+    #[cfg(feature = "serde")]
+    fn save(&self, paused: &Paused) -> Vec<u8> {
+        crate::saved::before(&self.held, &paused.save())
+    }
+
+    #[cfg(feature = "serde")]
+    fn load(&mut self, bytes: &[u8], memory: usize) -> Option<Paused> {
+        type Held = BTreeMap<usize, Vector3<f64>>;
+        let (held, run) = crate::saved::split::<Held>(bytes, memory).ok()?;
+        for (body, force) in &held {
+            if *body >= self.n_bodies() || !force.iter().all(|x| x.is_finite()) {
+                return None;
+            }
+            self.hold_force(*body, force);
+        }
+        self.with(|setting| Paused::load(&setting, run, memory))
+    }
+
+    fn size(&self) -> usize {
+        self.world.n_things()
+    }
+
+    fn has_event(&self, event: &WorldEvent) -> bool {
+        let is_there = |(first, second): (usize, usize)| {
+            first < self.world.n_things() && second < self.world.n_things()
+        };
+        match event {
+            WorldEvent::Impact(impact) => {
+                let mut pairs = impact.contacts.iter().map(|c| (c.first, c.second));
+                let mut bodies = impact.states.iter();
+                pairs.all(is_there) && bodies.all(|(body, _)| *body < self.n_bodies())
+            }
+            WorldEvent::Established { contact, .. }
+            | WorldEvent::Mode { contact, .. }
+            | WorldEvent::Released { contact, .. } => is_there(*contact),
+            _ => false,
+        }
+    }
+
+    fn has_state(&self, state: &WorldState) -> bool {
+        state.states.len() == self.n_bodies()
     }
 
     fn resume<R>(
@@ -359,7 +410,11 @@ impl World {
 impl Session {
     /// Starts a session of a world that others use, too.
     pub fn new(world: Arc<World>, options: SessionOptions) -> Self {
-        Self::of(Free { world, options })
+        Self::of(Free {
+            world,
+            held: BTreeMap::new(),
+            options,
+        })
     }
 
     /// Returns the world of the session.

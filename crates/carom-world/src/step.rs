@@ -49,6 +49,7 @@ pub(crate) const CLOSED: f64 = 1e-3;
 
 /// Contact result of a step for one pair.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct PairStep {
     /// Normal impulse of both kicks (N s).
     pub(crate) pressed: f64,
@@ -66,6 +67,7 @@ pub(crate) struct PairStep {
 
 /// Result of one step of an island.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Step {
     /// Length (s).
     pub(crate) length: f64,
@@ -90,6 +92,7 @@ pub(crate) struct Step {
 
 /// Impulses of a step, from which those of the next one start.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Pressed {
     /// Impulses of the first and second kick (N s), three for each point at the start.
     pub(crate) impulses: [Vec<f64>; 2],

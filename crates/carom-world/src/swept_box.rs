@@ -7,6 +7,7 @@ use nalgebra::Vector3;
 
 /// The swept box of a body.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct SweptBox {
     /// Time up to which the box contains the path.
     pub(crate) until: Time,

@@ -2,6 +2,7 @@
 
 /// Contacts of a pair within one interval of the time grid.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct TouchCount {
     /// Index of the grid time before the latest contact.
     pub(crate) line: f64,

@@ -598,13 +598,6 @@ impl Run<'_> {
             .insert(pair, memory, |(i, j), _| j < n && !cells.meet(i, j));
     }
 
-    /// Returns the sum of the numbers of the boxes that contain the paths of the bodies `i` and `j`. The sum grows whenever one
-    /// of the two gets a new box, so that it shows whether a planned search is still valid.
-    pub(crate) fn counts(&self, (i, j): Pair) -> u64 {
-        let count = |thing: usize| self.boxes.get(thing).map_or(0, |swept| swept.count);
-        count(i) + count(j)
-    }
-
     /// Returns the duration (s) of one contact search of a pair. Within this duration, points of the two bodies move by
     /// no more than about [`STRETCH_OF_SEARCH`] radii of their body. Infinite if neither body moves.
     fn stretch_of_search(&self, (i, j): Pair) -> f64 {

@@ -584,6 +584,59 @@ class Session:
         """
         return Session(self._native.copy())
 
+    def snapshot(self) -> bytes:
+        """The session as bytes: digests of the world, its laws and its seed, and all that its future depends on.
+
+        Snapshots of two sessions of one history at one time are equal, whatever was looked at in between. What was
+        recorded so far is in it, too.
+
+        Returns
+        -------
+        bytes
+            For `restore`, in this process or another.
+
+        Examples
+        --------
+        >>> import carom
+        >>> world = carom.World.from_toml(carom.show("world"))
+        >>> session = world.start()
+        >>> events, snapshot = session.advance(0.3), session.snapshot()
+        >>> other = world.start()
+        >>> other.restore(snapshot)
+        >>> other.advance(0.5) == session.advance(0.5), other.snapshot() == session.snapshot()
+        (True, True)
+        """
+        return self._native.snapshot()
+
+    def restore(self, snapshot: bytes) -> None:
+        """Goes on from a `snapshot` of a session of this world, whatever became of this one.
+
+        Parameters
+        ----------
+        snapshot : bytes
+            It may come from a stranger: it takes at most four times its length in memory, and what its world cannot have
+            is refused.
+
+        Returns
+        -------
+        None
+
+        Raises
+        ------
+        CaromError
+            ``snapshot-damaged``; ``snapshot-foreign`` for another world, other laws or another seed; ``snapshot-version``;
+            ``finished``. Nothing has changed then.
+
+        Examples
+        --------
+        >>> import carom
+        >>> session = carom.World.from_toml(carom.show("world")).start()
+        >>> session.restore(session.snapshot()[:100])
+        Traceback (most recent call last):
+        carom._errors.CaromError: the snapshot is damaged: its SHA-256 is another one
+        """
+        self._native.restore(bytes(snapshot))
+
     def reset(self, seed: int | None = None) -> None:
         """Starts again.
 
@@ -642,8 +695,16 @@ class Session:
     def __copy__(self) -> Session:
         return self.copy()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_resumed, (*self._native.configuration(), self.snapshot()))
+
     def __deepcopy__(self, memo: Mapping[int, Any]) -> Session:
         return self.copy()
 
     def __repr__(self) -> str:
         return f"Session(time={self.time!r}, status={self.status!r}, {len(self.bodies)} bodies)"
+
+
+def _resumed(toml: str, assignments: list[str], snapshot: bytes) -> Session:
+    """A session that was pickled."""
+    return Session(_native.resumed(toml, assignments, snapshot))

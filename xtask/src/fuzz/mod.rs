@@ -1,5 +1,5 @@
-//! `cargo xtask fuzz`: random input for `resolve`, `judge`, `lcp`, quick scenarios and the crates below them, for
-//! as long as is given. Worlds, sweeps, fits and the Python package are not among its targets.
+//! `cargo xtask fuzz`: random input for `resolve`, `judge`, `lcp`, quick scenarios, snapshots and the crates below them, for
+//! as long as is given. Runs of worlds, sweeps, fits and the Python package are not among its targets.
 //!
 //! Each [`Target`] makes input as a JSON value and says what must hold of what comes back. A failure
 //! is made small (proptest), printed with the seed, and kept in `xtask/fuzz/`, which a test replays.
@@ -12,6 +12,7 @@ mod input;
 mod lcp;
 mod lines;
 mod scenarios;
+mod snapshots;
 mod target;
 
 pub(crate) use audit::{Given, RowState};
@@ -60,6 +61,7 @@ fn targets(root: &Path) -> anyhow::Result<Vec<Target>> {
         lines::mutations(),
         lines::program(root),
         scenarios::target()?,
+        snapshots::target(),
     ];
     all.extend(crates::targets());
     Ok(all)

@@ -9,6 +9,7 @@ mod landing;
 mod lasting;
 mod motion;
 mod sessions;
+mod snapshots;
 mod standing;
 mod tail_runner;
 mod two_body;

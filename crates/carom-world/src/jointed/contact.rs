@@ -5,10 +5,12 @@ use carom_joints::coordinates::CoordinateSpec;
 use carom_joints::frames::Row;
 use carom_joints::step::contacts::ContactRow;
 use nalgebra::Vector3;
+use std::borrow::Cow;
 
 /// Contact of a joint coordinate at its upper or lower limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LimitContact {
     /// Index of the joint coordinate, counted over all joints.
     pub coordinate: usize,
@@ -33,6 +35,7 @@ impl LimitContact {
 /// body and a plane) that touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum JointContact {
     /// A limit of a joint coordinate.
     Limit(LimitContact),
@@ -48,6 +51,7 @@ pub enum JointContact {
 /// Limit of a joint coordinate that takes part in an impact, with its impulse and the velocity before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LimitHit {
     /// Joint limit that takes part in the impact.
     pub contact: LimitContact,
@@ -60,6 +64,7 @@ pub struct LimitHit {
 /// Constraint impulse that a joint exerts on its child body during an impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Reaction {
     /// Index of the joint.
     pub joint: usize,
@@ -72,11 +77,12 @@ pub struct Reaction {
 /// Impact of jointed bodies: all contacts of one group of connected bodies at one time, with impulses and energies.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JointImpact {
     /// Time of the impact (s).
     pub time: f64,
     /// Name of the impact law that gave the solution.
-    pub law: &'static str,
+    pub law: Cow<'static, str>,
     /// Kinetic energy of the whole system before the impact (J).
     pub energy_minus: f64,
     /// Kinetic energy of the whole system after the impact (J).
@@ -91,6 +97,7 @@ pub struct JointImpact {
 
 /// An event within a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Change {
     /// A coordinate reaches a limit.
     Limit(LimitContact),

@@ -7,13 +7,16 @@ use carom_motion::hybrid::{Ending, Limits};
 
 /// Run of jointed bodies in progress, or paused (`R`).
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Course<R> {
     pub(super) run: R,
     /// Time up to which all events are handled (s).
     pub(super) time: f64,
     /// Reason for the end; `None` while the run can go on.
+    #[cfg_attr(feature = "serde", serde(with = "crate::saved::ending"))]
     pub(super) ended: Option<Ending<MotionError>>,
     /// Number of impacts at which the run ends.
+    #[cfg_attr(feature = "serde", serde(skip))]
     most_impacts: usize,
 }
 
@@ -24,6 +27,17 @@ impl Paused {
     /// Continues the run with its world and its laws.
     pub(super) fn resume<'w>(self, world: &'w JointedWorld, laws: Laws<'w>) -> Course<Run<'w>> {
         self.map(|run| run.with(world, laws, &world.multibody, &world.touch))
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<R> Course<R> {
+    /// Sets the number of impacts at which the run ends.
+    pub(super) fn with_most_impacts(self, most_impacts: usize) -> Self {
+        Self {
+            most_impacts,
+            ..self
+        }
     }
 }
 

@@ -243,7 +243,7 @@ impl Run<'_> {
         let reactions = self.react(rows, &multipliers, &limits);
         JointImpact {
             time: self.time,
-            law,
+            law: law.into(),
             energy_minus,
             energy_plus: mb.kinetic(&self.posture),
             hits,

@@ -17,6 +17,7 @@ const REST: f64 = 1e-6;
 /// Key of a count of impacts without restitution: a pair by its index, a limit, or (`Again`) a limit that closes at the start of
 /// a step just after it opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Plastic {
     Pair(usize),
     Limit(LimitContact),
@@ -25,6 +26,7 @@ pub(super) enum Plastic {
 
 /// Impacts without restitution since the last grid time.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct PlasticTouches {
     pub(super) last: f64,
     pub(super) count: usize,
@@ -41,6 +43,7 @@ impl PlasticTouches {
 
 /// State of a pair in lasting contact.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Lasting {
     /// True if the begin of the contact has been reported; a pair that never presses is not reported.
     pub(super) reported: bool,
@@ -50,6 +53,7 @@ pub(super) struct Lasting {
 
 /// Impacts so far of a pair or limit.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Bounces {
     /// Time of the latest impact (s); `None` before the first impact.
     pub(super) last: Option<f64>,
@@ -87,6 +91,7 @@ impl Bounces {
 
 /// Crowded impacts, which time stepping takes over.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Crowding {
     /// Number of slow impacts since the last grid time.
     pub(super) impacts: usize,
@@ -99,6 +104,7 @@ pub(super) struct Crowding {
 
 /// Periods of implicit dry friction.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Rubbing {
     /// Number of stops and slips since the last grid time.
     pub(super) turns: usize,
@@ -112,6 +118,7 @@ pub(super) struct Rubbing {
 
 /// Step of articulations that rest, with all that the equations of the step depend on besides the posture.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Resting {
     /// The step; `None` if the articulations do not rest.
     pub(super) step: Option<Step>,

@@ -38,6 +38,7 @@ const LEAST: f64 = 1e-13;
 
 /// Contact result of a step for one pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct PairStep {
     /// Normal impulse of both kicks (N s).
     pub(super) pressed: f64,
@@ -51,10 +52,13 @@ pub(super) struct PairStep {
 
 /// One contact point of a step.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Touching {
     /// Index of the pair of the point.
     pair: usize,
+    #[cfg_attr(feature = "serde", serde(skip, default = "nowhere"))]
     point: ContactPoint,
+    #[cfg_attr(feature = "serde", serde(skip))]
     frame: [Vector3<f64>; 3],
     /// Place of the point at the start of the step, in the frame of the pair's first body (m).
     place: Vector3<f64>,
@@ -62,13 +66,16 @@ struct Touching {
 
 /// Lasting contacts within a step of bodies with the shapes `T`: the implementation of [`Contacts`]. A paused run has no shapes.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct PressingOf<T> {
     touch: T,
     /// Indices of the lasting pairs, each with the distance within which its points count as contacts (m).
     pairs: Vec<(usize, f64)>,
     start: Vec<Touching>,
+    #[cfg_attr(feature = "serde", serde(skip))]
     end: Vec<Touching>,
     closed: Vec<usize>,
+    #[cfg_attr(feature = "serde", serde(skip))]
     closed_frames: Vec<[Vector3<f64>; 3]>,
     /// Impulses of both kicks of the last step per unit of time, for all points at the start of that step: the initial guess of
     /// the next.
@@ -82,11 +89,15 @@ pub(crate) struct PressingOf<T> {
     noise: f64,
     speed_noise: f64,
     /// Friction coefficient and friction law of each point in the first kick.
+    #[cfg_attr(feature = "serde", serde(skip))]
     laws: Vec<(f64, Friction)>,
+    #[cfg_attr(feature = "serde", serde(skip))]
     dependent: Option<Dependent>,
     /// Memory of the solver of the kicks.
+    #[cfg_attr(feature = "serde", serde(with = "crate::kick::pattern"))]
     work: Work,
     /// Contact velocities without impulses for which the first kick was solved last.
+    #[cfg_attr(feature = "serde", serde(skip))]
     solved: Vec<f64>,
     /// True for each kick of the last step that leaves every contact at rest.
     rests: [bool; 2],
@@ -97,6 +108,18 @@ pub(crate) struct PressingOf<T> {
 
 /// Lasting contacts with the shapes of the bodies.
 pub(super) type Pressing<'w> = PressingOf<&'w Touch>;
+
+/// Returns a contact point that a step finds again.
+#[cfg(feature = "serde")]
+fn nowhere() -> ContactPoint {
+    ContactPoint {
+        point: Vector3::zeros(),
+        normal: Vector3::zeros(),
+        gap: 0.0,
+        parts: [0, 0],
+        follow: pair::Follow::Closest,
+    }
+}
 
 impl<T> PressingOf<T> {
     /// Returns these contacts with another copy of the shapes.
@@ -124,6 +147,16 @@ impl<T> PressingOf<T> {
             least: self.least,
             stale: self.stale,
         }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl PressingOf<()> {
+    /// True if all contacts are those of a world with `pairs` pairs that may touch.
+    pub(super) fn fits(&self, pairs: usize) -> bool {
+        let touching = self.start.iter().map(|touching| touching.pair);
+        let mut all = self.pairs.iter().map(|(pair, _)| *pair).chain(touching);
+        all.all(|pair| pair < pairs) && self.closed.iter().all(|c| *c < self.start.len())
     }
 }
 

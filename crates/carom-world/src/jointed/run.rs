@@ -1,10 +1,15 @@
 //! Run of jointed bodies: steps, limits, dry friction.
 
+#[cfg(feature = "serde")]
+mod saved;
+
 use super::contact::{Change, LimitContact};
 use super::memory::{Bounces, Crowding, Lasting, Plastic, PlasticTouches, Resting, Rubbing};
 use super::pressing::{PairStep, Pressing, PressingOf};
 use super::touch::Touch;
 use super::world::{JointedEnd, JointedEvent, JointedState, JointedWorld};
+#[cfg(feature = "serde")]
+use crate::saved::Part;
 use crate::{Laws, MotionError};
 use carom_joints::coordinates::CoordinateSpec;
 use carom_joints::step::{History, Load, Modes, Step, Stepper, StepperOf, Works};
@@ -36,6 +41,8 @@ const MOST_TURNS: usize = 4;
 /// Run of jointed bodies. Between two calls of a session it is paused: then it holds neither the world `W`, the laws `L`, the system
 /// `M` nor the shapes `T`.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(bound = "W: Part, L: Part, M: Part, T: Part"))]
 pub struct RunOf<W, L, M, T> {
     pub(super) world: W,
     pub(super) laws: L,
@@ -43,6 +50,7 @@ pub struct RunOf<W, L, M, T> {
     pub(super) rates: Vec<f64>,
     pub(super) time: f64,
     pub(super) modes: Modes,
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) stepper: StepperOf<M>,
     /// Number of grid times passed.
     pub(super) line: u64,
@@ -84,10 +92,13 @@ pub struct RunOf<W, L, M, T> {
     /// Length (s) and impulses of the latest trial step from the current posture; `None` if there was no such step.
     previewed: Option<(f64, History)>,
     /// Contact results and contact impulses before the first trial step of a search for events; `None` without trial steps.
+    #[cfg_attr(feature = "serde", serde(skip))]
     backup: Option<Box<Backup<T>>>,
     /// True during a search for events.
+    #[cfg_attr(feature = "serde", serde(skip))]
     backs_up: bool,
     pub(super) resting: Resting,
+    #[cfg_attr(feature = "serde", serde(with = "crate::saved::ending"))]
     pub(super) ended: Option<Ending<MotionError>>,
     pub(super) lowest_gap: f64,
     residual: f64,
@@ -111,6 +122,7 @@ type Backup<T> = (BTreeMap<usize, PairStep>, PressingOf<T>);
 
 /// Step that ends at a grid time or at the first event, with the events at its end.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Pending {
     step: Step,
     length: f64,

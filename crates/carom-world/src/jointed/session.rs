@@ -1,14 +1,17 @@
 //! Sessions of jointed bodies.
 
-use super::contact::LimitContact;
+use super::contact::{JointContact, LimitContact};
 use super::course::{Course, Paused};
 use super::run::Run;
 use super::world::{JointedEnd, JointedEvent, JointedState, JointedWorld};
 use crate::machine::{Drive, Machine, Progress, SessionOf};
 use crate::session::{LastingPoint, SharedLaws};
 use crate::{Input, MotionError, SessionError};
+use carom_joints::coordinates::Actuator;
 use carom_motion::hybrid::Limits;
 use nalgebra::Vector3;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::sync::Arc;
 
 /// Lasting contact of a session of jointed bodies.
@@ -61,8 +64,33 @@ pub type JointedSession = SessionOf<Jointed>;
 #[derive(Clone, Debug)]
 pub struct Jointed {
     world: Arc<JointedWorld>,
+    /// Forces that the caller holds, by body (N), and targets that he set, by joint coordinate (rad or m).
+    held: BTreeMap<usize, Vector3<f64>>,
+    targets: BTreeMap<usize, f64>,
     laws: SharedLaws,
     limits: Limits,
+}
+
+impl Jointed {
+    /// Returns the actuator of a joint coordinate with another target; `None` if it has none.
+    fn aimed(&self, coordinate: usize, value: f64) -> Option<Actuator> {
+        let mut coordinates = self.world.multibody.coordinates();
+        coordinates
+            .nth(coordinate)?
+            .actuator
+            .as_ref()?
+            .aimed_at(value)
+    }
+
+    /// Sets the target of the actuator of a joint coordinate. Returns false if it has none.
+    fn aim(&mut self, coordinate: usize, value: f64) -> bool {
+        let Some(aimed) = self.aimed(coordinate, value) else {
+            return false;
+        };
+        Arc::make_mut(&mut self.world).set_actuator(coordinate, aimed);
+        self.targets.insert(coordinate, value);
+        true
+    }
 }
 
 impl Machine for Jointed {
@@ -77,6 +105,7 @@ impl Machine for Jointed {
 
     fn hold_force(&mut self, body: usize, force: &Vector3<f64>) {
         Arc::make_mut(&mut self.world).hold_force(body, force);
+        self.held.insert(body, *force);
     }
 
     fn n_bodies(&self) -> usize {
@@ -95,6 +124,73 @@ impl Machine for Jointed {
 
     fn progress(paused: &Paused) -> Progress<'_> {
         (paused.time, paused.ended.as_ref())
+    }
+
+    fn world(&self) -> &dyn Debug {
+        &self.world
+    }
+
+    #[cfg(feature = "serde")]
+    fn save(&self, paused: &Paused) -> Vec<u8> {
+        carom_numeric::bytes::encode(&(&self.held, &self.targets, paused.saved()))
+    }
+
+    #[cfg(feature = "serde")]
+    fn load(&mut self, bytes: &[u8], memory: usize) -> Option<Paused> {
+        type Held = BTreeMap<usize, Vector3<f64>>;
+        let (held, targets, run): (Held, BTreeMap<usize, f64>, _) =
+            carom_numeric::bytes::decode(bytes, memory).ok()?;
+        for (body, force) in &held {
+            if *body >= self.n_bodies() || !force.iter().all(|x| x.is_finite()) {
+                return None;
+            }
+            self.hold_force(*body, force);
+        }
+        for (coordinate, value) in targets {
+            if !value.is_finite() || !self.aim(coordinate, value) {
+                return None;
+            }
+        }
+        Paused::complete(run, &self.world, self.limits.impacts)
+    }
+
+    fn size(&self) -> usize {
+        let mb = &self.world.multibody;
+        mb.n_bodies() + mb.n_coordinates() + self.world.touch.n_planes()
+    }
+
+    fn has_event(&self, event: &JointedEvent) -> bool {
+        let mb = &self.world.multibody;
+        let things = mb.n_bodies() + self.world.touch.n_planes();
+        let is_pair = |first: usize, second: usize| first < things && second < things;
+        let is_limit = |limit: &LimitContact| limit.coordinate < mb.n_coordinates();
+        let is_contact = |contact: &JointContact| match contact {
+            JointContact::Limit(limit) => is_limit(limit),
+            JointContact::Pair { first, second } => is_pair(*first, *second),
+        };
+        match event {
+            JointedEvent::Impact(impact) => {
+                impact.hits.iter().all(|hit| is_limit(&hit.contact))
+                    && impact.touches.iter().all(|t| is_pair(t.first, t.second))
+                    && impact.reactions.iter().all(|r| r.joint < mb.joints().len())
+            }
+            JointedEvent::Established { contact, .. }
+            | JointedEvent::Mode { contact, .. }
+            | JointedEvent::Released { contact, .. } => is_contact(contact),
+            _ => false,
+        }
+    }
+
+    fn has_state(&self, state: &JointedState) -> bool {
+        let mb = &self.world.multibody;
+        let n = mb.n_coordinates();
+        let loads = state.loads.as_ref();
+        state.posture.states.len() == mb.n_bodies()
+            && [&state.posture.q, &state.rates, &state.forces]
+                .iter()
+                .all(|list| list.len() == n)
+            && state.posture.rotors.len() == n
+            && loads.is_none_or(|(loads, _)| loads.len() == mb.joints().len())
     }
 
     fn resume<R>(
@@ -156,6 +252,8 @@ impl JointedSession {
     pub fn new(world: Arc<JointedWorld>, laws: SharedLaws, limits: Limits) -> Self {
         Self::of(Jointed {
             world,
+            held: BTreeMap::new(),
+            targets: BTreeMap::new(),
             laws,
             limits,
         })
@@ -183,15 +281,11 @@ impl JointedSession {
         if !value.is_finite() {
             return Err(SessionError::NonFiniteInput { value });
         }
-        let mut actuators = mb.coordinates().map(|c| c.actuator.as_ref());
-        let actuator = actuators.nth(coordinate).flatten();
-        let Some(aimed) = actuator.and_then(|actuator| actuator.aimed_at(value)) else {
+        if self.machine.aimed(coordinate, value).is_none() {
             return Err(SessionError::NoTarget { coordinate });
-        };
-        drop(actuators);
+        }
         self.input(&Input::Cut)?;
-        let machine = Arc::make_mut(&mut self.machine);
-        Arc::make_mut(&mut machine.world).set_actuator(coordinate, aimed);
+        Arc::make_mut(&mut self.machine).aim(coordinate, value);
         Ok(())
     }
 

@@ -131,6 +131,7 @@ impl<'e> JointSample<'e> {
 /// State of the jointed bodies of a session.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JointedState {
     /// Time (s).
     pub time: f64,

@@ -6,6 +6,7 @@ use crate::pair_table::Pair;
 
 /// Pair that had a positive contact impulse in the previous step.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Lasting {
     pair: Pair,
     is_established: bool,
@@ -14,6 +15,7 @@ struct Lasting {
 
 /// Pairs with a positive contact impulse in consecutive steps. A contact counts as lasting from the second such step on.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct LastingContacts {
     /// Pairs of the previous step, in ascending order.
     pairs: Vec<Lasting>,
@@ -37,6 +39,12 @@ impl LastingContacts {
     pub(super) fn all(&self) -> impl Iterator<Item = (Pair, bool)> {
         let lasting = self.pairs.iter().filter(|lasting| lasting.is_established);
         lasting.map(|lasting| (lasting.pair, lasting.slides))
+    }
+
+    /// Returns the pairs of the previous step, in ascending order.
+    #[cfg(feature = "serde")]
+    pub(super) fn pairs(&self) -> impl Iterator<Item = Pair> {
+        self.pairs.iter().map(|lasting| lasting.pair)
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -48,4 +48,6 @@ mod tolerances;
 
 pub use executor::{Executor, Serial};
 pub use options::{Scheme, StepCounts, Stepping};
+#[cfg(feature = "serde")]
+pub(crate) use run::saved::{SavedSteps, is_at_line};
 pub(crate) use run::{StepRun, StepRunOf};

@@ -6,6 +6,9 @@ use super::options::{StepCounts, Stepping};
 use super::phases::Phases;
 use super::step::{IslandStep, Step, Stepper, StepperOf};
 use super::tolerances::SAME_TIME;
+#[cfg(feature = "serde")]
+pub(crate) mod saved;
+
 use crate::MotionError;
 use crate::events::{Balance, Impact, ImpactContact, RunEnd, WorldEvent};
 use crate::handover::Relay;
@@ -288,7 +291,7 @@ impl<'w> StepRun<'w> {
         bodies.dedup();
         let impact = Impact {
             time,
-            law: LAW,
+            law: LAW.into(),
             // `energy_minus` includes the work of gravity in the step, so that the difference is the work of the impulses.
             energy_minus: island.energy_plus - island.work,
             energy_plus: island.energy_plus,

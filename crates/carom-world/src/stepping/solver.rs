@@ -97,6 +97,22 @@ pub(super) struct Found {
     pub(super) modes: Vec<ContactMode>,
 }
 
+#[cfg(feature = "serde")]
+impl Solver {
+    /// Returns the pattern of the symbolic factors, the only memory from one problem to the next.
+    pub(super) fn pattern(&self) -> Option<carom_lcp::contact_problem::Pattern> {
+        self.workspace.pattern()
+    }
+
+    /// Creates a solver with this pattern.
+    pub(super) fn recalling(pattern: Option<carom_lcp::contact_problem::Pattern>) -> Self {
+        Self {
+            workspace: Workspace::recalling(pattern),
+            ..Self::default()
+        }
+    }
+}
+
 impl Solver {
     /// Solves the contact problem of an island in a step.
     pub(super) fn solve(&mut self, task: &Task<'_>) -> Result<Answer, LcpError> {

@@ -68,6 +68,7 @@ impl Yielding {
 
 /// Contact point that pressed in the previous step, with its spring. Forces and stiffness do not depend on the length of a step.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Kept {
     /// Contact point in the axes of the first body, from its center (m).
     pub(super) at: Vector3<f64>,

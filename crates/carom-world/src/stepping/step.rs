@@ -1,5 +1,8 @@
 //! One step: half a flight, impulses at the middle, half a flight.
 
+#[cfg(feature = "serde")]
+mod saved;
+
 use super::broad::{Broad, unseen};
 use super::contact::{Contact, Middle, NearPair};
 use super::executor::Executor;
@@ -30,7 +33,8 @@ const CHUNK: usize = 64;
 
 /// Data that one step passes on to the next.
 #[derive(Clone, Debug, Default)]
-struct Carry {
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Carry {
     /// Pairs that were near, in ascending order, with the springs of the contact points that press.
     pairs: Vec<(Pair, PairMemory, Vec<Kept>)>,
 }

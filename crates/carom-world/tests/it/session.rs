@@ -372,3 +372,42 @@ fn contacts_and_errors_are_told() {
     assert!(matches!(end.ending, Ending::Stopped(_)));
     assert_eq!((end.time, session.time()), (session.time(), end.time));
 }
+
+/// R3, R4: a session that another one's snapshot restores goes on as it does, and snapshots do not depend on looks.
+#[cfg(feature = "serde")]
+#[test]
+fn a_snapshot_goes_on_as_the_session() {
+    let mut random = Random(17);
+    for case in cases() {
+        let (end, events, _) = case.run(case.limits.duration, &[]);
+        for time in cuts(&case, &events, &mut random).into_iter().step_by(2) {
+            let [mut session, mut other, mut third] = [(); 3].map(|()| case.start());
+            session.advance_to(time).unwrap();
+            while other.next_event(time).unwrap().is_some() {
+                other.state().unwrap();
+                other.energy().unwrap();
+            }
+            let snapshot = session.snapshot();
+            assert!(snapshot == other.snapshot(), "{} at {time}", case.name);
+            third.restore(&snapshot).unwrap();
+            assert!(third.snapshot() == snapshot, "{} at {time}", case.name);
+            assert_eq!(third.ending(), session.ending());
+            for session in [&mut session, &mut third] {
+                session.advance_to(case.limits.duration).unwrap();
+            }
+            assert_eq!(
+                third.events(),
+                session.events(),
+                "{} from {time}",
+                case.name
+            );
+            let ends = [session.finish().unwrap(), third.finish().unwrap()];
+            assert_eq!(
+                ends,
+                [end.clone(), end.clone()],
+                "{} from {time}",
+                case.name
+            );
+        }
+    }
+}

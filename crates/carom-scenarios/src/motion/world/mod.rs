@@ -11,6 +11,7 @@ mod inputs;
 mod joints;
 mod output;
 mod report;
+mod saved;
 mod scheme;
 mod session;
 mod setup;

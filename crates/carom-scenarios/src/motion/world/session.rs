@@ -8,21 +8,24 @@ use super::whole::{Item, SessionEvent, SessionState, Tape, Whole, Wholes};
 use crate::config::Input;
 use crate::{Overrides, ScenarioError};
 use carom_report::Record;
+use carom_world::saved::Digest;
 use carom_world::{Machine, SessionError, SessionOf};
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Session of a world `W`, with its record so far.
 #[derive(Debug)]
 pub(super) struct Track<M: Machine, W> {
     pub(super) whole: Arc<W>,
     pub(super) session: SessionOf<M>,
-    records: bool,
-    tape: Tape<M>,
+    pub(super) records: bool,
+    pub(super) tape: Tape<M>,
     /// Number of samples so far.
-    samples: usize,
-    asked: Asked,
-    comparison: Comparison,
+    pub(super) samples: usize,
+    /// Events of the calls whose events were not returned yet.
+    pub(super) fresh: Vec<M::Event>,
+    pub(super) asked: Asked,
+    pub(super) comparison: Comparison,
 }
 
 impl<M: Machine, W: Whole<M>> Clone for Track<M, W> {
@@ -33,6 +36,7 @@ impl<M: Machine, W: Whole<M>> Clone for Track<M, W> {
             records: self.records,
             tape: self.tape.clone(),
             samples: self.samples,
+            fresh: self.fresh.clone(),
             asked: Asked::default(),
             comparison: self.comparison.clone(),
         };
@@ -42,13 +46,14 @@ impl<M: Machine, W: Whole<M>> Clone for Track<M, W> {
 }
 
 impl<M: Machine, W: Whole<M>> Track<M, W> {
-    fn new(whole: Arc<W>, session: SessionOf<M>, records: bool) -> Self {
+    pub(super) fn new(whole: Arc<W>, session: SessionOf<M>, records: bool) -> Self {
         let mut out = Self {
             whole,
             session,
             records,
             tape: Tape::<M>::new(),
             samples: 0,
+            fresh: Vec::new(),
             asked: Asked::default(),
             comparison: Comparison::default(),
         };
@@ -64,7 +69,7 @@ impl<M: Machine, W: Whole<M>> Track<M, W> {
     }
 
     /// Lets the law of the session keep the problems that this track compares.
-    fn listen(&mut self) {
+    pub(super) fn listen(&mut self) {
         if self.records {
             let laws = super::several::shared_laws(self.whole.setup(), Some(self.asked.clone()));
             self.session.set_laws(laws);
@@ -74,10 +79,11 @@ impl<M: Machine, W: Whole<M>> Track<M, W> {
     /// Notes the events that the session has returned by `told`.
     fn note(&mut self, event: M::Event, events: &mut Vec<SessionEvent>) {
         events.push(self.whole.entry(&event));
+        self.fresh.push(event.clone());
         if self.records {
             let (comparison, asked) = (&mut self.comparison, &self.asked);
             self.whole.compare(comparison, asked, &event);
-            self.tape.push(Item::Event(event));
+            self.tape.push(Item::Event(Box::new(event)));
         }
     }
 
@@ -110,7 +116,7 @@ impl<M: Machine, W: Whole<M>> Track<M, W> {
             match sample {
                 Some(at) if at <= self.session.time() => {
                     let state = self.session.state()?;
-                    self.tape.push(Item::Sample(state));
+                    self.tape.push(Item::Sample(Box::new(state)));
                     self.samples += 1;
                 }
                 _ => return Ok(()),
@@ -196,13 +202,15 @@ pub(super) use on;
 #[derive(Clone, Debug)]
 pub struct Session {
     pub(super) kind: Kind,
-    overrides: Arc<Overrides>,
+    pub(super) overrides: Arc<Overrides>,
     record: Arc<Record>,
     /// Events of the last call, and number of those that were returned.
-    events: Vec<SessionEvent>,
-    told: usize,
+    pub(super) events: Vec<SessionEvent>,
+    pub(super) told: usize,
     /// Forces of the caller along the joint coordinates (N m or N).
     pub(super) control: Vec<f64>,
+    /// Digests of world, laws and seed, once they are asked for.
+    pub(super) digests: Arc<OnceLock<[Digest; 3]>>,
 }
 
 impl Session {
@@ -231,9 +239,15 @@ impl Session {
             events: Vec::new(),
             told: 0,
             control: Vec::new(),
+            digests: Arc::default(),
         };
         out.begin();
         Ok(out)
+    }
+
+    /// Returns the settings with which the session was started, with the seed of the latest [`reset`](Self::reset).
+    pub fn overrides(&self) -> &Overrides {
+        &self.overrides
     }
 
     /// Notes the events and the state of the start. A run that stops there says so at the next call.
@@ -265,6 +279,7 @@ impl Session {
             track.restart();
         });
         self.events.clear();
+        self.told = 0;
         self.begin();
         Ok(())
     }
@@ -346,9 +361,17 @@ impl Session {
         &self.events
     }
 
-    fn advance(&mut self, time: f64, one: bool) -> Result<(), SessionError> {
+    /// Takes the events that were not returned yet.
+    fn take_events(&mut self) -> Vec<SessionEvent> {
         let mut events = std::mem::take(&mut self.events);
-        events.drain(..std::mem::take(&mut self.told));
+        let told = std::mem::take(&mut self.told);
+        events.drain(..told);
+        on!(self, track => drop(track.fresh.drain(..told)));
+        events
+    }
+
+    fn advance(&mut self, time: f64, one: bool) -> Result<(), SessionError> {
+        let mut events = self.take_events();
         let went = on!(self, track => track.advance(time, one, &mut events));
         self.events = events;
         went
@@ -428,8 +451,7 @@ impl Session {
     ///
     /// [`ScenarioError::Session`] for a second call, and other [`ScenarioError`] if there is no record.
     pub fn finish(&mut self) -> Result<Record, ScenarioError> {
-        let mut events = std::mem::take(&mut self.events);
-        events.drain(..std::mem::take(&mut self.told));
+        let mut events = self.take_events();
         let mut record = Record::clone(&self.record);
         let finished = on!(self, track => track.finish(record, &mut events));
         (self.told, self.events) = (events.len(), events);

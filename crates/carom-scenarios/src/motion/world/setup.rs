@@ -68,6 +68,18 @@ impl Setup {
         }
     }
 
+    /// Returns the laws with their options, and the number of impacts at which a run ends.
+    pub(super) fn laws(&self) -> impl std::fmt::Debug {
+        let stepping = self.stepping;
+        let laws = (&self.law, &self.several, &self.options);
+        (laws, self.on_zeno, stepping, self.limits.impacts)
+    }
+
+    /// Returns the seed of laws that draw samples.
+    pub(super) fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// Returns the name of the impact law for several contacts that hit at once.
     pub(super) fn several_name(&self) -> &str {
         &self.law.several

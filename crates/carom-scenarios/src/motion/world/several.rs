@@ -21,7 +21,7 @@ const EQUAL: f64 = 0.01;
 const TOLD: usize = 6;
 
 /// Comparison of the law of a run with the law `propagative`, at impacts in which one contact closes while another one touches.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Comparison {
     compared: usize,
     warning: Option<String>,

@@ -75,10 +75,20 @@ pub struct NewState {
 }
 
 /// Recorded event or sample of a session.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) enum Item<E, S> {
-    Event(E),
-    Sample(S),
+    Event(Box<E>),
+    Sample(Box<S>),
+}
+
+impl<E, S> Item<E, S> {
+    /// True if the item can be one of a world.
+    pub(super) fn is_of<M: Machine<Event = E, State = S>>(&self, machine: &M) -> bool {
+        match self {
+            Self::Event(event) => machine.has_event(event),
+            Self::Sample(state) => machine.has_state(state),
+        }
+    }
 }
 
 /// Record of a session so far.
@@ -137,6 +147,9 @@ pub(super) trait Whole<M: Machine>: Sized {
 
     /// Returns for each body true if a joint places it.
     fn hangs(&self) -> Vec<bool>;
+
+    /// Returns all that decides the motion besides the world and the seed: laws, scheme and limits.
+    fn laws(&self) -> String;
 
     /// Returns an event as the user sees it.
     fn entry(&self, event: &M::Event) -> SessionEvent;
@@ -275,6 +288,11 @@ impl Whole<Free> for World {
         vec![false; self.world.n_bodies()]
     }
 
+    fn laws(&self) -> String {
+        let scheme = (self.scheme, self.hands_over);
+        format!("{:?} {scheme:?}", self.setup.laws())
+    }
+
     fn entry(&self, event: &WorldEvent) -> SessionEvent {
         let names = |(a, b)| names_of_pair(self.world.name(a), self.world.name(b));
         entry(event, |impact| self.impact(impact), names)
@@ -319,7 +337,8 @@ impl Whole<Free> for World {
         for item in tape {
             match item {
                 Item::Event(event) => log.note(&event.view()),
-                Item::Sample(WorldState { time, states, .. }) => {
+                Item::Sample(state) => {
+                    let WorldState { time, states, .. } = &**state;
                     log.note(&Event::Sample(Sample::new(*time, states)));
                 }
             }
@@ -372,6 +391,10 @@ impl Whole<jointed::Jointed> for Jointed {
             hangs[joint.child] = true;
         }
         hangs
+    }
+
+    fn laws(&self) -> String {
+        format!("{:?}", self.setup.laws())
     }
 
     fn entry(&self, event: &JointedEvent) -> SessionEvent {
