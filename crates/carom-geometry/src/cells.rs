@@ -12,6 +12,7 @@ const NONE: u32 = u32::MAX;
 /// Axis-aligned box in space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Bounds {
     /// Smallest coordinates (m).
     pub low: Vector3<f64>,

@@ -51,6 +51,7 @@ pub const YOSHIDA_6: [f64; 7] = [
 /// applies along each coordinate. The caller sets the modes before a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Modes {
     /// Value at which a coordinate is held because it sticks or rests at a limit; `None` if the coordinate moves.
     pub held: Vec<Option<f64>>,
@@ -147,6 +148,7 @@ impl Load {
 /// an earlier result can be reused: see [`Stepper::step_into`].
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Step {
     /// State of the system at the end of the step.
     pub end: Posture,

@@ -14,7 +14,7 @@ const BAND: f64 = 64.0 * f64::EPSILON;
 /// use carom_geometry::HalfSpace;
 /// use carom_motion::ball::Ball;
 /// use nalgebra::Vector3;
-/// let ball = Ball { center: Vector3::z() * 2.5, velocity: Vector3::zeros(), radius: 0.5, falls: true };
+/// let ball = Ball::falling(Vector3::z() * 2.5, Vector3::zeros(), 0.5);
 /// let floor = HalfSpace::new(Vector3::z(), 0.0)?;
 /// // A fall of 2 m with 4 m/s² takes 1 s.
 /// let time = ball.first_touch_of_plane(&floor, &Vector3::new(0.0, 0.0, -4.0), 3.0);
@@ -23,6 +23,7 @@ const BAND: f64 = 64.0 * f64::EPSILON;
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Ball {
     /// Center (m).
     pub center: Vector3<f64>,
@@ -35,6 +36,26 @@ pub struct Ball {
 }
 
 impl Ball {
+    /// Creates a ball on which gravity acts.
+    #[must_use]
+    pub fn falling(center: Vector3<f64>, velocity: Vector3<f64>, radius: f64) -> Self {
+        Self {
+            center,
+            velocity,
+            radius,
+            falls: true,
+        }
+    }
+
+    /// Creates a ball at rest on which gravity does not act.
+    #[must_use]
+    pub fn resting(center: Vector3<f64>, radius: f64) -> Self {
+        Self {
+            falls: false,
+            ..Self::falling(center, Vector3::zeros(), radius)
+        }
+    }
+
     /// Returns the ball after a flight of `time` (s). A ball on which gravity does not act stays unchanged.
     pub fn moved(&self, gravity: &Vector3<f64>, time: f64) -> Self {
         if !self.falls || time == 0.0 {

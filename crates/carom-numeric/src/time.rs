@@ -13,6 +13,7 @@ use std::cmp::Ordering;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Time {
     /// Time rounded to one number (s).
     pub high: f64,

@@ -157,12 +157,7 @@ impl Run<'_> {
             let (x, v) = world.flights.center(about, &motion.state, since);
             let bounds = path(&x, &v, &world.flights.gravity, rest, [about.radius, 0.0]);
             self.within(&bounds, &mut met);
-            let ball = Ball {
-                center: x,
-                velocity: v,
-                radius: about.radius,
-                falls: true,
-            };
+            let ball = Ball::falling(x, v, about.radius);
             if met.iter().any(|thing| !world.is_mobile(*thing))
                 || balls.iter().any(|before| !stay_apart(before, &ball, rest))
             {
@@ -200,12 +195,8 @@ impl Run<'_> {
         self.cells.put(body, bounds);
         let swept = &mut self.boxes[body];
         swept.bounds = bounds;
-        swept.ball = about.sphere.map(|radius| Ball {
-            center: state.position,
-            velocity: Vector3::zeros(),
-            radius,
-            falls: false,
-        });
+        let ball = |radius| Ball::resting(state.position, radius);
+        swept.ball = about.sphere.map(ball);
     }
 
     /// Creates a box that contains the path of a body from the time `from` on, and schedules the event at which the body leaves
@@ -222,11 +213,9 @@ impl Run<'_> {
                 world.flights.center(about, &motion.state, since)
             }
         };
-        let ball = about.sphere.map(|radius| Ball {
-            center: x,
-            velocity: v,
-            radius,
-            falls: resting.is_none(),
+        let ball = about.sphere.map(|radius| match resting {
+            Some(_) => Ball::resting(x, radius),
+            None => Ball::falling(x, v, radius),
         });
         let (bounds, until, leaves) = if resting.is_some() {
             let bounds = Bounds::around(&x, &x, about.radius);

@@ -112,7 +112,7 @@ impl Linear {
         }
     }
 
-    /// Returns the pattern of the symbolic factors; `None` if there are none.
+    /// Returns the pattern of the symbolic factors; `None` without factors.
     pub(super) fn pattern(&self) -> Option<Pattern> {
         let is_kept = !self.is_dense() && !self.known.is_empty();
         is_kept.then(|| Pattern {

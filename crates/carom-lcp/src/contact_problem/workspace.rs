@@ -123,8 +123,8 @@ fn limits(goal: f64, linear: &Linear, polish: Option<f64>) -> Limits {
 }
 
 impl Workspace {
-    /// Returns the pattern of the symbolic factors that are kept, on which the rounding of later solutions depends; `None` if there
-    /// are none. All else in this work space is scratch memory.
+    /// Returns the pattern of the symbolic factors that are kept, on which the rounding of later solutions depends; `None`
+    /// without factors. All else in this work space is scratch memory.
     pub fn pattern(&self) -> Option<Pattern> {
         self.linear.pattern()
     }

@@ -63,6 +63,7 @@ fn modes_fit(modes: &Modes, n: usize) -> bool {
         implicit,
         slid,
         control,
+        ..
     } = modes;
     let lengths = [held.len(), leaves.len(), slides.len(), implicit.len()];
     lengths == [n; 4]
