@@ -11,11 +11,17 @@ use crate::record::{Quantity, Record, Table};
 #[must_use]
 pub fn remarks(account: &Account) -> String {
     let line = |class: &str, label: &str, text: &String| {
-        let text = with_code(text);
+        let text = escape(text);
         format!("<p class=\"{class}\"><strong>{label}:</strong> {text}</p>\n")
     };
-    let ending = { account.ending.iter() }.map(|text| line("ending", "Ended", text));
-    let warnings = { account.warnings.iter() }.map(|text| line("warning", "Warning", text));
+    let ending = account
+        .ending
+        .iter()
+        .map(|text| line("ending", "Ended", text));
+    let warnings = account
+        .warnings
+        .iter()
+        .map(|text| line("warning", "Warning", text));
     let ignored = account
         .left_out()
         .map(|text| line("ignored", "Ignored", text));
@@ -24,13 +30,6 @@ pub fn remarks(account: &Account) -> String {
         return lines;
     }
     format!("<div class=\"remarks\">\n{lines}</div>\n")
-}
-
-/// Escapes a text for HTML and sets what stands between backquotes as code. A lone backquote is text.
-fn with_code(text: &str) -> String {
-    let pairs = text.matches('`').count() / 2;
-    let mark = |text: String, _| text.replacen('`', "<code>", 1).replacen('`', "</code>", 1);
-    (0..pairs).fold(escape(text), mark)
 }
 
 /// Writes the balance of the energy of a run as an HTML table; returns an empty text without a balance.

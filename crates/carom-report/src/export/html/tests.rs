@@ -98,9 +98,9 @@ fn the_page_begins_with_laws_and_remarks() -> Result<(), ExportError> {
     let page = html(&record, &[])?;
     assert!(page.contains("laws: two-body (one contact), sequential (several) \u{b7} all data"));
     assert!(page.contains("<strong>Warning:</strong> it falls</p>"));
-    assert!(page.contains("<strong>Ended:</strong> <code>at-rest</code>: all is at rest</p>"));
+    assert!(page.contains("<strong>Ended:</strong> `at-rest`: all is at rest</p>"));
     assert_eq!(
-        page.matches("<strong>Ignored:</strong> limit velocity <code>")
+        page.matches("<strong>Ignored:</strong> limit velocity `")
             .count(),
         30
     );
