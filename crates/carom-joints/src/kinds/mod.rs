@@ -18,6 +18,7 @@ mod universal;
 
 use crate::frames::{Frames, Row};
 use nalgebra::{Matrix3, Vector3};
+use std::fmt;
 
 /// All types of joints.
 pub static KINDS: &[&Kind] = &[
@@ -44,7 +45,6 @@ pub type Rows = Vec<Row>;
 pub(crate) type Relative = (Vector3<f64>, Matrix3<f64>);
 
 /// A joint type, such as revolute or prismatic: its constraint conditions, coordinates and axes.
-#[derive(Debug)]
 pub struct Kind {
     /// Name of the joint type in configuration files, for example `revolute`.
     pub name: &'static str,
@@ -60,6 +60,13 @@ pub struct Kind {
     pub(crate) place: fn(&Geometry, &[f64]) -> Relative,
     /// Appends the rows whose rates are the rates of the coordinates.
     pub(crate) rates: fn(&Geometry, &Frames, q: &[f64], &mut Rows),
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The name decides all else, and functions would show their addresses, which differ between processes.
+        f.debug_tuple("Kind").field(&self.name).finish()
+    }
 }
 
 /// A scalar constraint condition between the two frames of a joint. $d = p_2 - p_1$ is the vector from the origin of the

@@ -1,6 +1,6 @@
 //! Reuse of the end of a step by the next one: its rows, and its factors if the compliances are equal.
 
-use super::{Stepper, StepperOf};
+use super::Stepper;
 use crate::JointError;
 use crate::multibody::Posture;
 use carom_lie::So3;
@@ -94,7 +94,7 @@ pub struct Remembered {
 }
 
 #[cfg(feature = "serde")]
-impl<M> StepperOf<M> {
+impl<M> super::StepperOf<M> {
     /// Returns the memory that the next steps depend on.
     pub fn remembered(&self) -> Remembered {
         let Kept { has_rows, .. } = self.kept;
