@@ -203,7 +203,8 @@ impl Measured {
                 {
                     let known = surfaces.iter().map(|s| &***s);
                     let near = carom_numeric::nearest_name(surface, known.clone());
-                    let hint = near.map_or_else(String::new, |n| format!("; did you mean `{n}`?"));
+                    let hint =
+                        near.map_or_else(|| ";".to_owned(), |n| format!("; did you mean `{n}`?"));
                     let known: Vec<&str> = known.collect();
                     let why = format!("no surface `{surface}`{hint} known: {}", known.join(", "));
                     return Err(wrong(parameter, &why));
