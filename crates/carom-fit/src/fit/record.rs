@@ -225,7 +225,9 @@ impl Analysis {
     }
 
     fn impact_table(&self) -> Table {
-        let misfits = self.misfits();
+        // A column has no empty cells: laws that refuse impacts have none.
+        let mut misfits = self.misfits();
+        misfits.retain(|(_, own)| self.cases.iter().all(|case| own.contains_key(&case.place)));
         let details = |case: &Case| -> Vec<(String, f64)> {
             let number = |(key, value): (&String, &Value)| {
                 let count = value.as_array().map(|list| list.len() as f64);
@@ -259,8 +261,7 @@ impl Analysis {
             row.extend(&case.state.minus);
             row.extend(&case.state.plus);
             row.extend([bound.unexplained, bound.energy_ratio]);
-            let own = misfits.iter().map(|(_, own)| own.get(&case.place).copied());
-            row.extend(own.map(|misfit| misfit.unwrap_or(f64::NAN)));
+            row.extend(misfits.iter().filter_map(|(_, own)| own.get(&case.place)));
             table.push_named("id", &*case.state.labels.id, row);
         }
         table

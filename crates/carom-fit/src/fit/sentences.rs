@@ -21,6 +21,22 @@ impl Analysis {
             let kinds: Vec<&str> = refused.keys().copied().collect();
             format!("{law} has no answer for any impact: {}.", kinds.join(", "))
         }));
+        let refusing = self.fits.iter().filter(|fit| !fit.refused.is_empty());
+        sentences.extend(refusing.map(|fit| {
+            let kinds: Vec<&str> = fit.refused.keys().copied().collect();
+            format!(
+                "{} refuses {} of {} impacts ({}){}.",
+                fit.rule.name(),
+                fit.refused.values().sum::<usize>(),
+                self.cases.len(),
+                kinds.join(", "),
+                if fit.is_ranked {
+                    ""
+                } else {
+                    " and is not ranked"
+                }
+            )
+        }));
         let same = self.indistinguishable.iter();
         sentences
             .extend(same.map(|names| format!("{} predict the same here.", names.join(" and "))));

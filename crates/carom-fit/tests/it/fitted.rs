@@ -161,6 +161,14 @@ fn a_law_that_refuses_much_is_not_ranked() {
     assert_eq!(routh.score.misfits.len() + refused, 30);
     assert!(refused > 3 && !routh.is_ranked && moreau.refused.is_empty());
     assert_eq!(analysis.ranking().len(), 1);
+    let told =
+        format!("routh refuses {refused} of 30 impacts (single-contact-law) and is not ranked.");
+    assert!(analysis.sentences().contains(&told));
+    // A number that is missing is no number that can be written.
+    let record = analysis.record(serde_json::Value::Null);
+    let tables = serde_json::to_string(&record.tables).unwrap();
+    assert!(tables.contains("residual_moreau-newton") && !tables.contains("residual_routh"));
+    assert!(!tables.contains("null"), "{tables}");
 }
 
 /// A reversed axis is told, and nothing is changed.
