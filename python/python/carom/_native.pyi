@@ -25,6 +25,7 @@ __all__ = [
     "main",
     "prepare",
     "resolve_many",
+    "resumed",
     "run",
     "run_shard",
     "saltation",
