@@ -475,7 +475,7 @@ where
     }
 
     /// Goes on from a [`snapshot`](Self::snapshot) of another session of this world, whatever became of this one. A refusal changes
-    /// nothing. Bytes may come from strangers: they take memory as a session of this world does, and at most four times their length.
+    /// nothing. Bytes may come from strangers: they take memory as a session of this world does, and lists a budget that grows with their length.
     ///
     /// # Errors
     ///

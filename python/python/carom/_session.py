@@ -614,7 +614,7 @@ class Session:
         Parameters
         ----------
         snapshot : bytes
-            It may come from a stranger: it takes at most four times its length in memory, and what its world cannot have
+            It may come from a stranger: the memory of its lists is bounded by its length, and what its world cannot have
             is refused.
 
         Returns

@@ -108,8 +108,8 @@ impl Session {
     }
 
     /// Goes on from a [`snapshot`](Self::snapshot) of another session of this world, its laws and its seed, whatever became of this
-    /// one. A refusal changes nothing. Bytes may come from strangers: they take memory as a session of this world does, and at most
-    /// four times their length.
+    /// one. A refusal changes nothing. Bytes may come from strangers: they take memory as a session of this world does, and lists a
+    /// budget that grows with their length.
     ///
     /// # Errors
     ///
