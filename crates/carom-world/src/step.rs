@@ -21,6 +21,7 @@ mod second;
 mod start;
 mod statics;
 
+pub(crate) use self::rate::Touching;
 use crate::MotionError;
 use crate::body::{Body, Velocity};
 use crate::step_scene::StepScene;

@@ -199,6 +199,16 @@ impl<'w> Pressing<'w> {
         self.last = [Vec::new(), Vec::new()];
     }
 
+    /// Returns the normal force of a pair in the last step (N), if it is known.
+    pub(super) fn force(&self, pair: usize) -> Option<f64> {
+        let mut total = None;
+        for (c, _) in { self.marks.iter().enumerate() }.filter(|(_, (of, _))| *of == pair) {
+            let [first, second] = [&self.last[0], &self.last[1]].map(|list| list.get(3 * c));
+            total = Some(total.unwrap_or(0.0) + first? + second?);
+        }
+        total
+    }
+
     /// Returns the lasting pairs: index of the pair, and distance within which its points count as contacts (m).
     pub(super) fn pairs(&self) -> &[(usize, f64)] {
         &self.pairs

@@ -372,8 +372,28 @@ impl<'w> Run<'w> {
     }
 
     /// Returns the time at which the next step must end (s): the next grid time (multiple of the time step), or the next
-    /// breakpoint of a tabulated input.
+    /// breakpoint of a tabulated input, or an equal part of the time up to there that the rates of the contacts of bodies without
+    /// joints allow.
     fn target(&self) -> f64 {
+        let pressing = &self.pressing;
+        let rate = self
+            .world
+            .touch
+            .rate(pressing.pairs(), &self.posture.states, |pair| {
+                pressing.force(pair)
+            });
+        let stop = self.next_stop();
+        let left = stop - self.time;
+        let pieces = (left * rate).ceil();
+        if pieces > 1.0 {
+            self.time + left / pieces
+        } else {
+            stop
+        }
+    }
+
+    /// Returns the next grid time, or breakpoint of a tabulated input (s).
+    fn next_stop(&self) -> f64 {
         let line = self.next_line();
         let after = self
             .world

@@ -4,6 +4,7 @@ use crate::body::{Body, Flights, PlaneSpec, Velocity};
 use crate::pair::{self, ContactPoint, Other, PairMemory};
 use crate::search::{BAND, Launch, Progress, Search};
 use crate::spec::{CONTACT_TOLERANCE, RESOLVED, check_rounding};
+use crate::step::Touching;
 use crate::{BodySpec, FlightRule, MotionError, Surface};
 use carom_geometry::pair::tangents;
 use carom_geometry::{MassProperties, Shape};
@@ -68,6 +69,8 @@ pub(super) struct Touch {
     pub(super) pairs: Vec<TouchPair>,
     pub(super) flights: Flights,
     pub(super) time_step: f64,
+    /// True for the bodies that no joint holds.
+    loose: Vec<bool>,
 }
 
 impl Touch {
@@ -96,6 +99,7 @@ impl Touch {
             pairs: Vec::new(),
             flights: Flights::new(rule, *multibody.gravity(), time_step),
             time_step,
+            loose: loose(multibody),
         };
         for ([i, j], surface) in &spec.pairs {
             touch.add(*i, *j, *surface);
@@ -211,6 +215,47 @@ impl Touch {
             let memory = &mut PairMemory::new();
             pair::contact_points(body, here, &other, there, memory, tolerance, out);
         }
+    }
+
+    /// Returns the largest rate of the contact points of lasting pairs on bodies that no joint holds (1/s): a step is to be at most
+    /// as long as its inverse. `lasting`: index of each pair, and distance within which its points count as contacts (m); `force`:
+    /// normal force of a pair (N), if known.
+    pub(super) fn rate(
+        &self,
+        lasting: &[(usize, f64)],
+        states: &[State],
+        force: impl Fn(usize) -> Option<f64>,
+    ) -> f64 {
+        let is_loose = |thing: usize| self.loose.get(thing).is_some_and(|loose| *loose);
+        let mut largest = 0.0_f64;
+        for (index, reach) in lasting {
+            let pair = &self.pairs[*index];
+            let sides = [(pair.first, true), (pair.second, false)];
+            let Some((first, other)) = self.things(pair) else {
+                continue;
+            };
+            if !sides.iter().any(|(thing, _)| is_loose(*thing)) {
+                continue;
+            }
+            let mut points = Vec::new();
+            self.points(pair, states, reach.max(pair.tolerance), &mut points);
+            for point in &points {
+                let touching = Touching {
+                    first,
+                    other: &other,
+                    point,
+                    states: Self::states_of(pair, states),
+                };
+                let force = force(*index).map(|force| force / points.len() as f64);
+                for (thing, is_first) in sides.iter().filter(|(thing, _)| is_loose(*thing)) {
+                    if let Some(body) = self.bodies.get(*thing).and_then(Option::as_ref) {
+                        let rate = touching.rate(body, *is_first, &self.flights, force);
+                        largest = largest.max(rate);
+                    }
+                }
+            }
+        }
+        largest
     }
 
     /// Returns a contact point of a pair of shapes on the face that gives its normal, see [`ContactPoint::on_face`].
@@ -451,6 +496,18 @@ impl Touch {
         }
         lowest
     }
+}
+
+/// Returns for each body true if no joint holds it.
+fn loose(multibody: &Multibody) -> Vec<bool> {
+    let mut loose = vec![true; multibody.n_bodies()];
+    for (j, joint) in multibody.joints().iter().enumerate() {
+        let is_free = joint.kind.conditions.is_empty();
+        for body in multibody.ends(j).iter().flatten() {
+            loose[*body] &= is_free;
+        }
+    }
+    loose
 }
 
 fn prepare(multibody: &Multibody, body: usize, shape: &Shape) -> Result<Body, MotionError> {

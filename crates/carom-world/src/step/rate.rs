@@ -6,10 +6,10 @@
 //! largest eigenvalue of $A^{-1}K$, where $K$ is the stiffness of the normal force and $A$ the inertia about the contact, for
 //! rotations about both tangents.
 
-use crate::body::Velocity;
+use crate::body::{Body, Flights, Velocity};
 use crate::edges::OnEdges;
 use crate::pair::{ContactPoint, Follow, Other};
-use crate::step_scene::{Points, StepPair, StepScene};
+use crate::step_scene::{Points, StepScene};
 use carom_geometry::pair::tangents;
 use carom_lie::So3;
 use carom_variational::{RigidBody, State};
@@ -38,26 +38,18 @@ impl StepScene<'_> {
             let Some(pair) = self.pairs.get(*index) else {
                 continue;
             };
-            for place in [Some(pair.first), pair.second].into_iter().flatten() {
-                let (Some(body), Some(state)) = (self.bodies.get(place), states.get(place)) else {
-                    continue;
-                };
-                let (Some(rigid), None) = (&body.rigid, body.sphere) else {
-                    continue;
-                };
-                let arm = Arm {
-                    scene: self,
-                    pair,
-                    point,
-                    states,
-                    place,
-                    rigid,
-                    state,
-                };
-                let weight = rigid.mass() * self.flights.pull(body).norm();
-                let turns = arm.turns(&Velocity::of(body, state).angular) / TURNED;
-                let rocks = arm.rocks(force(c).unwrap_or(weight)) / ROCKED;
-                largest = largest.max(turns).max(rocks);
+            let touching = Touching {
+                first: pair.body,
+                other: &pair.other,
+                point,
+                states: self.states_of(pair, states),
+            };
+            let second = pair.second.and_then(|place| self.bodies.get(place));
+            for (body, is_first) in [(Some(pair.body), true), (second.copied(), false)] {
+                let rate = body.map_or(0.0, |body| {
+                    touching.rate(body, is_first, self.flights, force(c))
+                });
+                largest = largest.max(rate);
             }
         }
         largest
@@ -69,32 +61,67 @@ impl StepScene<'_> {
     }
 }
 
+/// Contact point of two bodies, or of a body and what never moves, in given states of both.
+pub(crate) struct Touching<'a> {
+    pub(crate) first: &'a Body,
+    pub(crate) other: &'a Other<'a>,
+    pub(crate) point: &'a ContactPoint,
+    pub(crate) states: [&'a State; 2],
+}
+
+impl Touching<'_> {
+    /// Returns the rate of the point on `body`, the first or the second one (1/s). `force`: normal force at the point (N), if it is
+    /// known; else the weight of the body.
+    pub(crate) fn rate(
+        &self,
+        body: &Body,
+        is_first: bool,
+        flights: &Flights,
+        force: Option<f64>,
+    ) -> f64 {
+        let (Some(rigid), None) = (&body.rigid, body.sphere) else {
+            return 0.0;
+        };
+        let arm = Arm {
+            touching: self,
+            is_first,
+            rigid,
+            state: self.states[usize::from(!is_first)],
+        };
+        let weight = rigid.mass() * flights.pull(body).norm();
+        let turns = arm.turns(&Velocity::of(body, arm.state).angular) / TURNED;
+        let rocks = arm.rocks(force.unwrap_or(weight)) / ROCKED;
+        turns.max(rocks)
+    }
+}
+
 /// Arm from the centre of mass of a body to one of its contact points.
 struct Arm<'a> {
-    scene: &'a StepScene<'a>,
-    pair: &'a StepPair<'a>,
-    point: &'a ContactPoint,
-    states: &'a [State],
-    /// Index of the body in the island.
-    place: usize,
+    touching: &'a Touching<'a>,
+    /// True for the first body of the pair.
+    is_first: bool,
     rigid: &'a RigidBody,
     state: &'a State,
 }
 
 impl Arm<'_> {
     fn now(&self) -> Vector3<f64> {
-        self.point.point - self.state.position
+        self.touching.point.point - self.state.position
     }
 
     /// Returns the change of the arm (m/rad) while the body rotates about the unit vector `axis` in space.
     fn change(&self, axis: &Vector3<f64>) -> Vector3<f64> {
-        let corner = match (&self.pair.other, self.point.follow) {
+        let Touching {
+            first,
+            other,
+            point,
+            states,
+        } = *self.touching;
+        let corner = match (other, point.follow) {
             (Other::Plane(_), Follow::Corner(_)) => true,
-            (Other::Body(_), Follow::OnFace { of_second, .. }) => {
-                of_second == (self.place == self.pair.first)
-            }
+            (Other::Body(_), Follow::OnFace { of_second, .. }) => of_second == self.is_first,
             (Other::Body(_), Follow::OnEdges(OnEdges::Along { of_second, .. })) => {
-                of_second != (self.place == self.pair.first)
+                of_second != self.is_first
             }
             _ => false,
         };
@@ -106,16 +133,14 @@ impl Arm<'_> {
             rotation: self.state.rotation.compose(&So3::exp(&turn)),
             ..*self.state
         };
-        let [mut here, mut there] = self.scene.states_of(self.pair, self.states);
-        if self.place == self.pair.first {
+        let [mut here, mut there] = states;
+        if self.is_first {
             here = &turned;
         } else {
             there = &turned;
         }
-        let moved = self
-            .point
-            .moved(self.pair.body, here, &self.pair.other, there);
-        (moved.point - self.point.point) / ANGLE
+        let moved = point.moved(first, here, other, there);
+        (moved.point - point.point) / ANGLE
     }
 
     /// Returns $\lvert\dot c\rvert/\sqrt{c^2+k^2}$ (1/s) for a body that rotates with `spin` (rad/s, in the axes of the body).
@@ -132,15 +157,12 @@ impl Arm<'_> {
     /// Returns the rate of rocking about the contact point (1/s) under the normal force `force` (N); zero where the surface does
     /// not bend.
     fn rocks(&self, force: f64) -> f64 {
-        if !matches!(self.point.follow, Follow::Closest | Follow::Rim(_)) || !(force > 0.0) {
+        let point = self.touching.point;
+        if !matches!(point.follow, Follow::Closest | Follow::Rim(_)) || !(force > 0.0) {
             return 0.0;
         }
-        let outwards = if self.place == self.pair.first {
-            1.0
-        } else {
-            -1.0
-        };
-        let normal = self.point.normal * outwards;
+        let outwards = if self.is_first { 1.0 } else { -1.0 };
+        let normal = point.normal * outwards;
         let directions = tangents(&normal);
         let (c, mass) = (self.now(), self.rigid.mass());
         let (mut stiffness, mut inertia) = (Matrix2::zeros(), Matrix2::zeros());
