@@ -5,6 +5,7 @@ use crate::frames::{Row, stack};
 use crate::multibody::Multibody;
 use carom_variational::State;
 use nalgebra::{DMatrix, DVector, Vector6};
+use std::collections::BTreeSet;
 
 /// Length of a unit vector after orthogonalization against the kept ones, below which it adds no direction.
 const NEW_DIRECTION: f64 = 1e-4;
@@ -25,12 +26,17 @@ pub struct Basis {
 }
 
 impl Basis {
-    /// Computes a basis of the body velocities that satisfy all joint conditions, at given states of all bodies. `rows` are
-    /// the Jacobian rows of all joints at these states.
-    pub fn new(multibody: &Multibody, states: &[State], rows: &[Row]) -> Self {
+    /// Computes a basis of the body velocities that satisfy all joint conditions, at given states of all bodies, in which only
+    /// `bodies` move and those that joints connect to them. `rows` are the Jacobian rows of all joints at these states.
+    pub fn new(multibody: &Multibody, states: &[State], rows: &[Row], bodies: &[usize]) -> Self {
         let scene = multibody.scene();
+        let trees = connected(multibody, bodies);
         let mut relative: Vec<Vec<Vector6<f64>>> = Vec::new();
         for branch in &scene.tree.branches {
+            if !trees.contains(&branch.tree) {
+                relative.push(Vec::new());
+                continue;
+            }
             let own = branch.joint.map_or(Vec::new(), |joint| {
                 let (first, rates) = multibody.rows_of(joint);
                 let rows = rows[first..rates].iter();
@@ -197,6 +203,23 @@ impl Basis {
             }
         }
         self.mass = mass;
+    }
+}
+
+/// Returns the trees of the given bodies, and those that closing joints connect to them.
+fn connected(multibody: &Multibody, bodies: &[usize]) -> BTreeSet<usize> {
+    let tree = multibody.tree();
+    let of = |body: &usize| Some(tree.branches[(*tree.place.get(*body)?)?].tree);
+    let mut trees: BTreeSet<usize> = bodies.iter().filter_map(of).collect();
+    let ends = |joint: &usize| multibody.ends(*joint).iter().flatten().filter_map(of);
+    loop {
+        let closing = tree.loops.iter();
+        let linked = closing.filter(|joint| ends(joint).any(|tree| trees.contains(&tree)));
+        let more: BTreeSet<usize> = linked.flat_map(ends).collect();
+        if more.is_subset(&trees) {
+            return trees;
+        }
+        trees.extend(more);
     }
 }
 

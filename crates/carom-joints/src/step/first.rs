@@ -220,11 +220,14 @@ impl Stepper<'_> {
     }
 
     /// Returns the residual of a joint condition up to which the residual counts as rounding error. Residuals that are lengths
-    /// are divided by the size of the system. The value grows with the distance of the bodies from the origin.
+    /// are divided by the size of the system. The value grows with the distance of the jointed bodies from the origin.
     fn rounding(&self, start: &Posture) -> f64 {
-        let places = start.states.iter().map(|s| s.position.amax());
-        let largest = places.fold(0.0, f64::max);
-        ROUNDING * (1.0 + largest / self.multibody.size())
+        let mb = self.multibody;
+        let ends = mb.joints().iter().enumerate();
+        let ends = ends.filter(|(_, joint)| !joint.kind.conditions.is_empty());
+        let bodies = ends.flat_map(|(j, _)| mb.ends(j)).flatten();
+        let places = bodies.filter_map(|body| Some(start.states.get(*body)?.position.amax()));
+        ROUNDING * (1.0 + places.fold(0.0, f64::max) / mb.size())
     }
 
     /// Returns the error for a step whose impulses at the start (first kick) are not found. `joint` is the joint with the largest

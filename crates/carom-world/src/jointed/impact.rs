@@ -131,7 +131,9 @@ impl Run<'_> {
             return Ok((impulses, TwoBody::default().name()));
         }
         let mb = self.world.multibody();
-        let basis = Basis::new(mb, &self.posture.states, &instant.rows);
+        let ends = instant.contact_rows.iter().flat_map(|row| row.ends);
+        let bodies: Vec<usize> = ends.flatten().collect();
+        let basis = Basis::new(mb, &self.posture.states, &instant.rows, &bodies);
         let velocity = basis
             .coordinates(mb, &instant.velocities, &instant.rows)
             .ok_or_else(|| {
