@@ -194,13 +194,14 @@ impl Config {
         &self.law.several
     }
 
-    /// True if the world has joints, or bodies without a shape. The solver for jointed bodies then simulates the world.
+    /// True if the world has joints that hold bodies, or bodies without a shape or a place. The solver for jointed bodies then
+    /// simulates the world. A `free` joint to the ground holds nothing.
     pub(super) fn is_jointed(&self) -> bool {
-        let shapeless = |body: &BodyConfig| body.shape.is_none();
-        self.joints
-            .as_ref()
-            .is_some_and(|joints| !joints.is_empty())
-            || self.bodies.iter().flatten().any(shapeless)
+        let mut joints = self.joints.iter().flatten();
+        let has_joints = self.joints.as_ref().is_some_and(|list| !list.is_empty());
+        let is_whole =
+            |body: &BodyConfig| body.shape.is_some() && (body.position.is_some() || !has_joints);
+        joints.any(|joint| !joint.holds_nothing()) || !self.bodies.iter().flatten().all(is_whole)
     }
 
     /// Returns two flags: true if bodies connected by a joint can touch each other, and true if other bodies of one

@@ -95,6 +95,12 @@ pub(super) struct Things<'a> {
 }
 
 impl JointConfig {
+    /// True for a `free` joint to the ground.
+    pub(in super::super) fn holds_nothing(&self) -> bool {
+        let parent = self.parent.as_deref().unwrap_or("ground");
+        self.kind == "free" && parent == "ground"
+    }
+
     pub(super) fn build(&self, key: &str, things: &Things<'_>) -> Result<Built, ScenarioError> {
         let fault = |part: &str, message: String| {
             ScenarioError::value(

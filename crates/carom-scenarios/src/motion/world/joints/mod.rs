@@ -12,4 +12,4 @@ pub(super) use config::{ActuatorConfig, FrameConfig, JointConfig, LimitsConfig};
 pub(super) use numbers::{Bounds, Numbers};
 pub use robot::Robot;
 pub(super) use run::run;
-pub(super) use setup::Jointed;
+pub(super) use setup::{Jointed, check_free};

@@ -11,7 +11,7 @@ use carom_geometry::Shape;
 use carom_world::jointed::{JointedSpec, JointedWorld, TouchSpec};
 use carom_world::joints::variational::RigidBody;
 use carom_world::joints::{JointError, JointSpec, MultibodySpec};
-use carom_world::{MotionError, Surface};
+use carom_world::{MotionError, Surface, WorldSpec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -77,30 +77,7 @@ impl Jointed {
             bodies: &mobile,
             planes: &planes,
         };
-        let mut specs: Vec<JointSpec> = Vec::new();
-        let mut coordinates = Vec::new();
-        for (i, joint) in joints.iter().enumerate() {
-            let key = format!("joints[{i}]");
-            let named = format!("{key}.name");
-            if joint.name.is_empty() {
-                return Err(ScenarioError::value(&named, "a name is needed"));
-            }
-            if specs.iter().any(|earlier| earlier.name == joint.name) {
-                return Err(ScenarioError::value(
-                    &named,
-                    format!("`{}` is there twice", joint.name),
-                ));
-            }
-            let built = joint.build(&key, &things)?;
-            specs.push(built.spec);
-            for name in built.names {
-                if coordinates.contains(&name) {
-                    let message = format!("two coordinates are called `{name}`");
-                    return Err(ScenarioError::value(&format!("{key}.names"), message));
-                }
-                coordinates.push(name);
-            }
-        }
+        let (specs, coordinates) = built(joints, &things)?;
         let pairs = touching_pairs(config, &shapes, planes.len(), &specs, &mobile, &setup);
         let mut touch = TouchSpec::new(shapes.clone(), setup.spec.planes.clone(), pairs);
         touch.may_overlap = may_overlap(config, &setup);
@@ -117,6 +94,54 @@ impl Jointed {
             imported: None,
         })
     }
+}
+
+/// Returns the specifications of all joints, and the names of all coordinates.
+fn built(
+    joints: &[JointConfig],
+    things: &Things<'_>,
+) -> Result<(Vec<JointSpec>, Vec<String>), ScenarioError> {
+    let mut specs: Vec<JointSpec> = Vec::new();
+    let mut coordinates = Vec::new();
+    for (i, joint) in joints.iter().enumerate() {
+        let key = format!("joints[{i}]");
+        let named = format!("{key}.name");
+        if joint.name.is_empty() {
+            return Err(ScenarioError::value(&named, "a name is needed"));
+        }
+        if specs.iter().any(|earlier| earlier.name == joint.name) {
+            return Err(ScenarioError::value(
+                &named,
+                format!("`{}` is there twice", joint.name),
+            ));
+        }
+        let built = joint.build(&key, things)?;
+        specs.push(built.spec);
+        for name in built.names {
+            if coordinates.contains(&name) {
+                let message = format!("two coordinates are called `{name}`");
+                return Err(ScenarioError::value(&format!("{key}.names"), message));
+            }
+            coordinates.push(name);
+        }
+    }
+    Ok((specs, coordinates))
+}
+
+/// Checks the joints of a world in which they hold nothing.
+pub(in super::super) fn check_free(
+    joints: &[JointConfig],
+    spec: &WorldSpec,
+) -> Result<(), ScenarioError> {
+    let bodies: Vec<(String, bool)> = { spec.bodies.iter() }
+        .map(|body| (body.name.clone(), body.mass.is_some()))
+        .collect();
+    let planes: Vec<String> = spec.planes.iter().map(|plane| plane.name.clone()).collect();
+    let things = Things {
+        bodies: &bodies,
+        planes: &planes,
+    };
+    built(joints, &things).map(|_| ())
 }
 
 /// Converts a motion error to a scenario error with the configuration key of the joint or body that caused it.
