@@ -34,6 +34,7 @@ mod sizes;
 mod sources;
 mod surface;
 mod tidy;
+mod told;
 mod unit_tests;
 mod verify;
 mod words;

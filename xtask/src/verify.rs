@@ -1,7 +1,7 @@
 //! `cargo xtask verify`: every scenario still gives the numbers that were blessed, and those that
 //! the papers print.
 
-use crate::{engines, golden};
+use crate::{engines, golden, told};
 use anyhow::{Context, bail, ensure};
 use carom_scenarios::{Overrides, Record, SCENARIOS, Scenario, record_words};
 use std::collections::BTreeMap;
@@ -42,7 +42,11 @@ pub(crate) fn verify(root: &Path, args: &Args) -> anyhow::Result<()> {
                 .is_none_or(|text| s.name.contains(text.as_str()))
         })
         .collect();
-    if chosen.is_empty() {
+    let tells = args
+        .only
+        .as_ref()
+        .is_none_or(|text| told::NAME.contains(text.as_str()));
+    if chosen.is_empty() && !tells {
         bail!(
             "no scenario's name contains `{}`",
             args.only.as_deref().unwrap_or_default()
@@ -85,6 +89,13 @@ pub(crate) fn verify(root: &Path, args: &Args) -> anyhow::Result<()> {
     faults += searched(root, &words, args.bless)?;
     if args.only.is_none() {
         faults += orphans(&golden, args.bless)?;
+    }
+    if tells {
+        let (compared, lines) = told::check(root)?;
+        let word = if lines.is_empty() { "ok" } else { "DIFFERS" };
+        println!("{}: {word} ({compared} answers)", told::NAME);
+        lines.iter().for_each(|line| println!("    {line}"));
+        faults += lines.len();
     }
     ensure!(faults == 0, "verify: {faults} differences");
     let verb = if args.bless { "blessed" } else { "verified" };

@@ -1,5 +1,6 @@
 //! Random numbers of a problem, in the order in which its parts ask for them.
 
+use carom_numeric::random::uniform;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -22,6 +23,12 @@ impl Draws {
         Self {
             numbers: numbers.into_iter(),
         }
+    }
+
+    /// Returns the numbers of a seed.
+    pub(crate) fn seeded(seed: u64) -> Self {
+        let numbers = (0..LENGTH as u64).map(|k| uniform(seed << 32, k, 0.0, 1.0));
+        Self::new(numbers.collect())
     }
 
     /// Draws a number in [0, 1).

@@ -23,6 +23,7 @@ mod truth;
 
 pub(crate) use answer::claimed;
 pub(crate) use cases::{differentiated, hostile, tame};
+pub(crate) use draws::Draws;
 pub(crate) use pull_back::{check as check_cotangents, pulled_back, with_cotangents};
 
 use answer::{Answer, answered};
