@@ -1,6 +1,6 @@
 //! Worlds of spheres.
 
-use carom_contact::ImpactLaw;
+use carom_contact::{ImpactLaw, ImpactProblem};
 use carom_geometry::{Ellipsoid, HalfSpace, Shape};
 use carom_impact::Propagative;
 use carom_impact::two_body::ImpactOptions;
@@ -69,7 +69,7 @@ pub fn gas(side: usize, spacing: f64) -> Option<World> {
     World::new(&spec).ok()
 }
 
-fn several(_: usize) -> Box<dyn ImpactLaw> {
+fn several(_: usize, _: &ImpactProblem) -> Box<dyn ImpactLaw> {
     Box::new(Propagative::default())
 }
 

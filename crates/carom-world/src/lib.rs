@@ -39,7 +39,7 @@
 //!     let gravity = Vector3::new(0.0, 0.0, -9.80665);
 //!     let surface = Surface::new(0.3, 0.5);
 //!     let world = World::new(&WorldSpec::new(vec![ball], vec![floor], gravity, 1e-3, surface))?;
-//!     let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| Box::new(Poisson::default()));
+//!     let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_, _| Box::new(Poisson::default()));
 //!     let end = world.run(&laws, &Limits::duration(2.0), &[], &mut |_| ());
 //!     assert_eq!(end.ending, Ending::Completed);
 //!     assert!((end.states[0].position.z - 0.1).abs() < 1e-9);

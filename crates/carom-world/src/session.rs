@@ -7,7 +7,7 @@ use crate::pair::{self, ContactPoint, PairMemory};
 use crate::spec::{Laws, OnZeno, SingleLaw, World};
 use crate::stepping::{Executor, Serial, Stepping};
 use crate::{Input, MotionError, SessionError};
-use carom_contact::ImpactLaw;
+use carom_contact::{ImpactLaw, ImpactProblem};
 use carom_impact::two_body::ImpactOptions;
 use carom_motion::hybrid::Limits;
 use carom_variational::State;
@@ -17,7 +17,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Function that creates the impact law for impacts at several contact points, from the number of the impact.
-type SharedLaw = dyn Fn(usize) -> Box<dyn ImpactLaw> + Send + Sync;
+type SharedLaw = dyn Fn(usize, &ImpactProblem) -> Box<dyn ImpactLaw> + Send + Sync;
 
 /// Impact law for a single contact point that a session owns.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ impl SharedLaws {
     /// `several` creates at several. Where impacts accumulate, the motion continues in lasting contact.
     pub fn new(
         options: ImpactOptions,
-        several: impl Fn(usize) -> Box<dyn ImpactLaw> + Send + Sync + 'static,
+        several: impl Fn(usize, &ImpactProblem) -> Box<dyn ImpactLaw> + Send + Sync + 'static,
     ) -> Self {
         Self {
             single: SharedSingle::TwoBody(options),
@@ -384,7 +384,7 @@ impl Drive for Course<'_> {
 /// # let floor = PlaneSpec::new("floor", HalfSpace::new(Vector3::z(), 0.0)?);
 /// # let gravity = Vector3::new(0.0, 0.0, -10.0);
 /// # let world = World::new(&WorldSpec::new(vec![ball], vec![floor], gravity, 1e-3, Surface::new(0.0, 1.0)))?;
-/// let laws = SharedLaws::new(ImpactOptions::default(), |_| Box::new(Poisson::default()));
+/// let laws = SharedLaws::new(ImpactOptions::default(), |_, _| Box::new(Poisson::default()));
 /// let mut session = world.start(SessionOptions::events(laws));
 /// let first = session.next_event(2.0)?.ok_or("an impact")?.name();
 /// assert_eq!(first, "impact");

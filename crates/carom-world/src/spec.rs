@@ -5,7 +5,7 @@ use crate::pair::{self, Other, PairMemory};
 use crate::stepping::Scheme;
 use crate::surface::Surface;
 use crate::{MotionError, limits};
-use carom_contact::ImpactLaw;
+use carom_contact::{ImpactLaw, ImpactProblem};
 use carom_geometry::GeometryError;
 use carom_geometry::pair::Part;
 use carom_impact::two_body::ImpactOptions;
@@ -65,7 +65,7 @@ pub enum OnZeno {
 /// # let spec = |bodies, planes, gravity: f64| {
 /// #     WorldSpec::new(bodies, planes, Vector3::new(0.0, 0.0, -gravity), 1e-3, elastic)
 /// # };
-/// # let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| Box::new(Poisson::default()));
+/// # let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_, _| Box::new(Poisson::default()));
 ///
 /// use carom_impact::Plastic;
 /// let spec = spec(vec![ball("left", 0.0, 2.0)?, ball("right", 1.0, 0.0)?], vec![], 0.0);
@@ -94,9 +94,9 @@ pub enum SingleLaw<'a> {
 pub struct Laws<'a> {
     /// Impact law for impacts at a single contact point.
     pub single: SingleLaw<'a>,
-    /// Function that creates the impact law for impacts at several contact points. Its argument is the number of the impact,
-    /// which laws with random samples use as index of the sample.
-    pub several: &'a dyn Fn(usize) -> Box<dyn ImpactLaw>,
+    /// Function that creates the impact law for impacts at several contact points. Its arguments are the number of the impact,
+    /// which laws with random samples use as index of the sample, and the problem that the law is asked.
+    pub several: &'a dyn Fn(usize, &ImpactProblem) -> Box<dyn ImpactLaw>,
     /// Treatment of accumulating impacts (Zeno points).
     pub on_zeno: OnZeno,
 }
@@ -104,7 +104,10 @@ pub struct Laws<'a> {
 impl<'a> Laws<'a> {
     /// Creates the laws of a run from the law for impacts at a single contact point and the function that creates the law for
     /// impacts at several. Where impacts accumulate, the motion continues in lasting contact.
-    pub fn new(single: SingleLaw<'a>, several: &'a dyn Fn(usize) -> Box<dyn ImpactLaw>) -> Self {
+    pub fn new(
+        single: SingleLaw<'a>,
+        several: &'a dyn Fn(usize, &ImpactProblem) -> Box<dyn ImpactLaw>,
+    ) -> Self {
         Self {
             single,
             several,
@@ -135,7 +138,10 @@ impl<'a> Laws<'a> {
 
     /// Sets the function that creates the law for impacts at several contact points.
     #[must_use]
-    pub fn with_several(self, several: &'a dyn Fn(usize) -> Box<dyn ImpactLaw>) -> Self {
+    pub fn with_several(
+        self,
+        several: &'a dyn Fn(usize, &ImpactProblem) -> Box<dyn ImpactLaw>,
+    ) -> Self {
         Self { several, ..self }
     }
 
@@ -179,7 +185,7 @@ impl std::fmt::Debug for Laws<'_> {
 /// # let spec = |bodies, planes, gravity: f64| {
 /// #     WorldSpec::new(bodies, planes, Vector3::new(0.0, 0.0, -gravity), 1e-3, elastic)
 /// # };
-/// # let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| Box::new(Poisson::default()));
+/// # let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_, _| Box::new(Poisson::default()));
 ///
 /// let balls = vec![ball("left", 0.0, 2.0)?, ball("right", 1.0, 0.0)?];
 /// let mut spec = spec(balls, vec![], 0.0);
@@ -267,7 +273,7 @@ impl WorldSpec {
 /// # let spec = |bodies, planes, gravity: f64| {
 /// #     WorldSpec::new(bodies, planes, Vector3::new(0.0, 0.0, -gravity), 1e-3, elastic)
 /// # };
-/// # let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| Box::new(Poisson::default()));
+/// # let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_, _| Box::new(Poisson::default()));
 ///
 /// let floor = PlaneSpec::new("floor", HalfSpace::new(Vector3::z(), 0.0)?);
 /// let world = World::new(&spec(vec![ball("ball", 0.0, 0.3)?], vec![floor], 10.0))?;

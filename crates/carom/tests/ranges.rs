@@ -378,7 +378,7 @@ fn motion(tried: &mut Tried) {
             1e-3,
             surface,
         ))?;
-        let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| {
+        let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_, _| {
             Box::new(Poisson::default())
         });
         match world.run(&laws, limits, &[], &mut |_| ()).ending {

@@ -197,7 +197,7 @@ fn jointed_bodies() {
     let read: JointedSpec = serde_json::from_str(&text).unwrap();
     assert_eq!(serde_json::to_string(&read).unwrap(), text);
     assert!(refused(&spec, "\"revolute\"", "\"hinge\"").contains("no type of joint"));
-    let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| {
+    let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_, _| {
         Box::new(Poisson::default())
     });
     let run = |spec: &JointedSpec| {
@@ -227,7 +227,7 @@ fn worlds_and_ends_of_runs() {
     let text = serde_json::to_string(&spec).unwrap();
     let read: WorldSpec = serde_json::from_str(&text).unwrap();
     assert_eq!(serde_json::to_string(&read).unwrap(), text);
-    let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| {
+    let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_, _| {
         Box::new(Poisson::default())
     });
     let run = |spec: &WorldSpec| -> RunEnd {

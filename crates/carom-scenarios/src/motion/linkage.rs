@@ -3,7 +3,7 @@
 use crate::motion::playback::Hit;
 use crate::motion::scene::moreau;
 use crate::{Progress, ScenarioError};
-use carom_contact::ImpactLaw;
+use carom_contact::{ImpactLaw, ImpactProblem};
 use carom_geometry::{HalfSpace, MassProperties, Shape};
 use carom_impact::two_body::ImpactOptions;
 use carom_lie::{Se3, So3};
@@ -173,7 +173,7 @@ impl Linkage {
     /// The errors of [`run`](Self::run).
     pub(super) fn run_by(
         &self,
-        several: &dyn Fn(usize) -> Box<dyn ImpactLaw>,
+        several: &dyn Fn(usize, &ImpactProblem) -> Box<dyn ImpactLaw>,
         duration: f64,
         frames: usize,
     ) -> Result<Course, ScenarioError> {

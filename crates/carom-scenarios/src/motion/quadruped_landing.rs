@@ -65,7 +65,7 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         let landing = Arc::new(Mutex::new(None));
         // The landing is equal in all runs: random orders are drawn in the first run only.
         let drawn = draws.take();
-        let several = |_: usize| -> Box<dyn ImpactLaw> {
+        let several = |_: usize, _: &ImpactProblem| -> Box<dyn ImpactLaw> {
             Box::new(Watched {
                 law: law_named(law),
                 spread: drawn,

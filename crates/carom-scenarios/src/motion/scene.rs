@@ -1,7 +1,7 @@
 //! Worlds that scenarios build, and their runs.
 
 use crate::{Progress, ScenarioError};
-use carom_contact::ImpactLaw;
+use carom_contact::{ImpactLaw, ImpactProblem};
 use carom_geometry::{HalfSpace, Shape};
 use carom_impact::Propagative;
 use carom_impact::frictional::MoreauNewton;
@@ -98,7 +98,7 @@ impl Scene {
     /// [`ScenarioError::Motion`] for an invalid world, and for a run that stops early.
     pub(super) fn run(
         &self,
-        several: &dyn Fn(usize) -> Box<dyn ImpactLaw>,
+        several: &dyn Fn(usize, &ImpactProblem) -> Box<dyn ImpactLaw>,
         duration: f64,
         impacts: usize,
         frames: usize,
@@ -236,11 +236,11 @@ impl Course {
 
 /// Creates Moreau's impact law, which solves one complementarity problem for all contacts. The number of the impact has no
 /// influence.
-pub(super) fn moreau(_: usize) -> Box<dyn ImpactLaw> {
+pub(super) fn moreau(_: usize, _: &ImpactProblem) -> Box<dyn ImpactLaw> {
     Box::new(MoreauNewton::default())
 }
 
 /// Creates the propagative impact law, which resolves one contact after the other. The number of the impact has no influence.
-pub(super) fn propagative(_: usize) -> Box<dyn ImpactLaw> {
+pub(super) fn propagative(_: usize, _: &ImpactProblem) -> Box<dyn ImpactLaw> {
     Box::new(Propagative::default())
 }

@@ -170,7 +170,7 @@ impl Run<'_> {
         let law: &dyn ImpactLaw = match (members.len(), self.laws.single) {
             (1, SingleLaw::Any(law)) => law,
             _ => {
-                several = (self.laws.several)(self.n_impacts);
+                several = (self.laws.several)(self.n_impacts, &problem);
                 several.as_ref()
             }
         };

@@ -50,7 +50,7 @@ pub enum JointedLasting {
 /// # let multibody = MultibodySpec::new(bodies, vec![slide], Vector3::zeros(), false);
 /// # let spec = JointedSpec::new(multibody, vec![Placed::default()], FlightRule::Lgvi, 1e-3, TouchSpec::default());
 /// let world = JointedWorld::new(&spec)?;
-/// let laws = SharedLaws::new(ImpactOptions::default(), |_| Box::new(Poisson::default()));
+/// let laws = SharedLaws::new(ImpactOptions::default(), |_, _| Box::new(Poisson::default()));
 /// let mut session = world.session(laws, Limits::duration(1.0));
 /// session.advance_to(0.25)?;
 /// assert!((session.state()?.posture.q[0] - 0.1875).abs() < 1e-9);

@@ -78,7 +78,7 @@ impl JointedSpec {
 /// let nothing = TouchSpec::default();
 /// let spec = JointedSpec::new(multibody, vec![placed], FlightRule::Lgvi, 1e-3, nothing);
 /// let world = JointedWorld::new(&spec)?;
-/// let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| Box::new(Poisson::default()));
+/// let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_, _| Box::new(Poisson::default()));
 /// let end = world.run(&laws, &Limits::duration(1.0), &[], None, &mut |_| ());
 /// assert!((end.posture.q[0] - 0.25).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,6 +1,6 @@
 //! Small worlds.
 
-use carom_contact::ImpactLaw;
+use carom_contact::{ImpactLaw, ImpactProblem};
 use carom_geometry::{Cuboid, Ellipsoid, HalfSpace, MassProperties, Shape};
 use carom_impact::Propagative;
 use carom_impact::two_body::ImpactOptions;
@@ -86,7 +86,7 @@ pub(crate) struct Log {
 
 pub(crate) fn run_with(
     world: &World,
-    several: &dyn Fn(usize) -> Box<dyn ImpactLaw>,
+    several: &dyn Fn(usize, &ImpactProblem) -> Box<dyn ImpactLaw>,
     limits: Limits,
     samples: &[f64],
 ) -> (RunEnd, Log) {
@@ -107,11 +107,11 @@ pub(crate) fn limits(duration: f64) -> Limits {
     Limits::duration(duration)
 }
 
-pub(crate) fn moreau(_: usize) -> Box<dyn ImpactLaw> {
+pub(crate) fn moreau(_: usize, _: &ImpactProblem) -> Box<dyn ImpactLaw> {
     Box::new(carom_impact::frictional::MoreauNewton::default())
 }
 
-pub(crate) fn propagative(_: usize) -> Box<dyn ImpactLaw> {
+pub(crate) fn propagative(_: usize, _: &ImpactProblem) -> Box<dyn ImpactLaw> {
     Box::new(Propagative::default())
 }
 

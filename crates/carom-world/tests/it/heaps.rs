@@ -489,7 +489,7 @@ fn a_rattling_stack_goes_on_in_steps() {
     };
     let spec = spec((0..8).map(boxes).collect(), vec![floor()], 0.5, 0.5).with_time_step(2e-3);
     let world = World::new(&spec).unwrap();
-    let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| {
+    let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_, _| {
         Box::new(Poisson::default())
     });
     let stepping = (&Stepping::default(), &Serial as &dyn Executor);
@@ -508,7 +508,7 @@ fn a_rattling_stack_goes_on_in_steps() {
 /// that is ended early has other impulses than the whole step: they must not reach into each other until the step ends.
 #[test]
 fn balls_that_touch_within_a_step_do_not_overlap() {
-    let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_| {
+    let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &|_, _| {
         Box::new(Poisson::default())
     });
     for case in [1, 5] {

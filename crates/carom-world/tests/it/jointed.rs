@@ -51,7 +51,8 @@ fn run_at(
     samples: &[f64],
     observe: &mut dyn FnMut(JointEvent<'_>),
 ) -> JointedEnd {
-    let several = |_| Box::new(MoreauNewton::default()) as Box<dyn carom_contact::ImpactLaw>;
+    let several =
+        |_: usize, _: &_| Box::new(MoreauNewton::default()) as Box<dyn carom_contact::ImpactLaw>;
     let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &several);
     world.run(&laws, &Limits::duration(duration), samples, None, observe)
 }
@@ -418,7 +419,8 @@ fn impacts_at_a_limit_do_not_depend_on_the_unit_of_length() {
 fn a_control_without_a_finite_force_ends_the_run() {
     let slide = joint("prismatic", Vector3::x(), CoordinateSpec::default());
     let world = world(vec![rigid(2.0, [1.0; 3])], vec![slide], Vector3::zeros());
-    let several = |_| Box::new(MoreauNewton::default()) as Box<dyn carom_contact::ImpactLaw>;
+    let several =
+        |_: usize, _: &_| Box::new(MoreauNewton::default()) as Box<dyn carom_contact::ImpactLaw>;
     let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &several);
     let mut control = |time: f64, _: &[f64], _: &[f64]| vec![(0.0105 - time).sqrt()];
     let limits = Limits::duration(0.1);

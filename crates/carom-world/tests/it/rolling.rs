@@ -2,8 +2,8 @@
 
 use crate::common::{body, floor, limits, moving, run_with, spec, v};
 use carom_geometry::{Cylinder, Shape};
-use carom_impact::ImpactLaw;
 use carom_impact::frictional::Poisson;
+use carom_impact::{ImpactLaw, ImpactProblem};
 use carom_lie::So3;
 use carom_motion::hybrid::Ending;
 use carom_world::World;
@@ -27,7 +27,7 @@ fn samples_within_a_step_in_which_a_rim_lands_are_not_deep() {
     spec.gravity = v(0.0, 0.0, -352.52079354033333);
     spec.time_step = 7.1e-4;
     let world = World::new(&spec).unwrap();
-    let poisson = |_: usize| -> Box<dyn ImpactLaw> { Box::new(Poisson::default()) };
+    let poisson = |_: usize, _: &_| -> Box<dyn ImpactLaw> { Box::new(Poisson::default()) };
     let samples: Vec<f64> = (0..=500).map(|k| 2e-3 * f64::from(k)).collect();
     let (end, log) = run_with(&world, &poisson, limits(1.0), &samples);
     assert_eq!(end.ending, Ending::Completed);

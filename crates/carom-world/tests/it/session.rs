@@ -42,7 +42,7 @@ impl Case {
     }
 
     fn laws(&self) -> SharedLaws {
-        let laws = SharedLaws::new(ImpactOptions::default(), |_| {
+        let laws = SharedLaws::new(ImpactOptions::default(), |_, _| {
             Box::new(MoreauNewton::default())
         });
         laws.with_on_zeno(self.on_zeno)

@@ -104,7 +104,8 @@ fn run(
     samples: &[f64],
     observe: &mut dyn FnMut(JointEvent<'_>),
 ) -> JointedEnd {
-    let several = |_| Box::new(MoreauNewton::default()) as Box<dyn carom_contact::ImpactLaw>;
+    let several =
+        |_: usize, _: &_| Box::new(MoreauNewton::default()) as Box<dyn carom_contact::ImpactLaw>;
     let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &several);
     world.run(&laws, &Limits::duration(duration), samples, None, observe)
 }
@@ -365,7 +366,9 @@ fn a_quadruped_at_rest_repeats_its_step_until_a_force_changes() {
     let [early, late] = [3.0, 4.0].map(|duration| run(&world, duration, &[], &mut |_| {}));
     assert_eq!(early.posture, late.posture);
     let pushed = [0.0, 1e-15].map(|noise| {
-        let several = |_| Box::new(MoreauNewton::default()) as Box<dyn carom_contact::ImpactLaw>;
+        let several = |_: usize, _: &_| {
+            Box::new(MoreauNewton::default()) as Box<dyn carom_contact::ImpactLaw>
+        };
         let laws = Laws::new(SingleLaw::TwoBody(ImpactOptions::default()), &several);
         let mut sign = 1.0;
         let mut control = |time: f64, q: &[f64], _: &[f64]| {
@@ -556,7 +559,7 @@ fn a_slow_start_in_short_steps_is_no_rest() {
 #[test]
 fn a_session_of_a_falling_chain_is_one_run() {
     let world = chain(1e-3);
-    let laws = carom_world::SharedLaws::new(ImpactOptions::default(), |_| {
+    let laws = carom_world::SharedLaws::new(ImpactOptions::default(), |_, _| {
         Box::new(MoreauNewton::default())
     });
     let mut events = Vec::new();

@@ -49,7 +49,6 @@ pub(crate) struct Config {
 
 mod defaults {
     use carom_impact::TwoBody;
-    use carom_impact::frictional::Poisson;
 
     pub(super) fn duration() -> f64 {
         2.0
@@ -64,7 +63,7 @@ mod defaults {
         TwoBody::NAME.to_owned()
     }
     pub(super) fn several() -> String {
-        Poisson::NAME.to_owned()
+        super::super::setup::AUTO.to_owned()
     }
 }
 

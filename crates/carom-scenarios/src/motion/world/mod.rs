@@ -257,7 +257,7 @@ impl World {
             return world.run_in_steps(stepping, limits, samples, &*self.threads, observe);
         }
         let single = self.setup.single();
-        let several = |index: usize| self.asked.keep(&self.setup, index);
+        let several = |index: usize, problem: &_| self.asked.keep(&self.setup, index, problem);
         let laws =
             carom_world::Laws::new(single.as_law(), &several).with_on_zeno(self.setup.on_zeno);
         if self.hands_over {

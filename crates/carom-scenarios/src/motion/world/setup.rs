@@ -7,15 +7,19 @@ use super::output::OutputConfig;
 use super::scheme;
 use crate::ScenarioError;
 use crate::common::Zeno;
-use carom_contact::ImpactLaw;
+use carom_contact::{Contact, ImpactLaw, ImpactProblem};
 use carom_geometry::HalfSpace;
+use carom_impact::frictional::Poisson;
 use carom_impact::two_body::ImpactOptions;
-use carom_impact::{ContactCount, LAWS, Law, Routh};
+use carom_impact::{ContactCount, LAWS, Law, Propagative, Routh, uniqueness};
 use carom_motion::hybrid::Limits;
 use carom_world::{
     BodySpec, FlightRule, MotionError, OnZeno, PlaneSpec, SingleLaw, Stepping, Surface, WorldSpec,
 };
 use nalgebra::Vector3;
+
+/// Choice between `propagative` and `poisson` for several contacts.
+pub(super) const AUTO: &str = "auto";
 
 /// Largest number of rows of a trajectory.
 const MAX_ROWS: usize = 5_000_000;
@@ -86,8 +90,17 @@ impl Setup {
     }
 
     /// Returns the impact law for several contacts that hit at once. `index`: number of the impact; a set-valued law gets a
-    /// different random seed for each impact.
-    pub(super) fn several(&self, index: usize) -> Box<dyn ImpactLaw> {
+    /// different random seed for each impact. `problem`: problem that the law is asked. With `auto`, elastic contacts without friction
+    /// whose impacts have one outcome in every order follow one another, as they do on a wave.
+    pub(super) fn several(&self, index: usize, problem: &ImpactProblem) -> Box<dyn ImpactLaw> {
+        let contacts = problem.contacts();
+        let is_elastic = |c: &Contact| c.restitution == 1.0 && c.friction == 0.0;
+        if self.law.several == AUTO
+            && contacts.contacts().iter().all(is_elastic)
+            && uniqueness(contacts).order_independent == Some(true)
+        {
+            return Box::new(Propagative::default());
+        }
         match &self.several {
             Law::SetValued(law) => {
                 Box::new(law.clone().with_seed(self.seed.wrapping_add(index as u64)))
@@ -214,7 +227,7 @@ impl Config {
             output: self.output,
             stepping: self.stepping.options()?,
             zeno_is_given: self.on_zeno.is_some(),
-            several_is_given: given("law.several"),
+            several_is_given: given("law.several") && self.law.several != AUTO,
             given_of_events: scheme::given_of_events(given),
             law: self.law.clone(),
             several,
@@ -297,8 +310,14 @@ impl Config {
             ("law.single", &self.law.single),
             ("law.several", &self.law.several),
         ] {
+            if name == AUTO && key == "law.several" {
+                continue;
+            }
             let Some(law) = Law::named(name) else {
-                let known: Vec<&str> = LAWS.iter().map(|entry| entry.name).collect();
+                let choice = Some(AUTO).filter(|_| key == "law.several");
+                let known: Vec<&str> = { choice.into_iter() }
+                    .chain(LAWS.iter().map(|entry| entry.name))
+                    .collect();
                 let message = format!("unknown law `{name}`; known: {}", known.join(", "));
                 return Err(ScenarioError::value(key, message));
             };
@@ -321,6 +340,13 @@ impl Config {
                     format!("`{name}` cannot take friction; set it to 0 or choose another law");
                 return Err(ScenarioError::value(key, message));
             }
+        }
+        if self.law.several == AUTO {
+            if !self.law.options.is_empty() {
+                let message = "options need a law by name: give `law.several`";
+                return Err(ScenarioError::value("law.options", message));
+            }
+            return Ok(Law::Poisson(Poisson::default()));
         }
         let Some(law) = Law::named(&self.law.several) else {
             return Err(ScenarioError::value("law.several", "unknown law"));

@@ -38,8 +38,13 @@ pub(super) struct Asked {
 impl Asked {
     /// Returns the law for several contacts at the impact with the number `index`. The problems that it is asked are kept here, unless
     /// the user names the law.
-    pub(super) fn keep(&self, setup: &Setup, index: usize) -> Box<dyn ImpactLaw> {
-        let law = setup.several(index);
+    pub(super) fn keep(
+        &self,
+        setup: &Setup,
+        index: usize,
+        problem: &ImpactProblem,
+    ) -> Box<dyn ImpactLaw> {
+        let law = setup.several(index, problem);
         if setup.several_is_given {
             return law;
         }
@@ -76,9 +81,9 @@ impl ImpactLaw for Kept {
 /// Returns the impact laws of a world as a session owns them. `asked` keeps the problems that they are asked.
 pub(super) fn shared_laws(setup: &Arc<Setup>, asked: Option<Asked>) -> SharedLaws {
     let own = Arc::clone(setup);
-    let several = move |index| match &asked {
-        Some(asked) => asked.keep(&own, index),
-        None => own.several(index),
+    let several = move |index, problem: &ImpactProblem| match &asked {
+        Some(asked) => asked.keep(&own, index, problem),
+        None => own.several(index, problem),
     };
     let laws = match setup.single() {
         Single::TwoBody(options) => SharedLaws::new(options, several),
@@ -160,13 +165,13 @@ impl Comparison {
     ) {
         self.compared += 1;
         let restitution = touches.iter().map(|t| t.restitution).fold(0.0, f64::max);
-        let law = setup.several(0);
+        let law = setup.several(0, posed);
         let Some([own, other]) = differing(posed, law.as_ref(), restitution) else {
             return;
         };
         let before = told(&posed.velocity_minus().0);
         let [own, other] = [own, other].map(|v| text(&before, &told(&v)));
-        let name = setup.several_name();
+        let name = law.name();
         let asked = if touches.iter().any(|t| t.rubs) {
             format!("without friction `{name}` answers")
         } else {

@@ -65,7 +65,7 @@ impl Robot {
     ) -> JointedEnd {
         let setup = &self.jointed.setup;
         let single = setup.single();
-        let several = |index: usize| setup.several(index);
+        let several = |index: usize, problem: &_| setup.several(index, problem);
         let laws = Laws::new(single.as_law(), &several).with_on_zeno(setup.on_zeno);
         let mut forwarded = control
             .map(|control| move |time: f64, q: &[f64], rates: &[f64]| control(time, q, rates));

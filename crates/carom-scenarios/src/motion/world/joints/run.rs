@@ -22,7 +22,7 @@ pub(in super::super) fn run(
     let mut film = playback::Film::new(&jointed);
     let (mut impacts, duration) = (0, jointed.setup.limits.duration);
     let single = jointed.setup.single();
-    let several = |index: usize| asked.keep(&jointed.setup, index);
+    let several = |index: usize, problem: &_| asked.keep(&jointed.setup, index, problem);
     let laws = Laws::new(single.as_law(), &several).with_on_zeno(jointed.setup.on_zeno);
     let mut observe = |event: JointEvent<'_>| {
         impacts += usize::from(matches!(event, JointEvent::Impact(_)));
