@@ -114,6 +114,16 @@ pub enum JointError {
         /// Time of the infinite or undefined force (s).
         time: f64,
     },
+    /// A force on a body has no value.
+    #[error("`{body}` at time {time}: {source}")]
+    Force {
+        /// Name of the body.
+        body: String,
+        /// Time at which the force was asked (s).
+        time: f64,
+        /// Reason.
+        source: VariationalError,
+    },
     /// The free flight of a body could not be computed.
     #[error("flight of `{body}`: {source}")]
     Flight {
@@ -147,7 +157,7 @@ impl JointError {
             Self::InconsistentJoints { .. } => "inconsistent-joints",
             Self::StepTooLarge { .. } => "step-too-large",
             Self::ActuatorForce { .. } => "actuator-force",
-            Self::Flight { source, .. } => source.kind(),
+            Self::Flight { source, .. } | Self::Force { source, .. } => source.kind(),
             Self::NonFinite { .. } => "non-finite",
         }
     }

@@ -6,7 +6,8 @@ use crate::frames::{Frames, Row, stack};
 use crate::joint::{Joint, JointSpec};
 use crate::tree::Tree;
 use carom_lie::So3;
-use carom_variational::{ExactFlight, Flight, FreeFlight, RigidBody, State};
+use carom_variational::load::{Loads, Pull};
+use carom_variational::{ExactFlight, Flight, FreeFlight, RigidBody, State, VariationalError};
 use nalgebra::{Matrix6, Vector3, Vector6};
 
 /// Smallest value of the size of the system (m).
@@ -32,6 +33,12 @@ pub struct MultibodySpec {
     /// True if the free flight of bodies between impulses follows the exact solution, false if it follows the variational
     /// integrator.
     pub exact: bool,
+    /// Drag and forces of the bodies; a body that the list is too short for has none.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Vec::is_empty")
+    )]
+    pub loads: Vec<Loads>,
 }
 
 impl MultibodySpec {
@@ -48,7 +55,14 @@ impl MultibodySpec {
             joints,
             gravity,
             exact,
+            loads: Vec::new(),
         }
+    }
+
+    /// Sets drag and forces of the bodies, in their order.
+    #[must_use]
+    pub fn with_loads(self, loads: Vec<Loads>) -> Self {
+        Self { loads, ..self }
     }
 }
 
@@ -59,7 +73,11 @@ pub(crate) struct Part {
     pub(crate) rigid: Option<RigidBody>,
     /// Moment of inertia, if it is equal about all axes (kg m²).
     isotropic: Option<f64>,
-    /// Acceleration by the force that a caller holds (m/s²).
+    /// Drag and forces; `kicks` is true if some act in kicks.
+    loads: Loads,
+    kicks: bool,
+    /// Acceleration by constant forces (m/s²), and by these and the force that a caller holds.
+    own_push: Vector3<f64>,
     push: Vector3<f64>,
 }
 
@@ -168,7 +186,9 @@ impl Multibody {
                 .iter()
                 .map(|joint| (joint.child, joint.frame(1).position))
                 .collect(),
-            parts: spec.bodies.iter().map(part).collect(),
+            parts: { spec.bodies.iter().enumerate() }
+                .map(|(i, body)| part(body, spec.loads.get(i).cloned().unwrap_or_default()))
+                .collect(),
             joints,
             tree,
             offsets,
@@ -391,11 +411,55 @@ impl Multibody {
         })
     }
 
-    /// Sets the acceleration by a force that a caller holds on a body (m/s²).
-    pub fn set_push(&mut self, body: usize, push: Vector3<f64>) {
-        if let Some(part) = self.parts.get_mut(body) {
-            part.push = push;
+    /// Sets the force that a caller holds on a body (N), and returns the acceleration by this and its constant forces (m/s²).
+    pub fn hold_force(&mut self, body: usize, force: &Vector3<f64>) -> Vector3<f64> {
+        match self.parts.get_mut(body) {
+            Some(part) => {
+                let mass = part.rigid.as_ref().map_or(f64::INFINITY, RigidBody::mass);
+                part.push = part.own_push + force / mass;
+                part.push
+            }
+            None => Vector3::zeros(),
         }
+    }
+
+    /// Returns the acceleration of a body by its constant forces, and that which a caller holds (m/s²).
+    pub fn push(&self, body: usize) -> Vector3<f64> {
+        self.parts
+            .get(body)
+            .map_or(Vector3::zeros(), |part| part.push)
+    }
+
+    /// Returns the indices of the bodies on which drag or forces act in kicks.
+    pub fn loaded(&self) -> impl Iterator<Item = usize> + use<> {
+        let kicks = self.parts.iter().map(|part| part.kicks);
+        let kicks: Vec<usize> = { kicks.enumerate() }
+            .filter_map(|(body, kicks)| kicks.then_some(body))
+            .collect();
+        kicks.into_iter()
+    }
+
+    /// Returns the drag and the forces of a body.
+    pub fn loads(&self, body: usize) -> Option<&Loads> {
+        self.parts.get(body).map(|part| &part.loads)
+    }
+
+    /// Asks the loads of a mobile body at `time` (s).
+    pub(crate) fn pull(
+        &self,
+        body: usize,
+        time: f64,
+        ask: impl FnOnce(&Loads, &RigidBody) -> Result<Pull, VariationalError>,
+    ) -> Result<Pull, JointError> {
+        let part = &self.parts[body];
+        let Some(rigid) = &part.rigid else {
+            return Ok(Pull::default());
+        };
+        ask(&part.loads, rigid).map_err(|source| JointError::Force {
+            body: part.name.clone(),
+            time,
+            source,
+        })
     }
 
     /// Returns the work of the force that a caller holds on a body, from the origin to its place (J), and the force (N).
@@ -516,7 +580,7 @@ impl Multibody {
     }
 }
 
-fn part((name, rigid): &(String, Option<RigidBody>)) -> Part {
+fn part((name, rigid): &(String, Option<RigidBody>), loads: Loads) -> Part {
     let moment = rigid.as_ref().and_then(|rigid| {
         let j = rigid.inertia();
         let moments = rigid.moments();
@@ -524,11 +588,18 @@ fn part((name, rigid): &(String, Option<RigidBody>)) -> Part {
         let off = j.m12.abs() + j.m13.abs() + j.m23.abs();
         (moments.z - moments.x <= ISOTROPIC * most && off <= ISOTROPIC * most).then_some(moments.x)
     });
+    let constant = loads.constant();
+    let push = rigid
+        .as_ref()
+        .map_or(Vector3::zeros(), |rigid| constant / rigid.mass());
     Part {
         name: name.clone(),
         rigid: rigid.clone(),
         isotropic: moment,
-        push: Vector3::zeros(),
+        kicks: rigid.is_some() && loads.kicks(),
+        own_push: push,
+        push,
+        loads,
     }
 }
 

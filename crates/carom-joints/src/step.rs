@@ -6,6 +6,7 @@
 pub mod contacts;
 mod first;
 mod kept;
+mod loads;
 mod noise;
 mod replies;
 mod second;
@@ -23,6 +24,7 @@ use crate::multibody::{Multibody, Posture};
 use carom_variational::State;
 use contacts::{Contacts, Room};
 use kept::Kept;
+use loads::LoadRoom;
 use nalgebra::{Vector3, Vector6};
 
 /// Number of steps whose impulses are extrapolated to the next step, by a cubic polynomial. With three steps, a robot that sways on
@@ -106,6 +108,10 @@ pub struct Works {
     pub friction: f64,
     /// Energy lost in contacts (J).
     pub contact: f64,
+    /// Energy lost in drag (J).
+    pub drag: f64,
+    /// Work of forces on the bodies that act in kicks (J).
+    pub applied: f64,
 }
 
 impl Works {
@@ -115,6 +121,8 @@ impl Works {
         self.damper += more.damper;
         self.friction += more.friction;
         self.contact += more.contact;
+        self.drag += more.drag;
+        self.applied += more.applied;
     }
 }
 
@@ -176,6 +184,9 @@ pub struct Step {
     pub touching: [Vec<f64>; 2],
     /// Velocities along the rows of the closed contacts at the end of the step (m/s).
     pub contact_rates: Vec<f64>,
+    /// Impulse of drag and of forces that act in kicks on all bodies (N s).
+    #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
+    pub given: Vector3<f64>,
 }
 
 impl Step {
@@ -196,6 +207,7 @@ impl Step {
         self.touching[0].clear();
         self.touching[1].clear();
         self.contact_rates.clear();
+        self.given = Vector3::zeros();
     }
 }
 
@@ -274,6 +286,7 @@ pub struct StepperOf<M> {
     base: Vec<Vector6<f64>>,
     /// Row, impulse, and rate before the kick of each damped rate of a spherical joint.
     balls: Vec<(usize, f64, f64)>,
+    loads: LoadRoom,
 }
 
 /// Forces along a coordinate in one kick (N or N m).
@@ -327,6 +340,7 @@ impl<M> StepperOf<M> {
             multipliers: self.multipliers,
             base: self.base,
             balls: self.balls,
+            loads: self.loads,
         }
     }
 }
@@ -358,6 +372,7 @@ impl<'m> Stepper<'m> {
             multipliers: vec![0.0; rows],
             base: Vec::new(),
             balls: Vec::new(),
+            loads: LoadRoom::default(),
         }
     }
 
@@ -443,6 +458,7 @@ impl<'m> Stepper<'m> {
             step.loads[joint].total += this.rows[row].force * (half * force.total());
         });
         self.damp_balls(half);
+        self.load_start(start, time, half)?;
         let holds = |(held, c): (&Option<f64>, &CoordinateSpec)| held.is_some() || c.armature > 0.0;
         self.measures = modes.held.iter().zip(mb.coordinates()).any(holds);
         let mut base = std::mem::take(&mut self.base);

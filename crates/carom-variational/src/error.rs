@@ -40,6 +40,18 @@ pub enum VariationalError {
         /// Largest angle allowed in one flight (rad).
         limit: f64,
     },
+    /// A force or torque that is given by a formula has no finite value.
+    #[error("a force or torque has no finite value at time {time}")]
+    ForceNotFinite {
+        /// Time at which the formula was asked (s).
+        time: f64,
+    },
+    /// A force that depends on the velocity has no value that agrees with the velocity after it. Choose a shorter time step.
+    #[error("no velocity agrees with the forces that depend on it in a step of {step:e} s")]
+    ForceNotSettled {
+        /// Length of the step (s).
+        step: f64,
+    },
     /// A number that describes a piece of a time embedding (the curve of a motion with impacts) is invalid.
     #[error("{what}, not {value}")]
     BadEmbedding {
@@ -76,7 +88,8 @@ impl VariationalError {
             Self::NonFinite { .. } => "non-finite",
             Self::BadStep { .. } => "bad-step",
             Self::BadDuration { .. } => "bad-duration",
-            Self::StepTooLarge { .. } => "step-too-large",
+            Self::StepTooLarge { .. } | Self::ForceNotSettled { .. } => "step-too-large",
+            Self::ForceNotFinite { .. } => "actuator-force",
             Self::FlightTooLong { .. } => "flight-too-long",
             Self::BadEmbedding { .. } => "bad-embedding",
             Self::Discontinuous { .. } => "discontinuous",

@@ -71,6 +71,7 @@ mod flight;
 pub mod generalized;
 mod grid;
 mod increment;
+pub mod load;
 mod rates;
 mod tolerances;
 mod turning;

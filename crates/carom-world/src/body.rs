@@ -5,10 +5,11 @@ use carom_geometry::cells::Bounds;
 use carom_geometry::pair::Part;
 use carom_geometry::{HalfSpace, MassProperties, Shape, SupportMap};
 use carom_lie::{Se3, So3};
+use carom_variational::load::{Loads, Pull};
 use carom_variational::{
     ExactFlight, Flight, FreeFlight, PathRate, RigidBody, State, VariationalError,
 };
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::{Matrix3, Vector3, Vector6};
 
 /// Principal moments of inertia that differ by less than this fraction of the largest count as equal: the body rotates like a
 /// ball, with constant angular velocity.
@@ -86,6 +87,12 @@ pub struct BodySpec {
     /// Angular velocity in space (rad/s).
     #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub angular_velocity: Vector3<f64>,
+    /// Drag and forces besides gravity.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Loads::is_empty")
+    )]
+    pub loads: Loads,
 }
 
 impl BodySpec {
@@ -104,7 +111,14 @@ impl BodySpec {
             configuration,
             velocity: Vector3::zeros(),
             angular_velocity: Vector3::zeros(),
+            loads: Loads::default(),
         }
+    }
+
+    /// Sets drag and forces besides gravity.
+    #[must_use]
+    pub fn with_loads(self, loads: Loads) -> Self {
+        Self { loads, ..self }
     }
 
     /// Sets the velocity of the center of mass (m/s) and the angular velocity (rad/s), both in space.
@@ -170,7 +184,11 @@ pub(crate) struct Body {
     moments: Vector3<f64>,
     /// True if all principal moments are equal.
     isotropic: bool,
-    /// Acceleration by the force that a caller holds (m/s²).
+    /// Drag and forces; `kicks` is true if they act in kicks, so that the body moves in steps.
+    loads: Loads,
+    pub(crate) kicks: bool,
+    /// Acceleration by constant forces (m/s²), and by these and the force that a caller holds.
+    own_push: Vector3<f64>,
     pub(crate) push: Vector3<f64>,
 }
 
@@ -213,6 +231,10 @@ impl Body {
                 let j = body.inertia();
                 j.m12.abs() + j.m13.abs() + j.m23.abs() <= ISOTROPIC * moments.max()
             });
+        let constant = spec.loads.constant();
+        let push = rigid
+            .as_ref()
+            .map_or(Vector3::zeros(), |rigid| constant / rigid.mass());
         Ok(Self {
             name: spec.name.clone(),
             mass: rigid.as_ref().map_or(f64::INFINITY, RigidBody::mass),
@@ -224,7 +246,47 @@ impl Body {
             extents,
             moments,
             isotropic,
-            push: Vector3::zeros(),
+            kicks: spec.loads.kicks(),
+            own_push: push,
+            push,
+            loads: spec.loads.clone(),
+        })
+    }
+
+    /// Sets the force that a caller holds on the body (N), besides its constant forces.
+    pub(crate) fn hold(&mut self, force: &Vector3<f64>) {
+        if let Some(rigid) = &self.rigid {
+            self.push = self.own_push + force / rigid.mass();
+        }
+    }
+
+    /// Returns the loads that act in kicks on the body at `time` (s), in a state; `None` for a body without such loads.
+    pub(crate) fn pull_at(&self, time: f64, state: &State) -> Result<Option<Pull>, MotionError> {
+        self.with_loads(time, |rigid| self.loads.explicit(rigid, time, state))
+    }
+
+    /// Returns the loads that act in kicks on the body at `time` (s), with the velocity after they have acted for `half` (s).
+    pub(crate) fn pull_after(
+        &self,
+        time: f64,
+        state: &State,
+        half: f64,
+    ) -> Result<Option<Pull>, MotionError> {
+        self.with_loads(time, |rigid| self.loads.implicit(rigid, time, state, half))
+    }
+
+    fn with_loads(
+        &self,
+        time: f64,
+        act: impl FnOnce(&RigidBody) -> Result<Pull, VariationalError>,
+    ) -> Result<Option<Pull>, MotionError> {
+        let Some(rigid) = self.rigid.as_ref().filter(|_| self.kicks) else {
+            return Ok(None);
+        };
+        act(rigid).map(Some).map_err(|source| MotionError::Flight {
+            body: self.name.clone(),
+            time,
+            source,
         })
     }
 
@@ -529,6 +591,12 @@ impl Velocity {
                 angular: Vector3::zeros(),
             },
         }
+    }
+
+    /// Returns the velocity of the center and the angular velocity, one after the other.
+    pub(crate) fn stacked(&self) -> Vector6<f64> {
+        let (v, w) = (&self.linear, &self.angular);
+        Vector6::new(v.x, v.y, v.z, w.x, w.y, w.z)
     }
 
     /// Returns an upper bound of the speed (m/s) of a point up to `radius` (m) from the center.

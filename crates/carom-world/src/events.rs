@@ -98,9 +98,11 @@ pub struct Balance {
     pub contact_spring: f64,
     /// Energy that inputs of a session added (J): impulses with the answer of joints and lasting contacts, and states that were set.
     pub input: f64,
-    /// Work of the forces that a session held (J).
+    /// Work of the forces of the world, but drag, and of those that a session held (J).
     pub applied_work: f64,
-    /// Momentum that inputs of a session added, forces that it held included (N s).
+    /// Energy lost in drag (J).
+    pub drag_loss: f64,
+    /// Momentum that inputs of a session added, forces included (N s).
     #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub input_impulse: Vector3<f64>,
     /// Total impulse (N s) that each plane and each fixed body applied to the other bodies, by index; bodies are counted first.
@@ -111,10 +113,14 @@ pub struct Balance {
 impl Balance {
     /// Creates the balance at the start of a run.
     pub(crate) fn new(world: &World) -> Self {
-        Self {
+        let mut balance = Self {
             supports: vec![Vector3::zeros(); world.n_things()],
             ..Self::default()
-        }
+        };
+        // Constant forces begin with the run.
+        let bodies = world.initial_states().iter().enumerate();
+        world.book_held(bodies, [0.0, -1.0], &mut balance);
+        balance
     }
 }
 

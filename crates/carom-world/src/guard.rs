@@ -86,7 +86,7 @@ impl StepScene<'_> {
     pub(crate) fn gathered(&self, pair: &StepPair<'_>, states: &[State], h: f64) -> f64 {
         let of = |place: usize| {
             let (body, state) = (self.bodies.get(place)?, states.get(place)?);
-            let gravity = self.flights.pull(body).norm();
+            let gravity = self.pull(body, state);
             let velocity = Velocity::of(body, state);
             let speed =
                 velocity.linear.norm() + velocity.angular.norm() * body.radius + gravity * h;
@@ -145,7 +145,7 @@ impl StepScene<'_> {
         let (mut most, mut rounding) = (0.0, 0.0);
         for (body, state) in self.bodies.iter().zip(before) {
             let mass = body.rigid.as_ref().map_or(0.0, |rigid| rigid.mass());
-            let gravity = self.flights.pull(body).norm();
+            let gravity = self.pull(body, state);
             let energy = Flights::kinetic(body, state) + mass * gravity * body.radius;
             let falls = step.length * (gravity / (2.0 * body.radius)).sqrt();
             most += WORK * energy * falls.max(OF_RATES * rate * step.length);
@@ -173,7 +173,7 @@ pub(crate) fn two_digits(number: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::step::Pressed;
+    use crate::step::{Given, Pressed};
 
     /// Normal impulses that do 28 mJ of work stay a gain where friction takes more than that.
     #[test]
@@ -185,6 +185,7 @@ mod tests {
             pairs: Vec::new(),
             work,
             loss,
+            given: Given::default(),
             slip_left: f64::INFINITY,
             rests: false,
             rate: 0.0,

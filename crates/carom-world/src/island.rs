@@ -27,10 +27,9 @@ impl Run<'_> {
     /// together with these bodies. All other bodies begin a free flight.
     pub(crate) fn restart(&mut self, bodies: &[usize], time: Time) -> Result<(), MotionError> {
         let world = self.world;
-        if bodies
-            .iter()
-            .all(|body| self.lasting.of(*body).next().is_none())
-        {
+        let flies =
+            |body: &usize| self.lasting.of(*body).next().is_none() && !world.bodies[*body].kicks;
+        if bodies.iter().all(flies) {
             for &body in bodies {
                 let stamp = self.new_stamp();
                 self.motions[body].stamp = stamp;
@@ -58,7 +57,7 @@ impl Run<'_> {
             }
             left.retain(|body| !group.contains(body));
             all.extend(&group);
-            if pairs.is_empty() {
+            if pairs.is_empty() && !world.bodies[seed].kicks {
                 let stamp = self.new_stamp();
                 self.motions[seed].stamp = stamp;
                 continue;
@@ -147,8 +146,11 @@ impl Run<'_> {
             // The step keeps its forces until another event cuts it.
             self.begin_rest(&before, &pairs, &step, begin.high);
             before.clone_from(&step.end);
-            end = Time::new(f64::INFINITY);
-            length = f64::INFINITY;
+            // Loads may change until the next line of the grid.
+            if !bodies.iter().any(|body| self.world.bodies[*body].kicks) {
+                end = Time::new(f64::INFINITY);
+                length = f64::INFINITY;
+            }
         }
         let stamp = self.new_stamp();
         let index = index.unwrap_or_else(|| match self.free_islands.pop() {
@@ -295,7 +297,8 @@ impl Run<'_> {
             1
         };
         self.balance.contact_loss += island.step.loss;
-        self.drift += island.step.loss;
+        island.step.given.book(&mut self.balance);
+        self.drift += island.step.loss + island.step.given.drag - island.step.given.applied;
         for (body, state) in island.bodies.iter().zip(&island.step.end) {
             let energy = world.held_energy(*body, state);
             let stamp = self.new_stamp();

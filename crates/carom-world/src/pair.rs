@@ -560,15 +560,8 @@ mod tests {
     use carom_lie::{Se3, So3};
 
     fn brick(name: &str) -> Body {
-        Body::new(&BodySpec {
-            name: name.to_owned(),
-            mass: None,
-            shape: Shape::Cuboid(Cuboid::new([0.15, 0.2, 0.1]).unwrap()),
-            configuration: Se3::identity(),
-            velocity: Vector3::zeros(),
-            angular_velocity: Vector3::zeros(),
-        })
-        .unwrap()
+        let shape = Shape::Cuboid(Cuboid::new([0.15, 0.2, 0.1]).unwrap());
+        Body::new(&BodySpec::new(name, None, shape, Se3::identity())).unwrap()
     }
 
     fn state(position: Vector3<f64>, turned: Vector3<f64>) -> State {

@@ -613,6 +613,12 @@ impl World {
             .map_or(0.0, |b| self.flights.energy(b, state))
     }
 
+    /// Returns the energy of all bodies at the start (J), without potentials of forces that callers hold.
+    pub(crate) fn energy_at_start(&self) -> f64 {
+        let all = self.initial.iter().enumerate();
+        all.map(|(body, state)| self.energy(body, state)).sum()
+    }
+
     /// Returns the energy of a body with the potential of the force that a caller holds (J), which free flight keeps.
     pub(crate) fn held_energy(&self, body: usize, state: &State) -> f64 {
         let held = { self.bodies.get(body) }.map_or(0.0, |body| Flights::held_work(body, state));
@@ -628,10 +634,8 @@ impl World {
 
     /// Sets the force that a caller holds on a mobile body (N).
     pub(crate) fn hold_force(&mut self, body: usize, force: &Vector3<f64>) {
-        if let Some(about) = self.bodies.get_mut(body)
-            && let Some(rigid) = &about.rigid
-        {
-            about.push = force / rigid.mass();
+        if let Some(about) = self.bodies.get_mut(body) {
+            about.hold(force);
         }
     }
 

@@ -24,7 +24,9 @@ mod statics;
 pub(crate) use self::rate::Touching;
 use crate::MotionError;
 use crate::body::{Body, Velocity};
+use crate::events::Balance;
 use crate::step_scene::StepScene;
+use carom_variational::load::Pull;
 use carom_variational::{State, VariationalError};
 use nalgebra::{Vector2, Vector3};
 use start::StepStart;
@@ -81,6 +83,8 @@ pub(crate) struct Step {
     pub(crate) work: f64,
     /// Energy lost in friction and at landing points (J). The rest of the work is the error of the step.
     pub(crate) loss: f64,
+    /// Books of the forces that act in kicks.
+    pub(crate) given: Given,
     /// Smallest slip along its initial direction that is left at the end to a contact that slid at the start (m/s); negative if
     /// sliding friction would reverse the slip.
     pub(crate) slip_left: f64,
@@ -89,6 +93,34 @@ pub(crate) struct Step {
     /// Largest rate of the contacts at the end (1/s).
     pub(crate) rate: f64,
     pub(crate) pressed: Pressed,
+}
+
+/// Books of the forces on bodies that act in the kicks of a step.
+#[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Given {
+    /// Energy that drag takes, and work of the other forces (J).
+    pub(crate) drag: f64,
+    pub(crate) applied: f64,
+    /// Impulse of all (N s).
+    pub(crate) impulse: Vector3<f64>,
+}
+
+impl Given {
+    /// Adds a kick of length `half` (s) on a body between two velocities.
+    pub(crate) fn add(&mut self, pull: &Pull, half: f64, [before, after]: [&Velocity; 2]) {
+        let [drag, applied] = pull.works(half, &before.stacked(), &after.stacked());
+        self.drag += drag;
+        self.applied += applied;
+        self.impulse += pull.total().fixed_rows::<3>(0) * half;
+    }
+
+    /// Adds to the balance of a run.
+    pub(crate) fn book(&self, balance: &mut Balance) {
+        balance.drag_loss += self.drag;
+        balance.applied_work += self.applied;
+        balance.input_impulse += self.impulse;
+    }
 }
 
 /// Impulses of a step, from which those of the next one start.
@@ -112,6 +144,7 @@ impl Step {
         out.length = length;
         out.work *= share;
         out.loss *= share;
+        out.given.impulse *= share;
         for pair in &mut out.pairs {
             pair.pressed *= share;
             pair.pressed_first *= share;
@@ -164,7 +197,7 @@ impl StepScene<'_> {
         guess: Option<&Pressed>,
     ) -> Result<Step, MotionError> {
         let marks = guess.map_or(&[][..], |guess| &guess.marks);
-        let start = StepStart::new(self, states, h, marks);
+        let start = StepStart::new(self, states, h, marks)?;
         if let Some(step) = start.at_rest() {
             return Ok(step);
         }
@@ -189,7 +222,7 @@ impl StepScene<'_> {
         h: f64,
         pressed: &Pressed,
     ) -> Result<Step, MotionError> {
-        let start = StepStart::new(self, states, h, &pressed.marks);
+        let start = StepStart::new(self, states, h, &pressed.marks)?;
         let first = start.kick_by(pressed.impulses[0].clone())?;
         let second = start.second_kick(&first, &vec![0.0; 3 * start.contacts()])?;
         start.result(first, second)

@@ -46,6 +46,18 @@ pub(super) struct Points {
 }
 
 impl StepScene<'_> {
+    /// Returns the acceleration (m/s²) of the center of a body in free flight: by gravity and all forces, at the start of the step.
+    /// Forces without a value are left out; the step that asks for them fails.
+    pub(crate) fn pull(&self, body: &Body, state: &State) -> f64 {
+        let pull = self.flights.pull(body).norm();
+        match (body.pull_at(self.time, state), &body.rigid) {
+            (Ok(Some(load)), Some(rigid)) => {
+                pull + load.total().fixed_rows::<3>(0).norm() / rigid.mass()
+            }
+            _ => pull,
+        }
+    }
+
     pub(super) fn side<'s>(&'s self, place: usize, states: &'s [State]) -> Side<'s> {
         Some((place, *self.bodies.get(place)?, states.get(place)?))
     }

@@ -533,6 +533,7 @@ impl Stepper<'_> {
             let now = rate(&self.rows[row], mb.ends(joint), &after);
             step.works.damper -= impulse * 0.5 * (before + now);
         }
+        self.note_loads(half, [&self.velocities, &after], step);
         self.after = after;
     }
 }

@@ -50,6 +50,7 @@ impl Stepper<'_> {
             let next = self.step(&whole.end, at, part, modes)?;
             at += part;
             whole.works.add(&next.works);
+            whole.given += next.given;
             for (load, more) in whole.loads.iter_mut().zip(&next.loads) {
                 load.add(more);
             }

@@ -59,6 +59,7 @@ impl Stepper<'_> {
         multipliers.clear();
         multipliers.resize(mb.n_rows(), 0.0);
         let mut change = 0;
+        self.load_end(time, half, &step.end.states)?;
         loop {
             let mut rates = std::mem::take(&mut step.rates);
             self.solve_second(time, half, modes, &mut pushes, &mut multipliers, step)?;
@@ -70,6 +71,9 @@ impl Stepper<'_> {
             self.check_forces(&pushes, time)?;
             mb.coordinate_rates(&self.end_rows, &self.after, &mut rates);
             step.rates = rates;
+            if !self.loads.is_empty() && self.answer_loads(time, half, step)? {
+                continue;
+            }
             let turns = match change {
                 0..AT_ONCE => Turns::All,
                 AT_ONCE..MOST_CHANGES => Turns::First,
@@ -81,6 +85,7 @@ impl Stepper<'_> {
             if !clamps && !rubs {
                 break;
             }
+            self.loads.again();
             change += 1;
         }
         hold(modes, step);
@@ -91,6 +96,7 @@ impl Stepper<'_> {
             self.note_pressing(&before, step);
         }
         self.note_second(&pushes, &multipliers, half, step);
+        self.note_loads(half, [&before, &self.after], step);
         self.each_coordinate(|this, joint, row, k, c| {
             let now = step.rates[k];
             let p = &mut pushes[k];
@@ -240,6 +246,7 @@ impl Stepper<'_> {
         for (momentum, state) in self.momenta.iter_mut().zip(&step.end.states) {
             *momentum = crate::frames::stack(&state.linear_momentum, &state.angular_momentum);
         }
+        self.push_loads(half);
         self.each_coordinate(|this, joint, row, k, c| {
             let q = step.end.q[k];
             let mut force = Push {

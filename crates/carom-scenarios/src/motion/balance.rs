@@ -20,7 +20,13 @@ pub(super) struct Balance {
 impl Balance {
     /// Returns the energies at both ends and the losses in impacts and lasting contacts as quantities of a record.
     pub(super) fn quantities(&self) -> impl Iterator<Item = Quantity> {
-        let losses = self.parts.iter().take(2).copied();
+        let is_told = |key: &str| ["applied_work_j", "drag_loss_j"].contains(&key);
+        let told = self
+            .parts
+            .iter()
+            .skip(2)
+            .filter(move |(key, _)| is_told(key));
+        let losses = self.parts.iter().take(2).chain(told).copied();
         let all = self.ends().into_iter().chain(losses);
         all.map(|(key, value)| Quantity::new(key, value, "J"))
     }

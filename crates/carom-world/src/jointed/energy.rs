@@ -27,9 +27,12 @@ impl Run<'_> {
         let mb = self.world.multibody();
         let energy = mb.energy(&self.posture);
         let works = &self.works;
-        let taken = self.impact_loss + works.damper + works.friction + works.contact;
-        let error =
-            energy - self.initial + taken - works.actuator - self.input - self.applied_work();
+        let taken = self.impact_loss + works.damper + works.friction + works.contact + works.drag;
+        let error = energy - self.initial + taken
+            - works.actuator
+            - self.input
+            - self.applied_work()
+            - works.applied;
         if error.is_finite() {
             self.energy_error = self.energy_error.max(error.abs());
         }
@@ -37,7 +40,12 @@ impl Run<'_> {
         // Energy supplied by contacts is an error as well: the larger of the two decides.
         let given = -works.contact;
         let change = if given > error.abs() { given } else { error };
-        let works = works.actuator.abs() + works.damper + works.friction + works.contact.abs();
+        let works = works.actuator.abs()
+            + works.applied.abs()
+            + works.damper
+            + works.friction
+            + works.drag
+            + works.contact.abs();
         let most = MOST_CHANGED * (self.most_kinetic + self.impact_loss + works);
         let masses = (0..mb.n_bodies()).filter_map(|i| Some(mb.rigid(i)?.mass()));
         // `fastest` includes the speed that gravity gives in one step.

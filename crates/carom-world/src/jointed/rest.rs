@@ -49,19 +49,35 @@ impl Run<'_> {
         let last = self.world.corners.last();
         let is_constant = |[begin, end]: &[f64; 2]| begin == end;
         self.resting.step.is_some()
+            && self.world.multibody.loaded().next().is_none()
             && last.is_none_or(|last| *last < self.time)
             && self.resting.drives.iter().all(is_constant)
     }
 
-    /// Returns the forces of all actuators at the start and at the end of a step of `length` (s), for the current coordinates at
-    /// rest (N or N m).
+    /// Returns the forces of all actuators, and those on bodies, at the start and at the end of a step of `length` (s), for the
+    /// current coordinates at rest (N or N m).
     fn drives(&self, length: f64) -> impl Iterator<Item = [f64; 2]> {
         let (begin, end) = (self.time, self.time + length);
         let coordinates = self.world.multibody.coordinates().zip(&self.posture.q);
-        coordinates.filter_map(move |(c, q)| {
-            let actuator = c.actuator.as_ref()?;
-            let force = |time: f64, before: bool| actuator.force(*q, 0.0, time, before);
-            Some([force(begin, false), force(end, true)])
+        coordinates
+            .filter_map(move |(c, q)| {
+                let actuator = c.actuator.as_ref()?;
+                let force = |time: f64, before: bool| actuator.force(*q, 0.0, time, before);
+                Some([force(begin, false), force(end, true)])
+            })
+            .chain(self.loads_at([begin, end]))
+    }
+
+    /// Returns the forces and couples that act in kicks on bodies, at two times (s), for the current places at rest.
+    fn loads_at(&self, times: [f64; 2]) -> impl Iterator<Item = [f64; 2]> {
+        let mb = self.world.multibody();
+        mb.loaded().flat_map(move |body| {
+            let still = rest::stopped(&self.posture.states[body]);
+            let at = times.map(|time| {
+                let pull = mb.loads(body)?.explicit(mb.rigid(body)?, time, &still);
+                pull.ok().map(|pull| pull.total())
+            });
+            (0..6).map(move |k| at.map(|pull| pull.map_or(f64::NAN, |pull| pull[k])))
         })
     }
 

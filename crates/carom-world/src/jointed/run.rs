@@ -114,6 +114,14 @@ pub struct RunOf<W, L, M, T> {
     pub(super) events: Vec<JointedEvent>,
 }
 
+/// Returns the work of the forces that a caller holds, and of constant forces, from the origin to the places of all bodies (J).
+pub(super) fn held_work(multibody: &Multibody, posture: &Posture) -> f64 {
+    let states = posture.states.iter().enumerate();
+    states
+        .map(|(body, state)| multibody.held(body, state).0)
+        .sum()
+}
+
 /// Run of jointed bodies with its world and its laws.
 pub(super) type Run<'w> = RunOf<&'w JointedWorld, Laws<'w>, &'w Multibody, &'w Touch>;
 
@@ -210,7 +218,7 @@ impl<'w> Run<'w> {
             works: Works::default(),
             impact_loss: 0.0,
             input: 0.0,
-            applied: 0.0,
+            applied: -held_work(mb, &world.start),
             input_impulse: Vector3::zeros(),
             energy_error: 0.0,
             most_kinetic: mb.kinetic(&world.start),
@@ -348,7 +356,7 @@ impl<'w> Run<'w> {
             works: self.works,
             impact_loss: self.impact_loss,
             input: self.input,
-            applied_work: self.applied_work(),
+            applied_work: self.applied_work() + self.works.applied,
             input_impulse: self.input_impulse + self.held_impulse(self.time),
             energy_error: self.energy_error,
             supports: self.supports.clone(),
@@ -627,6 +635,7 @@ impl<'w> Run<'w> {
     pub(super) fn accept(&mut self, step: Step, length: f64, end: f64) -> Result<(), MotionError> {
         let mb = self.world.multibody();
         self.works.add(&step.works);
+        self.input_impulse += step.given;
         self.residual = self.residual.max(step.residual);
         self.friction_exceeded += usize::from(step.friction_exceeded);
         for (j, load) in step.loads.iter().enumerate() {

@@ -522,12 +522,6 @@ fn prepare(multibody: &Multibody, body: usize, shape: &Shape) -> Result<Body, Mo
             })?)
         }
     };
-    Body::new(&BodySpec {
-        name,
-        mass,
-        shape: shape.clone(),
-        configuration: Se3::new(So3::identity(), Vector3::zeros()),
-        velocity: Vector3::zeros(),
-        angular_velocity: Vector3::zeros(),
-    })
+    let place = Se3::new(So3::identity(), Vector3::zeros());
+    Body::new(&BodySpec::new(name, mass, shape.clone(), place))
 }

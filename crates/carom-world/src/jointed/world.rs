@@ -7,6 +7,7 @@ use carom_joints::coordinates::{Actuator, CoordinateSpec};
 use carom_joints::step::{Load, SUZUKI_4, Stepper, Works, YOSHIDA_6};
 use carom_joints::{Assembly, JointError, Multibody, MultibodySpec, Placed, Posture};
 use carom_motion::hybrid::{self, Ending};
+use carom_variational::load::Loads;
 use nalgebra::Vector3;
 
 /// Specification of a simulation of jointed bodies: bodies and joints, initial state, time step, and contact.
@@ -181,9 +182,9 @@ pub struct JointedEnd {
     pub impact_loss: f64,
     /// Energy that inputs of a session added (J): impulses with the answer of joints and lasting contacts, and states that were set.
     pub input: f64,
-    /// Work of the forces that a session held (J).
+    /// Work of the forces on bodies, but drag, and of those that a session held (J).
     pub applied_work: f64,
-    /// Momentum that inputs of a session added, forces that it held included (N s).
+    /// Momentum that inputs of a session added, forces included (N s).
     #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub input_impulse: Vector3<f64>,
     /// Largest violation of the energy balance (J): energy plus losses minus the work of actuators, compared with the energy at
@@ -247,7 +248,10 @@ impl JointedWorld {
             || multibody
                 .joints()
                 .iter()
-                .any(|joint| joint.ball.damping > 0.0);
+                .any(|joint| joint.ball.damping > 0.0)
+            || multibody
+                .loaded()
+                .any(|body| { multibody.loads(body) }.is_some_and(Loads::uses_velocity));
         let fractions: &'static [f64] = match spec.flight {
             FlightRule::Lgvi4 if !dissipates => &SUZUKI_4,
             FlightRule::Lgvi6 if !dissipates => &YOSHIDA_6,
@@ -271,6 +275,9 @@ impl JointedWorld {
             .map_err(MotionError::Joint)?;
         let exact = spec.multibody.exact;
         let mut touch = Touch::new(&spec.touch, &multibody, spec.time_step, exact)?;
+        for body in 0..bodies.len() {
+            touch.set_push(body, multibody.push(body));
+        }
         touch.check_places(&multibody, &start.states, 0.0)?;
         let overlapping = touch.part_at_start(&start.states, &spec.touch.may_overlap)?;
         Ok(Self {
@@ -341,11 +348,8 @@ impl JointedWorld {
 
     /// Sets the force that a caller holds on a mobile body (N).
     pub(super) fn hold_force(&mut self, body: usize, force: &Vector3<f64>) {
-        if let Some(rigid) = self.multibody.rigid(body) {
-            let push = force / rigid.mass();
-            self.multibody.set_push(body, push);
-            self.touch.set_push(body, push);
-        }
+        let push = self.multibody.hold_force(body, force);
+        self.touch.set_push(body, push);
     }
 
     /// Replaces the actuator of a joint coordinate.

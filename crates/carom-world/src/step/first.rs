@@ -73,6 +73,11 @@ impl StepStart<'_> {
         let scene = self.scene;
         let mut launched = self.states.to_vec();
         self.points.rows.apply(impulses, &mut launched);
+        for (state, pull) in launched.iter_mut().zip(&self.pulls) {
+            if let Some(pull) = pull {
+                *state = state.kicked(&(pull.total() * (0.5 * self.h)));
+            }
+        }
         let landed = scene.fly(&launched, self.h)?;
         let end = scene.moved(&self.points, &landed);
         let mut begin_velocities = Vec::new();

@@ -3,8 +3,9 @@
 use super::first::FirstKick;
 use super::second::SecondKick;
 use super::start::StepStart;
-use super::{CLOSED, PairStep, Pressed, Step, is_finite, slip_of};
+use super::{CLOSED, Given, PairStep, Pressed, Step, is_finite, slip_of};
 use crate::MotionError;
+use crate::body::Velocity;
 use crate::kick::Friction;
 use crate::losses::{self, Begin, Kicked};
 
@@ -45,7 +46,9 @@ impl StepStart<'_> {
                 to.copy_from_slice(impulse);
             }
         }
+        let given = self.given(&first, &second);
         Ok(Step {
+            given,
             length: self.h,
             launched: first.launch.launched,
             end: second.end,
@@ -61,6 +64,25 @@ impl StepStart<'_> {
                 length: self.h,
             },
         })
+    }
+
+    /// Returns the works and the impulse of the loads of all bodies.
+    fn given(&self, first: &FirstKick, second: &SecondKick) -> Given {
+        let (mut given, half) = (Given::default(), 0.5 * self.h);
+        let kicks = [
+            (&self.pulls, self.states, &first.launch.launched),
+            (&second.pulls, &second.landed, &second.end),
+        ];
+        for (pulls, before, after) in kicks {
+            let states = before.iter().zip(after);
+            for ((body, pull), (before, after)) in self.scene.bodies.iter().zip(pulls).zip(states) {
+                if let Some(pull) = pull {
+                    let [before, after] = [before, after].map(|state| Velocity::of(body, state));
+                    given.add(pull, half, [&before, &after]);
+                }
+            }
+        }
+        given
     }
 
     /// Describes each contact at the start of the step, as far as the losses depend on it.

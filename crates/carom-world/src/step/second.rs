@@ -2,12 +2,17 @@
 
 use super::first::FirstKick;
 use super::start::StepStart;
-use super::{CLOSED, slip_of};
+use super::{CLOSED, SETTLED, slip_of};
 use crate::MotionError;
 use crate::kick::{Friction, Kick};
 use crate::rows::Rows;
 use crate::step_scene::Points;
 use carom_variational::State;
+use carom_variational::load::Pull;
+
+/// Largest number of turns in which contacts and loads that depend on the velocity answer each other. Drag that would stop a body
+/// within a step needs some thirty; a shorter step needs fewer.
+const MAX_TURNS: usize = 100;
 
 /// Impulses of the second kick, at the contacts that are closed at the end of the flight. Lists over rows have three entries per
 /// closed contact.
@@ -17,13 +22,17 @@ pub(super) struct SecondKick {
     pub(super) points: Points,
     /// Mobility matrix of the rows of the closed contacts (row-major).
     mobility: Vec<f64>,
-    /// Velocities of these rows before and after the kick (m/s).
+    /// Velocities of these rows before and after the kick (m/s), and after the loads of the bodies without contact impulses.
     pub(super) before: Vec<f64>,
     pub(super) after: Vec<f64>,
+    free: Vec<f64>,
+    /// Loads of the bodies at the end, for those on which some act in kicks.
+    pub(super) pulls: Vec<Option<Pull>>,
     /// Impulses on these rows (N s).
     pub(super) impulses: Vec<f64>,
-    /// States of the bodies before and after the kick.
-    landed: Vec<State>,
+    /// States of the bodies before the kick, after the loads without contact impulses, and after the kick.
+    pub(super) landed: Vec<State>,
+    loaded: Vec<State>,
     pub(super) end: Vec<State>,
 }
 
@@ -46,8 +55,11 @@ impl StepStart<'_> {
             mobility: Vec::new(),
             before: Vec::new(),
             after: Vec::new(),
+            free: Vec::new(),
+            pulls: Vec::new(),
             impulses: Vec::new(),
             end: landed.clone(),
+            loaded: landed.clone(),
             landed,
         };
         for (c, (index, point)) in first.launch.end.points.iter().enumerate() {
@@ -66,14 +78,76 @@ impl StepStart<'_> {
         rows.mobility(&mut kick.mobility);
         rows.velocities(&scene.velocities(&kick.landed), &mut kick.before);
         let friction = kick.laws(|c| self.implicit.get(c).copied());
-        let mut impulses = std::mem::take(&mut kick.impulses);
-        if !self.end_problem(&kick, &friction).solve(&mut impulses) {
-            return Err(self.failed());
-        }
-        kick.impulses = impulses;
+        self.press(&mut kick, &friction)?;
+        let rows = &kick.points.rows;
+        kick.end.clone_from(&kick.loaded);
         rows.apply(&kick.impulses, &mut kick.end);
         rows.velocities(&scene.velocities(&kick.end), &mut kick.after);
         Ok(kick)
+    }
+
+    /// Finds the impulses of the contacts and the loads of the bodies, each with the velocities that both leave, in turn.
+    fn press(
+        &self,
+        kick: &mut SecondKick,
+        friction: &[(f64, Friction)],
+    ) -> Result<(), MotionError> {
+        let mut last = f64::INFINITY;
+        for _ in 0..MAX_TURNS {
+            let change = self.load(kick)?;
+            let rows = &kick.points.rows;
+            rows.velocities(&self.scene.velocities(&kick.loaded), &mut kick.free);
+            // The contacts have answered these loads.
+            let is_rounding = change <= 4.0 * f64::EPSILON * self.scale;
+            if is_rounding || (change >= last && change <= SETTLED * self.scale) {
+                return Ok(());
+            }
+            last = change;
+            let mut impulses = std::mem::take(&mut kick.impulses);
+            if !self.end_problem(kick, friction).solve(&mut impulses) {
+                return Err(self.failed());
+            }
+            kick.impulses = impulses;
+            if kick.closed.is_empty() || self.pulls.iter().all(Option::is_none) {
+                return Ok(());
+            }
+        }
+        Err(self.failed())
+    }
+
+    /// Finds the loads of the bodies with the velocities after them and the present contact impulses. Returns the largest change
+    /// of a velocity by which they differ from the loads before (m/s); infinite at first.
+    fn load(&self, kick: &mut SecondKick) -> Result<f64, MotionError> {
+        let (scene, half) = (self.scene, 0.5 * self.h);
+        let mut pressed = kick.landed.clone();
+        kick.points.rows.apply(&kick.impulses, &mut pressed);
+        let mut pulls = Vec::with_capacity(pressed.len());
+        for (body, state) in scene.bodies.iter().zip(&pressed) {
+            pulls.push(body.pull_after(scene.time + self.h, state, half)?);
+        }
+        let loaded = kick
+            .landed
+            .iter()
+            .zip(&pulls)
+            .map(|(state, pull)| match pull {
+                Some(pull) => state.kicked(&(pull.total() * half)),
+                None => *state,
+            });
+        let loaded: Vec<State> = loaded.collect();
+        let change = if kick.pulls.is_empty() {
+            f64::INFINITY
+        } else {
+            let velocities = scene.velocities(&loaded).into_iter();
+            let before = scene.velocities(&kick.loaded);
+            let moved = velocities.zip(before).zip(&scene.bodies);
+            moved
+                .map(|((v, w), body)| {
+                    (v.linear - w.linear).norm() + (v.angular - w.angular).norm() * body.radius
+                })
+                .fold(0.0, f64::max)
+        };
+        (kick.pulls, kick.loaded) = (pulls, loaded);
+        Ok(change)
     }
 
     /// Returns the contact problem of the second kick, with the friction law of each closed contact.
@@ -84,7 +158,7 @@ impl StepStart<'_> {
     ) -> Kick<'k> {
         Kick {
             mobility: &kick.mobility,
-            velocity: &kick.before,
+            velocity: &kick.free,
             friction,
             noise: self.speed_noise,
             work: &self.scene.work,
@@ -113,7 +187,7 @@ impl StepStart<'_> {
         if !self.end_problem(kick, &against).solve(&mut sliding) {
             return left;
         }
-        let (mut reversed, mut velocities) = (kick.landed.clone(), Vec::new());
+        let (mut reversed, mut velocities) = (kick.loaded.clone(), Vec::new());
         let rows = &kick.points.rows;
         rows.apply(&sliding, &mut reversed);
         rows.velocities(&self.scene.velocities(&reversed), &mut velocities);

@@ -1,10 +1,12 @@
 //! Data with which a step begins: contact points, their mobility and friction, and the rounding of velocities.
 
 use super::{SHORT, STILL, slip_of};
+use crate::MotionError;
 use crate::dependent::Dependent;
 use crate::kick::Friction;
 use crate::step_scene::{Points, StepScene};
 use carom_variational::State;
+use carom_variational::load::Pull;
 use nalgebra::Vector3;
 
 /// Slips of contacts that stick after an impact, relative to the fastest motion of a material point.
@@ -26,6 +28,8 @@ pub(super) struct StepStart<'s> {
     pub(super) mobility: Vec<f64>,
     /// Velocities of the contact rows before the first kick (m/s).
     pub(super) before: Vec<f64>,
+    /// Loads of the bodies at the start, for those on which some act in kicks.
+    pub(super) pulls: Vec<Option<Pull>>,
     /// Largest velocity of a contact row, plus the velocity that gravity gives within the step (m/s).
     pub(super) scale: f64,
     /// Contact velocity that counts as zero (m/s).
@@ -55,15 +59,18 @@ impl<'s> StepStart<'s> {
         states: &'s [State],
         h: f64,
         marks: &[(usize, Vector3<f64>)],
-    ) -> Self {
+    ) -> Result<Self, MotionError> {
         let points = scene.start(states, marks);
         let (mut mobility, mut before) = (Vec::new(), Vec::new());
         points.rows.mobility(&mut mobility);
         let velocities = scene.velocities(states);
         points.rows.velocities(&velocities, &mut before);
         let fastest = before.iter().fold(0.0, |s: f64, x| s.max(x.abs()));
-        let pulls = { scene.bodies.iter() }.map(|body| scene.flights.pull(body).norm());
-        let scale = fastest + pulls.fold(0.0, f64::max) * h;
+        let at_start = scene.bodies.iter().zip(states);
+        let pulls = { at_start.clone() }.map(|(body, state)| body.pull_at(scene.time, state));
+        let pulls = pulls.collect::<Result<Vec<_>, _>>()?;
+        let strongest = at_start.map(|(body, state)| scene.pull(body, state));
+        let scale = fastest + strongest.fold(0.0, f64::max) * h;
         // Largest coordinate of a material point, and its largest speed.
         let (mut length, mut speed) = (0.0_f64, 0.0_f64);
         for (body, (state, velocity)) in scene.bodies.iter().zip(states.iter().zip(&velocities)) {
@@ -106,7 +113,8 @@ impl<'s> StepStart<'s> {
             let law = sliding.get(row / 3).map(|(_, law)| *law);
             row % 3 == 0 || law == Some(Friction::Coulomb)
         });
-        Self {
+        Ok(Self {
+            pulls,
             dependent: Dependent::new(&mobility, rows, prescribed.collect()),
             return_share: (1.0 - h / scene.time_step).max(0.0),
             scene,
@@ -122,7 +130,7 @@ impl<'s> StepStart<'s> {
             is_short,
             sliding,
             implicit,
-        }
+        })
     }
 
     /// Number of contact points.

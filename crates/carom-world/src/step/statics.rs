@@ -4,7 +4,7 @@
 //! within the contact tolerance count as closed.
 
 use super::start::StepStart;
-use super::{PairStep, Pressed, Step};
+use super::{Given, PairStep, Pressed, Step};
 use crate::body::{Body, Velocity};
 use crate::kick::{GOOD, Kick};
 use crate::rest::{Loads, STANDS, stopped, take_up};
@@ -16,8 +16,9 @@ impl StepStart<'_> {
     /// allow rest.
     pub(super) fn at_rest(&self) -> Option<Step> {
         let scene = self.scene;
-        let gained = |body: &&Body| scene.flights.pull(body).norm() * self.h;
-        let fall = scene.bodies.iter().map(gained).fold(0.0, f64::max);
+        let at_start = scene.bodies.iter().zip(self.states);
+        let gained = at_start.map(|(body, state)| scene.pull(body, state) * self.h);
+        let fall = gained.fold(0.0, f64::max);
         let stands = |(body, state): (&Body, &State)| {
             Velocity::of(body, state).speed(body.radius) <= STANDS * fall
         };
@@ -40,11 +41,17 @@ impl StepStart<'_> {
             .collect();
         let states: Vec<State> = self.states.iter().map(stopped).collect();
         let mut fallen = states.clone();
-        let mut masses = Vec::new();
+        let (mut masses, mut given) = (Vec::new(), Given::default());
         for (body, state) in scene.bodies.iter().zip(&mut fallen) {
             let mass = body.rigid.as_ref()?.mass();
+            let loads = [scene.time, scene.time + self.h].map(|time| body.pull_at(time, state));
             state.linear_momentum = scene.flights.pull(body) * (self.h * mass);
             masses.push(mass);
+            if let [Some(first), Some(last)] = loads.map(|pull| pull.transpose()) {
+                let pull = first.ok()?.mean(&last.ok()?);
+                *state = state.kicked(&(pull.total() * self.h));
+                given.impulse += pull.total().fixed_rows::<3>(0) * self.h;
+            }
         }
         let (mut mobility, mut velocity) = (Vec::new(), Vec::new());
         rows.mobility(&mut mobility);
@@ -74,7 +81,8 @@ impl StepStart<'_> {
             };
             let supports = closed.iter().enumerate().filter(fixed).map(|(k, _)| k);
             take_up(&momenta.sum(), &rows.frames, supports, &mut impulses);
-            self.resting(states, &closed, &impulses)
+            let step = self.resting(states, &closed, &impulses);
+            Step { given, ..step }
         })
     }
 
@@ -112,6 +120,7 @@ impl StepStart<'_> {
             pairs,
             work: 0.0,
             loss: 0.0,
+            given: Given::default(),
             slip_left: f64::INFINITY,
             rests: true,
             pressed: Pressed {

@@ -347,6 +347,7 @@ mod tests {
             configuration: Se3::new(rotation, position),
             velocity,
             angular_velocity: Vector3::zeros(),
+            loads: Default::default(),
         }
     }
 

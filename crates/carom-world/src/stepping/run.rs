@@ -109,7 +109,7 @@ impl<'w> StepRun<'w> {
             n_steps: relay.n_steps,
             balance: relay.balance,
             lowest_gap: relay.lowest_gap,
-            energy_at_start: energy(world, world.initial_states()),
+            energy_at_start: world.energy_at_start(),
             states: relay.states,
             events: relay.events,
         }
@@ -209,7 +209,7 @@ impl<'w> StepRun<'w> {
 
     /// True if no body has moved for some steps. Gravity would move a body without contact.
     pub(crate) fn is_at_rest(&self) -> bool {
-        self.still >= STILL_STEPS
+        self.still >= STILL_STEPS && self.world.bodies.iter().all(|body| !body.kicks)
     }
 
     /// True if all bodies stand still.
@@ -252,6 +252,7 @@ impl<'w> StepRun<'w> {
             self.lasting.note(&step, middle, &mut self.events);
         }
         self.balance.projection += step.projection;
+        step.given.book(&mut self.balance);
         self.counts.add(&step.counts);
         self.lowest_gap = self.lowest_gap.min(step.lowest_gap);
         self.stepper.take(&mut step);
@@ -263,6 +264,7 @@ impl<'w> StepRun<'w> {
             + balance.impact_loss
             + balance.contact_loss
             - balance.projection
+            + balance.drag_loss
             - balance.input
             - balance.applied_work;
         balance.energy_error = balance.energy_error.max(error.abs());
@@ -328,6 +330,7 @@ mod tests {
             configuration: Se3::new(So3::identity(), Vector3::new(0.0, 0.0, 0.1 + 2.25e-4)),
             velocity: Vector3::new(0.0, 0.0, -0.5),
             angular_velocity: Vector3::zeros(),
+            loads: Default::default(),
         };
         let world = World::new(&WorldSpec {
             bodies: vec![ball],

@@ -22,9 +22,11 @@ use crate::pair::{self, PairMemory};
 use crate::pair_table::Pair;
 use crate::rows::{Rows, Side};
 use crate::spec::World;
+use crate::step::Given;
 use carom_lcp::LcpError;
 use carom_lcp::contact_problem::ContactMode;
 use carom_variational::State;
+use carom_variational::load::Pull;
 use nalgebra::Vector3;
 use std::sync::{Mutex, PoisonError};
 
@@ -80,6 +82,8 @@ pub(super) struct Step {
     pub(super) lowest_gap: f64,
     /// Potential energy that the removal of overlaps added (J).
     pub(super) projection: f64,
+    /// Books of the forces that act in kicks.
+    pub(super) given: Given,
     carry: Carry,
 }
 
@@ -143,6 +147,8 @@ struct Attempt<'d> {
     /// States at the middle after gravity alone, without contact impulses.
     free: Vec<State>,
     free_velocities: Vec<Velocity>,
+    /// Loads of the bodies on which some act in kicks.
+    pulls: Vec<(usize, Pull)>,
     near: Vec<NearPair>,
     islands: Vec<Island>,
     answers: Vec<Answer>,
@@ -263,7 +269,7 @@ impl<'w> Stepper<'w> {
             time,
             h: phases.closing,
         };
-        let mut attempt = self.begin(middle, phases);
+        let mut attempt = self.begin(middle, phases)?;
         let pairs = self.boxes(&attempt, &attempt.free_velocities.clone(), None);
         self.meet(&mut attempt, pairs);
         for round in 0..ROUNDS {
@@ -299,16 +305,29 @@ impl<'w> Stepper<'w> {
     /// Starts the computation of a step at its middle, where the impulses act. `phases` holds the durations of the
     /// parts of the step. Computes the velocities of all bodies after the first half of the flight, without gravity and
     /// impulses, and the velocities after gravity has acted but before contact impulses.
-    fn begin<'d>(&self, middle: Middle<'d>, phases: Phases) -> Attempt<'d> {
+    fn begin<'d>(&self, middle: Middle<'d>, phases: Phases) -> Result<Attempt<'d>, MotionError> {
         let world = self.world;
         let mut free = middle.states.to_vec();
-        for (body, state) in world.bodies.iter().zip(&mut free) {
+        let mut pulls = Vec::new();
+        let half = 0.5 * phases.gravity;
+        for (i, (body, state)) in world.bodies.iter().zip(&mut free).enumerate() {
             if let Some(rigid) = &body.rigid {
                 let pull = world.flights.pull(body);
+                if body.kicks && half > 0.0 {
+                    // The loads belong to the mean of the velocities before and after gravity and loads.
+                    let mut mean = *state;
+                    mean.linear_momentum += pull * (rigid.mass() * half);
+                    let load = body.pull_after(middle.time + phases.before, &mean, half)?;
+                    pulls.extend(load.map(|load| (i, load)));
+                }
                 state.linear_momentum += pull * (rigid.mass() * phases.gravity);
             }
         }
-        Attempt {
+        for (i, pull) in &pulls {
+            free[*i] = free[*i].kicked(&(pull.total() * phases.gravity));
+        }
+        Ok(Attempt {
+            pulls,
             middle,
             h: middle.h,
             phases,
@@ -323,7 +342,7 @@ impl<'w> Stepper<'w> {
             after: Vec::new(),
             kicked: Vec::new(),
             counts: StepCounts::default(),
-        }
+        })
     }
 
     /// Enlarges the bounding boxes of bodies by the distance that they travel at `velocities` within the step, and
@@ -574,7 +593,13 @@ impl<'w> Stepper<'w> {
         let kept = kept(&attempt);
         let mut counts = attempt.counts;
         counts.n_steps = usize::from(attempt.phases.after > 0.0);
+        let mut given = Given::default();
+        for (i, pull) in &attempt.pulls {
+            let after = Velocity::of(&world.bodies[*i], &attempt.kicked[*i]);
+            given.add(pull, attempt.phases.gravity, [&attempt.before[*i], &after]);
+        }
         Ok(Step {
+            given,
             kicked: attempt.kicked,
             end,
             islands: found,

@@ -1,5 +1,6 @@
 //! Body of a world, as described in a file.
 
+use super::forces::DragConfig;
 use crate::ScenarioError;
 use crate::lie_group::bouncing::ShapeConfig;
 use carom_geometry::{GeometryError, MassProperties, Shape};
@@ -24,6 +25,7 @@ pub(super) struct BodyConfig {
     pub(super) rotation: Option<[[f64; 3]; 3]>,
     pub(super) velocity: Option<[f64; 3]>,
     pub(super) angular_velocity: Option<[f64; 3]>,
+    pub(super) drag: Option<DragConfig>,
     #[serde(default)]
     pub(super) fixed: bool,
     /// True for an inertia that is positive definite and that no mass distribution has, from a robot's file.

@@ -3,6 +3,7 @@
 use super::body::BodyConfig;
 use super::contact::{ContactConfig, PairConfig};
 use super::fill::FillConfig;
+use super::forces::ForceConfig;
 use super::joints::JointConfig;
 use super::output::OutputConfig;
 use super::scheme::{SchemeConfig, SteppingConfig};
@@ -37,6 +38,7 @@ pub(crate) struct Config {
     pub(super) pairs: Option<Vec<PairConfig>>,
     pub(super) bodies: Option<Vec<BodyConfig>>,
     pub(super) joints: Option<Vec<JointConfig>>,
+    pub(super) forces: Option<Vec<ForceConfig>>,
     pub(super) urdf: Option<UrdfConfig>,
     /// Robot of `urdf` after it has been read; its bodies, joints and pairs have been moved to the fields above.
     #[serde(skip)]
@@ -139,6 +141,9 @@ impl Config {
         }
         if !given("joints") {
             self.joints = None;
+        }
+        if !given("forces") {
+            self.forces = None;
         }
         if !given("planes") {
             self.planes = None;

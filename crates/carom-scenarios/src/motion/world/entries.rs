@@ -84,6 +84,28 @@ pub(super) fn names_of_pair(first: &str, second: &str) -> Map<String, Value> {
     names.into_iter().collect()
 }
 
+/// Works that only worlds with such terms have (J).
+pub(super) struct Works {
+    /// Work of forces, but drag.
+    pub(super) applied: Option<f64>,
+    /// Energy that drag takes.
+    pub(super) drag: Option<f64>,
+}
+
+impl Works {
+    /// Adds the works to the terms and the parts of a balance of energy.
+    pub(super) fn note(
+        &self,
+        terms: &mut Vec<(&'static str, f64)>,
+        parts: &mut Vec<(&'static str, f64)>,
+    ) {
+        terms.extend(self.applied.map(|work| ("forces", work)));
+        parts.extend(self.applied.map(|work| ("applied_work_j", work)));
+        terms.extend(self.drag.map(|loss| ("drag", -loss)));
+        parts.extend(self.drag.map(|loss| ("drag_loss_j", loss)));
+    }
+}
+
 /// Returns a contact point of an impact as JSON; `name` returns the name of a body or plane.
 pub(super) fn impact_contact<'n>(c: &ImpactContact, name: impl Fn(usize) -> &'n str) -> Value {
     json!({

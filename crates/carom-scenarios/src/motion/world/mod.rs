@@ -7,6 +7,7 @@ mod contact;
 mod contents;
 mod entries;
 mod fill;
+mod forces;
 mod inputs;
 mod joints;
 mod output;

@@ -1,7 +1,9 @@
 //! Record of a world's motion.
 
 use super::World;
-use super::entries::{self, LastingContacts, fault, final_state, impact_contact, names_of_pair};
+use super::entries::{
+    self, LastingContacts, Works, fault, final_state, impact_contact, names_of_pair,
+};
 use super::output::{ImpactOutput, SampleOutput};
 use super::several::Comparison;
 use crate::ScenarioError;
@@ -14,6 +16,7 @@ use carom_geometry::SupportMap;
 use carom_impact::frictional::Poisson;
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
+use carom_variational::load::Drag;
 use carom_world::{Event, Impact, PlaneSpec, RunEnd, Sample, Scheme, StepCounts};
 use nalgebra::Vector3;
 use serde_json::{Map, Value, json};
@@ -343,9 +346,14 @@ pub(super) fn energy_balance(whole: &World, end: &RunEnd) -> Balance {
         ("contact_spring_j", balance.contact_spring),
     ];
     parts.extend(inputs.map(|work| ("input_j", work)));
-    let forces = (balance.applied_work != 0.0).then_some(balance.applied_work);
-    terms.extend(forces.map(|work| ("forces", work)));
-    parts.extend(forces.map(|work| ("applied_work_j", work)));
+    let bodies = || whole.setup.spec.bodies.iter();
+    let has_forces = bodies().any(|body| !body.loads.forces.is_empty());
+    let has_drag = bodies().any(|body| body.loads.drag != Drag::default());
+    let works = Works {
+        applied: (has_forces || balance.applied_work != 0.0).then_some(balance.applied_work),
+        drag: has_drag.then_some(balance.drag_loss),
+    };
+    works.note(&mut terms, &mut parts);
     Balance {
         initial: energy(whole, whole.world.initial_states()),
         last: energy(whole, &end.states),

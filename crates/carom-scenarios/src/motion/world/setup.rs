@@ -369,10 +369,16 @@ impl Config {
             bodies.extend(fill.bodies(index)?);
         }
         if bodies.is_empty() {
-            Err(ScenarioError::value("bodies", "at least one is needed"))
-        } else {
-            Ok(bodies)
+            return Err(ScenarioError::value("bodies", "at least one is needed"));
         }
+        let names = bodies
+            .iter()
+            .map(|body| (body.name.as_str(), body.mass.is_some()));
+        let loads = self.loads(&names.collect::<Vec<_>>())?;
+        for (body, loads) in bodies.iter_mut().zip(loads) {
+            body.loads = loads;
+        }
+        Ok(bodies)
     }
 
     fn planes(&self) -> Result<Vec<PlaneSpec>, ScenarioError> {

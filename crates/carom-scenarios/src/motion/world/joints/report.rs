@@ -14,6 +14,7 @@ use crate::motion::world::output::ImpactOutput;
 use crate::motion::world::several::{Asked, Comparison};
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
+use carom_variational::load::Drag;
 use carom_world::jointed::{
     JointContact, JointEvent, JointImpact, JointSample, JointedEnd, LimitContact,
 };
@@ -512,10 +513,14 @@ pub(in super::super) fn energy_balance(jointed: &Jointed, end: &JointedEnd) -> B
         terms.push(("inputs", end.input));
         parts.push(("input_j", end.input));
     }
-    if end.applied_work != 0.0 {
-        terms.push(("forces", end.applied_work));
-        parts.push(("applied_work_j", end.applied_work));
+    let loads = || (0..mb.n_bodies()).filter_map(|body| mb.loads(body));
+    let has_forces = loads().any(|loads| !loads.forces.is_empty());
+    let has_drag = loads().any(|loads| loads.drag != Drag::default());
+    entries::Works {
+        applied: (has_forces || end.applied_work != 0.0).then_some(end.applied_work),
+        drag: has_drag.then_some(works.drag),
     }
+    .note(&mut terms, &mut parts);
     Balance {
         initial: mb.energy(jointed.world.start()),
         last: mb.energy(&end.posture),

@@ -8,6 +8,7 @@ use super::super::urdf::Imported;
 use super::config::{JointConfig, Things};
 use crate::ScenarioError;
 use carom_geometry::Shape;
+use carom_variational::load::Loads;
 use carom_world::jointed::{JointedSpec, JointedWorld, TouchSpec};
 use carom_world::joints::variational::RigidBody;
 use carom_world::joints::{JointError, JointSpec, MultibodySpec};
@@ -83,7 +84,14 @@ impl Jointed {
         touch.may_overlap = may_overlap(config, &setup);
         let (flight, time_step) = (setup.spec.flight, setup.spec.time_step);
         let is_exact = flight == carom_world::FlightRule::Exact;
-        let multibody = MultibodySpec::new(parts, specs, setup.gravity, is_exact);
+        let moving = mobile.iter().map(|(name, moves)| (name.as_str(), *moves));
+        let loads = config.loads(&moving.collect::<Vec<_>>())?;
+        let loads = if loads.iter().all(Loads::is_empty) {
+            Vec::new()
+        } else {
+            loads
+        };
+        let multibody = MultibodySpec::new(parts, specs, setup.gravity, is_exact).with_loads(loads);
         let spec = JointedSpec::new(multibody, placed, flight, time_step, touch);
         let world = JointedWorld::new(&spec).map_err(|error| named(&error, joints, bodies))?;
         Ok(Self {
