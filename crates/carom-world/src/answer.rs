@@ -11,7 +11,37 @@ use carom_impact::TwoBody;
 use carom_impact::two_body::{ContactInertia, ContactResponse, solve_impact};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_numeric::time::Time;
-use nalgebra::{DMatrix, Matrix3, Vector3};
+use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
+
+/// Residual of the velocities of contact rows, relative to those of running surfaces, that counts as rounding.
+const SHIFTED: f64 = 1e-9;
+
+/// Returns a change of the velocities of `n` bodies that gives the contact rows the velocities of running surfaces: a law that
+/// knows fixed surfaces alone then sees the slip. `None` without such surfaces.
+fn shift(touching: &Touching, n: usize, time: Time) -> Result<Option<DVector<f64>>, MotionError> {
+    let running = DVector::from_iterator(touching.velocities.len(), touching.rows.running());
+    if running.iter().all(|x| *x == 0.0) {
+        return Ok(None);
+    }
+    let mut rows = DMatrix::zeros(running.len(), 6 * n);
+    for k in 0..running.len() {
+        rows.set_row(
+            k,
+            &DVector::from_vec(touching.rows.covector(k, n)).transpose(),
+        );
+    }
+    let failed = MotionError::ContactForces { time: time.high };
+    let least = SHIFTED * rows.amax();
+    let found = rows.clone().svd(true, true).solve(&running, least);
+    let shift = found.map_err(|_| failed.clone())?;
+    let left = (rows * &shift - &running).amax();
+    if left <= SHIFTED * running.amax() {
+        Ok(Some(shift))
+    } else {
+        // Surfaces that run differently below one body: its slips are those of no rigid motion.
+        Err(failed)
+    }
+}
 
 impl Run<'_> {
     /// Computes impulses with friction but without restitution, for the time at which infinitely many impacts accumulate. The
@@ -181,7 +211,11 @@ impl Run<'_> {
             .flat_map(|v| [v.linear, v.angular])
             .flat_map(|v| [v.x, v.y, v.z])
             .collect();
-        let problem = ImpactProblem::new(&set, Tangent::from_slice(&entries)).map_err(at)?;
+        let mut velocity = Tangent::from_slice(&entries);
+        if let Some(shift) = shift(touching, bodies.len(), time)? {
+            velocity.0 += shift;
+        }
+        let problem = ImpactProblem::new(&set, velocity).map_err(at)?;
         let several;
         let law: &dyn ImpactLaw = match (touching.points.len(), self.laws.single) {
             (1, SingleLaw::Any(law)) => law,

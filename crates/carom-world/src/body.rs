@@ -93,6 +93,22 @@ pub struct BodySpec {
         serde(default, skip_serializing_if = "Loads::is_empty")
     )]
     pub loads: Loads,
+    /// Velocity in space with which the surface of a body that never moves runs (m/s); at each contact its tangential part counts.
+    #[cfg_attr(
+        feature = "serde",
+        serde(
+            default,
+            with = "carom_numeric::stored::finite",
+            skip_serializing_if = "is_zero"
+        )
+    )]
+    pub surface_velocity: Vector3<f64>,
+}
+
+/// True for the zero vector.
+#[cfg(feature = "serde")]
+fn is_zero(vector: &Vector3<f64>) -> bool {
+    *vector == Vector3::zeros()
 }
 
 impl BodySpec {
@@ -112,6 +128,16 @@ impl BodySpec {
             velocity: Vector3::zeros(),
             angular_velocity: Vector3::zeros(),
             loads: Loads::default(),
+            surface_velocity: Vector3::zeros(),
+        }
+    }
+
+    /// Sets the velocity in space with which the surface of a body that never moves runs (m/s).
+    #[must_use]
+    pub fn with_surface_velocity(self, surface_velocity: Vector3<f64>) -> Self {
+        Self {
+            surface_velocity,
+            ..self
         }
     }
 
@@ -152,6 +178,16 @@ pub struct PlaneSpec {
     pub name: String,
     /// The solid half-space below the plane.
     pub half_space: HalfSpace,
+    /// Velocity in space with which the surface of the plane runs (m/s), without a part along the normal.
+    #[cfg_attr(
+        feature = "serde",
+        serde(
+            default,
+            with = "carom_numeric::stored::finite",
+            skip_serializing_if = "is_zero"
+        )
+    )]
+    pub surface_velocity: Vector3<f64>,
 }
 
 impl PlaneSpec {
@@ -160,6 +196,16 @@ impl PlaneSpec {
         Self {
             name: name.into(),
             half_space,
+            surface_velocity: Vector3::zeros(),
+        }
+    }
+
+    /// Sets the velocity in space with which the surface of the plane runs (m/s).
+    #[must_use]
+    pub fn with_surface_velocity(self, surface_velocity: Vector3<f64>) -> Self {
+        Self {
+            surface_velocity,
+            ..self
         }
     }
 }
@@ -187,6 +233,8 @@ pub(crate) struct Body {
     /// Drag and forces; `kicks` is true if they act in kicks, so that the body moves in steps.
     loads: Loads,
     pub(crate) kicks: bool,
+    /// Velocity with which the surface runs (m/s); zero for a mobile body.
+    pub(crate) running: Vector3<f64>,
     /// Acceleration by constant forces (m/s²), and by these and the force that a caller holds.
     own_push: Vector3<f64>,
     pub(crate) push: Vector3<f64>,
@@ -247,6 +295,7 @@ impl Body {
             moments,
             isotropic,
             kicks: spec.loads.kicks(),
+            running: spec.surface_velocity,
             own_push: push,
             push,
             loads: spec.loads.clone(),

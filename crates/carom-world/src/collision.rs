@@ -263,7 +263,9 @@ impl Run<'_> {
                 });
             }
         }
-        let loss = energy_minus - energy_plus;
+        let given = touching.rows.running_work(&posed.impulses);
+        let loss = energy_minus - energy_plus + given;
+        self.balance.prescribed_work += given;
         self.balance.impact_loss += loss;
         for (body, state) in bodies.iter().zip(&posed.after) {
             let energy = world.held_energy(*body, state);
@@ -272,7 +274,7 @@ impl Run<'_> {
             self.drift += energy - motion.energy;
             (motion.state, motion.energy, motion.stamp) = (*state, energy, stamp);
         }
-        self.drift += loss;
+        self.drift += loss - given;
         self.balance.energy_error = self.balance.energy_error.max(self.drift.abs());
         let mut impact = self.scratch.impact.take().unwrap_or_default();
         impact.time = time.high;

@@ -102,6 +102,8 @@ pub struct Balance {
     pub applied_work: f64,
     /// Energy lost in drag (J).
     pub drag_loss: f64,
+    /// Work of running surfaces (J).
+    pub prescribed_work: f64,
     /// Momentum that inputs of a session added, forces included (N s).
     #[cfg_attr(feature = "serde", serde(with = "carom_numeric::stored::finite"))]
     pub input_impulse: Vector3<f64>,

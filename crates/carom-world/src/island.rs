@@ -103,8 +103,7 @@ impl Run<'_> {
             self.world
                 .check_contact(*pair, [place(pair.0), place(pair.1)], begin.high)?;
         }
-        let held = pairs.iter().any(|pair| self.is_held(*pair, begin));
-        let events = !held;
+        let events = !pairs.iter().any(|pair| self.is_held(*pair, begin));
         let mut control = control.unwrap_or_else(|| Control::new(scene.first_rate(&before)));
         let (asked, (mut length, step, lands)) = loop {
             let asked = control.length(left);
@@ -148,8 +147,7 @@ impl Run<'_> {
             before.clone_from(&step.end);
             // Loads may change until the next line of the grid.
             if !bodies.iter().any(|body| self.world.bodies[*body].kicks) {
-                end = Time::new(f64::INFINITY);
-                length = f64::INFINITY;
+                (end, length) = (Time::new(f64::INFINITY), f64::INFINITY);
             }
         }
         let stamp = self.new_stamp();
@@ -298,7 +296,7 @@ impl Run<'_> {
         };
         self.balance.contact_loss += island.step.loss;
         island.step.given.book(&mut self.balance);
-        self.drift += island.step.loss + island.step.given.drag - island.step.given.applied;
+        self.drift += island.step.loss - island.step.given.work();
         for (body, state) in island.bodies.iter().zip(&island.step.end) {
             let energy = world.held_energy(*body, state);
             let stamp = self.new_stamp();

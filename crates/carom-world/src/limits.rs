@@ -60,6 +60,19 @@ pub(crate) fn check_start(name: &str, start: [&Vector3<f64>; 3]) -> Result<(), M
     }
 }
 
+/// Returns an error if the velocity with which a surface runs (m/s) is not finite, or if it is not zero and `is_refused`: by a
+/// mobile body, and by a plane along its normal.
+pub(crate) fn check_running(
+    name: &str,
+    velocity: &Vector3<f64>,
+    is_refused: bool,
+) -> Result<(), MotionError> {
+    let what = format!("surface velocity of `{name}`");
+    let speed = velocity.norm();
+    let allowed = "tangential to a plane, zero on a body that moves, and finite";
+    check_value(&what, speed, !is_refused || speed == 0.0, allowed)
+}
+
 /// Things that contacts join.
 pub(crate) const THINGS: &str = "bodies and planes";
 

@@ -226,6 +226,14 @@ impl ContactPoint {
 }
 
 impl Other<'_> {
+    /// Returns the velocity with which the surface of a body that never moves, or of a plane, runs (m/s).
+    pub(crate) fn running(&self) -> Vector3<f64> {
+        match self {
+            Self::Body(body) => body.running,
+            Self::Plane(plane) => plane.surface_velocity,
+        }
+    }
+
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Body(body) => &body.name,

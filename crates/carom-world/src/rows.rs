@@ -28,6 +28,8 @@ struct Share {
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
     shares: [Option<Share>; 2],
+    /// Velocity of the row by the surface of a second body that runs, or of a plane (m/s): it belongs to no body that moves.
+    running: f64,
 }
 
 /// Rows of several contacts: normal, first and second tangent of each.
@@ -49,18 +51,23 @@ impl Rows {
 
     /// Appends the three Jacobian rows (normal, two tangents) of a contact. A row times the velocities of the bodies is the
     /// relative velocity of the contact point along one direction. `point`: position in space (m); `normal`: unit normal into the
-    /// first body; `first`, `second`: the two bodies in contact, `None` for a body that never moves.
+    /// first body; `first`, `second`: the two bodies in contact, `None` for a body that never moves; `running`: velocity of the
+    /// surface of such a body (m/s), whose part along the normal does not count.
     pub(crate) fn push(
         &mut self,
         point: &Vector3<f64>,
         normal: &Vector3<f64>,
         first: Side<'_>,
         second: Side<'_>,
+        running: &Vector3<f64>,
     ) {
         let [t1, t2] = tangents(normal);
         let frame = [*normal, t1, t2];
         for direction in &frame {
             let mut row = Row::default();
+            if direction != normal {
+                row.running = -direction.dot(running);
+            }
             for (slot, (side, sign)) in row.shares.iter_mut().zip([(first, 1.0), (second, -1.0)]) {
                 let Some((place, body, state)) = side else {
                     continue;
@@ -106,15 +113,30 @@ impl Rows {
         out.clear();
         for row in &self.rows {
             let shares = row.shares.iter().flatten();
-            out.push(
-                shares
-                    .map(|s| match velocity.get(s.place) {
-                        Some(v) => s.linear.dot(&v.linear) + s.angular.dot(&v.angular),
-                        None => 0.0,
-                    })
-                    .sum(),
-            );
+            let of_bodies: f64 = shares
+                .map(|s| match velocity.get(s.place) {
+                    Some(v) => s.linear.dot(&v.linear) + s.angular.dot(&v.angular),
+                    None => 0.0,
+                })
+                .sum();
+            out.push(if row.running == 0.0 {
+                of_bodies
+            } else {
+                of_bodies + row.running
+            });
         }
+    }
+
+    /// Returns the part of each row's velocity that is that of a running surface (m/s).
+    pub(crate) fn running(&self) -> impl Iterator<Item = f64> {
+        self.rows.iter().map(|row| row.running)
+    }
+
+    /// Returns the work of running surfaces by impulses on the rows (J).
+    pub(crate) fn running_work(&self, impulses: &[f64]) -> f64 {
+        let all = self.rows.iter().zip(impulses);
+        let runs = all.filter(|(row, _)| row.running != 0.0);
+        runs.map(|(row, impulse)| -row.running * impulse).sum()
     }
 
     /// Writes to `out` the mobility matrix $W = JM^{-1}J^T$, row-major, where $J$ contains all Jacobian rows and $M$ is the mass

@@ -316,6 +316,12 @@ impl World {
         let mut initial = Vec::with_capacity(bodies.len());
         for (body, spec) in bodies.iter().zip(&spec.bodies) {
             initial.push(start(body, spec)?);
+            limits::check_running(&spec.name, &spec.surface_velocity, body.is_mobile())?;
+        }
+        for plane in &spec.planes {
+            let along = plane.half_space.normal().dot(&plane.surface_velocity);
+            let is_off = along.abs() > CONTACT_TOLERANCE * plane.surface_velocity.norm();
+            limits::check_running(&plane.name, &plane.surface_velocity, is_off)?;
         }
         let order = |[i, j]: [usize; 2]| if i < j { (i, j) } else { (j, i) };
         let world = Self {

@@ -95,14 +95,16 @@ pub(crate) struct Step {
     pub(crate) pressed: Pressed,
 }
 
-/// Books of the forces on bodies that act in the kicks of a step.
+/// Books of the forces on bodies that act in the kicks of a step, and of running surfaces.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Given {
     /// Energy that drag takes, and work of the other forces (J).
     pub(crate) drag: f64,
     pub(crate) applied: f64,
-    /// Impulse of all (N s).
+    /// Work of running surfaces (J).
+    pub(crate) prescribed: f64,
+    /// Impulse of the forces (N s).
     pub(crate) impulse: Vector3<f64>,
 }
 
@@ -115,10 +117,16 @@ impl Given {
         self.impulse += pull.total().fixed_rows::<3>(0) * half;
     }
 
+    /// Returns the energy that all give (J).
+    pub(crate) fn work(&self) -> f64 {
+        self.applied + self.prescribed - self.drag
+    }
+
     /// Adds to the balance of a run.
     pub(crate) fn book(&self, balance: &mut Balance) {
         balance.drag_loss += self.drag;
         balance.applied_work += self.applied;
+        balance.prescribed_work += self.prescribed;
         balance.input_impulse += self.impulse;
     }
 }
@@ -145,6 +153,7 @@ impl Step {
         out.work *= share;
         out.loss *= share;
         out.given.impulse *= share;
+        out.given.prescribed *= share;
         for pair in &mut out.pairs {
             pair.pressed *= share;
             pair.pressed_first *= share;

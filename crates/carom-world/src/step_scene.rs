@@ -108,6 +108,7 @@ impl StepScene<'_> {
             &point.normal,
             self.side(pair.first, states),
             second,
+            &pair.other.running(),
         );
         out.points.push((index, point));
     }

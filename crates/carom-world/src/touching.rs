@@ -202,6 +202,7 @@ impl Run<'_> {
                 &point.normal,
                 self.side(&island.bodies, *i),
                 self.side(&island.bodies, *j),
+                &world.thing(*j).running(),
             );
         }
         self.find_velocities(&island.bodies, posed, out);

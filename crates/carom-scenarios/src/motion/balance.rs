@@ -20,7 +20,8 @@ pub(super) struct Balance {
 impl Balance {
     /// Returns the energies at both ends and the losses in impacts and lasting contacts as quantities of a record.
     pub(super) fn quantities(&self) -> impl Iterator<Item = Quantity> {
-        let is_told = |key: &str| ["applied_work_j", "drag_loss_j"].contains(&key);
+        let is_told =
+            |key: &str| ["applied_work_j", "drag_loss_j", "prescribed_work_j"].contains(&key);
         let told = self
             .parts
             .iter()

@@ -69,6 +69,8 @@ impl StepStart<'_> {
     /// Returns the works and the impulse of the loads of all bodies.
     fn given(&self, first: &FirstKick, second: &SecondKick) -> Given {
         let (mut given, half) = (Given::default(), 0.5 * self.h);
+        given.prescribed = self.points.rows.running_work(&first.impulses)
+            + second.points.rows.running_work(&second.impulses);
         let kicks = [
             (&self.pulls, self.states, &first.launch.launched),
             (&second.pulls, &second.landed, &second.end),

@@ -82,7 +82,14 @@ impl StepStart<'_> {
             let supports = closed.iter().enumerate().filter(fixed).map(|(k, _)| k);
             take_up(&momenta.sum(), &rows.frames, supports, &mut impulses);
             let step = self.resting(states, &closed, &impulses);
-            Step { given, ..step }
+            // Friction takes what a surface that runs below bodies at rest gives.
+            given.prescribed = rows.running_work(&impulses);
+            Step {
+                given,
+                work: -given.prescribed,
+                loss: given.prescribed,
+                ..step
+            }
         })
     }
 

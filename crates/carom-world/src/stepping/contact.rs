@@ -348,6 +348,7 @@ mod tests {
             velocity,
             angular_velocity: Vector3::zeros(),
             loads: Default::default(),
+            surface_velocity: Vector3::zeros(),
         }
     }
 

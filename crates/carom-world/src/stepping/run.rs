@@ -266,7 +266,8 @@ impl<'w> StepRun<'w> {
             - balance.projection
             + balance.drag_loss
             - balance.input
-            - balance.applied_work;
+            - balance.applied_work
+            - balance.prescribed_work;
         balance.energy_error = balance.energy_error.max(error.abs());
         Ok(())
     }
@@ -331,12 +332,14 @@ mod tests {
             velocity: Vector3::new(0.0, 0.0, -0.5),
             angular_velocity: Vector3::zeros(),
             loads: Default::default(),
+            surface_velocity: Vector3::zeros(),
         };
         let world = World::new(&WorldSpec {
             bodies: vec![ball],
             planes: vec![PlaneSpec {
                 name: "floor".to_owned(),
                 half_space: HalfSpace::new(Vector3::z(), 0.0).unwrap(),
+                surface_velocity: Vector3::zeros(),
             }],
             gravity: Vector3::new(0.0, 0.0, -9.81),
             flight: FlightRule::Exact,

@@ -174,7 +174,9 @@ impl Attempt<'_> {
             };
             let second = contact.second.and_then(side);
             let (point, normal) = (&contact.point.point, &contact.point.normal);
-            self.rows.push(point, normal, side(contact.pair.0), second);
+            let running = world.thing(contact.pair.1).running();
+            self.rows
+                .push(point, normal, side(contact.pair.0), second, &running);
         }
         self.rows.velocities(&self.before, &mut self.row_velocities);
         let counts = &mut self.counts;
@@ -594,6 +596,10 @@ impl<'w> Stepper<'w> {
         let mut counts = attempt.counts;
         counts.n_steps = usize::from(attempt.phases.after > 0.0);
         let mut given = Given::default();
+        let impulses = contacts
+            .iter()
+            .flat_map(|contact| contact.impulse.unwrap_or_default());
+        given.prescribed = attempt.rows.running_work(&impulses.collect::<Vec<_>>());
         for (i, pull) in &attempt.pulls {
             let after = Velocity::of(&world.bodies[*i], &attempt.kicked[*i]);
             given.add(pull, attempt.phases.gravity, [&attempt.before[*i], &after]);

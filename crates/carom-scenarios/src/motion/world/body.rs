@@ -26,6 +26,7 @@ pub(super) struct BodyConfig {
     pub(super) velocity: Option<[f64; 3]>,
     pub(super) angular_velocity: Option<[f64; 3]>,
     pub(super) drag: Option<DragConfig>,
+    pub(super) surface_velocity: Option<[f64; 3]>,
     #[serde(default)]
     pub(super) fixed: bool,
     /// True for an inertia that is positive definite and that no mass distribution has, from a robot's file.
@@ -84,7 +85,22 @@ impl BodyConfig {
             shape,
             Se3::new(self.attitude(key)?, Vector3::from(position)),
         )
-        .with_velocity(velocity, angular_velocity))
+        .with_velocity(velocity, angular_velocity)
+        .with_surface_velocity(self.running(key)?))
+    }
+
+    /// Returns the velocity with which the surface of a fixed body runs (m/s); zero for others, which may have none.
+    fn running(&self, key: &str) -> Result<Vector3<f64>, ScenarioError> {
+        let (key, running) = (
+            format!("{key}.surface_velocity"),
+            self.surface_velocity.unwrap_or_default(),
+        );
+        crate::motion::finite(&key, &running)?;
+        if !self.fixed && running != [0.0; 3] {
+            let message = format!("`{}`: only the surface of a fixed body runs", self.name);
+            return Err(ScenarioError::value(&key, message));
+        }
+        Ok(Vector3::from(running))
     }
 
     fn properties(

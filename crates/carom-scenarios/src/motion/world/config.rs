@@ -110,6 +110,7 @@ pub(super) struct PlaneConfig {
     pub(super) normal: [f64; 3],
     #[serde(default)]
     pub(super) offset: f64,
+    pub(super) surface_velocity: Option<[f64; 3]>,
 }
 
 impl Config {
@@ -186,6 +187,18 @@ impl Config {
         self.pairs = Some(pairs);
         self.imported = Some(imported);
         Ok(())
+    }
+
+    /// Returns the key of the first surface that runs.
+    pub(super) fn runs(&self) -> Option<String> {
+        let runs = |velocity: &Option<[f64; 3]>| velocity.is_some_and(|v| v != [0.0; 3]);
+        let mut bodies = self.bodies.iter().flatten();
+        let mut planes = self.planes.iter().flatten();
+        let body = bodies.position(|body| runs(&body.surface_velocity));
+        let plane = planes.position(|plane| runs(&plane.surface_velocity));
+        let key = |list: &str, place: usize| format!("{list}[{place}].surface_velocity");
+        let body = body.map(|place| key("bodies", place));
+        body.or_else(|| plane.map(|place| key("planes", place)))
     }
 
     /// True if the user sets the treatment of accumulating impacts (infinitely many in finite time).

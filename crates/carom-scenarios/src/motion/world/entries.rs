@@ -90,6 +90,8 @@ pub(super) struct Works {
     pub(super) applied: Option<f64>,
     /// Energy that drag takes.
     pub(super) drag: Option<f64>,
+    /// Work of running surfaces.
+    pub(super) prescribed: Option<f64>,
 }
 
 impl Works {
@@ -103,6 +105,8 @@ impl Works {
         parts.extend(self.applied.map(|work| ("applied_work_j", work)));
         terms.extend(self.drag.map(|loss| ("drag", -loss)));
         parts.extend(self.drag.map(|loss| ("drag_loss_j", loss)));
+        terms.extend(self.prescribed.map(|work| ("running surfaces", work)));
+        parts.extend(self.prescribed.map(|work| ("prescribed_work_j", work)));
     }
 }
 

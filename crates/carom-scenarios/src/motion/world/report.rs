@@ -349,9 +349,13 @@ pub(super) fn energy_balance(whole: &World, end: &RunEnd) -> Balance {
     let bodies = || whole.setup.spec.bodies.iter();
     let has_forces = bodies().any(|body| !body.loads.forces.is_empty());
     let has_drag = bodies().any(|body| body.loads.drag != Drag::default());
+    let mut planes = whole.setup.spec.planes.iter();
+    let has_running = bodies().any(|body| body.surface_velocity != Vector3::zeros())
+        || planes.any(|plane| plane.surface_velocity != Vector3::zeros());
     let works = Works {
         applied: (has_forces || balance.applied_work != 0.0).then_some(balance.applied_work),
         drag: has_drag.then_some(balance.drag_loss),
+        prescribed: has_running.then_some(balance.prescribed_work),
     };
     works.note(&mut terms, &mut parts);
     Balance {

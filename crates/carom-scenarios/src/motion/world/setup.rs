@@ -386,7 +386,18 @@ impl Config {
             let key = format!("planes[{i}].normal");
             let half_space = HalfSpace::new(Vector3::from(plane.normal), plane.offset)
                 .map_err(|error| ScenarioError::value(&key, error))?;
-            Ok(PlaneSpec::new(plane.name.clone(), half_space))
+            let running = Vector3::from(plane.surface_velocity.unwrap_or_default());
+            let key = format!("planes[{i}].surface_velocity");
+            crate::motion::finite(&key, running.as_ref())?;
+            let normal = *half_space.normal();
+            let along = normal.dot(&running);
+            if along.abs() > 1e-9 * running.norm() {
+                let message =
+                    format!("a plane runs in itself, and {along} m/s are along its normal");
+                return Err(ScenarioError::value(&key, message));
+            }
+            let plane = PlaneSpec::new(plane.name.clone(), half_space);
+            Ok(plane.with_surface_velocity(running - normal * along))
         };
         self.planes.iter().flatten().enumerate().map(one).collect()
     }

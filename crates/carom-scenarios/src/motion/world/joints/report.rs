@@ -519,6 +519,7 @@ pub(in super::super) fn energy_balance(jointed: &Jointed, end: &JointedEnd) -> B
     entries::Works {
         applied: (has_forces || end.applied_work != 0.0).then_some(end.applied_work),
         drag: has_drag.then_some(works.drag),
+        prescribed: None,
     }
     .note(&mut terms, &mut parts);
     Balance {

@@ -47,6 +47,10 @@ impl Jointed {
                 return Err(ScenarioError::value(key, message));
             }
         }
+        if let Some(key) = config.runs() {
+            let message = "surfaces that run are not done in worlds with joints yet";
+            return Err(ScenarioError::value(&key, message));
+        }
         let bodies = config.bodies.as_deref().unwrap_or_default();
         if bodies.is_empty() {
             return Err(ScenarioError::value("bodies", "at least one is needed"));
