@@ -72,6 +72,7 @@ pub mod generalized;
 mod grid;
 mod increment;
 pub mod load;
+mod prescribed;
 mod rates;
 mod tolerances;
 mod turning;
@@ -85,6 +86,7 @@ pub use flight::{
 };
 pub use grid::TimeGrid;
 pub use increment::increment;
+pub use prescribed::Prescribed;
 pub use rates::AxisRates;
 pub use turning::Turning;
 

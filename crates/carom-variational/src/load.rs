@@ -95,6 +95,31 @@ impl Formula {
         Ok(Self(Kind::Expression(Box::new(expression))))
     }
 
+    /// Reads an expression of the time `t` alone.
+    ///
+    /// # Errors
+    ///
+    /// A description of the syntax error.
+    pub fn parse_of_time(text: &str) -> Result<Self, String> {
+        let mut names = Names::default();
+        names.add(VARIABLES[0], Type::Float);
+        let expression = Expression::parse(text, &names)?;
+        Ok(Self(Kind::Expression(Box::new(expression))))
+    }
+
+    /// Returns the value at `time` (s) with its first and second derivatives.
+    pub(crate) fn of_time(&self, time: f64) -> [f64; 3] {
+        match &self.0 {
+            Kind::Number(value) => [*value, 0.0, 0.0],
+            Kind::Expression(expression) => {
+                let mut jets = Jets::default();
+                expression.differentiate(&[time], &[0], true, &mut jets);
+                let slope = jets.gradient().first().copied().unwrap_or(f64::NAN);
+                [jets.value(), slope, jets.hessian(0, 0)]
+            }
+        }
+    }
+
     /// Returns the value of a constant; `None` for an expression.
     fn constant(&self) -> Option<f64> {
         match &self.0 {

@@ -247,7 +247,11 @@ impl Run<'_> {
         restitution: f64,
     ) -> f64 {
         let alone = self.world.bodies[pair.0].sphere.is_some() && bodies.len() == 1;
-        if alone && let Some((_, point)) = touching.points.first() {
+        let stays = touching.rows.running().next() == Some(0.0);
+        if alone
+            && stays
+            && let Some((_, point)) = touching.points.first()
+        {
             // Only the center moves: the mass cancels.
             let momentum = point
                 .normal

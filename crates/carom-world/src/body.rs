@@ -7,7 +7,7 @@ use carom_geometry::{HalfSpace, MassProperties, Shape, SupportMap};
 use carom_lie::{Se3, So3};
 use carom_variational::load::{Loads, Pull};
 use carom_variational::{
-    ExactFlight, Flight, FreeFlight, PathRate, RigidBody, State, VariationalError,
+    ExactFlight, Flight, FreeFlight, PathRate, Prescribed, RigidBody, State, VariationalError,
 };
 use nalgebra::{Matrix3, Vector3, Vector6};
 
@@ -103,6 +103,12 @@ pub struct BodySpec {
         )
     )]
     pub surface_velocity: Vector3<f64>,
+    /// Motion that a body without mass is told; `None` for a body that never moves.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
+    pub motion: Option<Prescribed>,
 }
 
 /// True for the zero vector.
@@ -129,7 +135,14 @@ impl BodySpec {
             angular_velocity: Vector3::zeros(),
             loads: Loads::default(),
             surface_velocity: Vector3::zeros(),
+            motion: None,
         }
+    }
+
+    /// Sets the motion that a body without mass is told.
+    #[must_use]
+    pub fn with_motion(self, motion: Option<Prescribed>) -> Self {
+        Self { motion, ..self }
     }
 
     /// Sets the velocity in space with which the surface of a body that never moves runs (m/s).
@@ -235,6 +248,8 @@ pub(crate) struct Body {
     pub(crate) kicks: bool,
     /// Velocity with which the surface runs (m/s); zero for a mobile body.
     pub(crate) running: Vector3<f64>,
+    /// Motion that the body is told, and its place at the time 0.
+    pub(crate) motion: Option<(Prescribed, Se3)>,
     /// Acceleration by constant forces (m/s²), and by these and the force that a caller holds.
     own_push: Vector3<f64>,
     pub(crate) push: Vector3<f64>,
@@ -296,6 +311,10 @@ impl Body {
             isotropic,
             kicks: spec.loads.kicks(),
             running: spec.surface_velocity,
+            motion: spec
+                .motion
+                .clone()
+                .map(|motion| (motion, spec.configuration)),
             own_push: push,
             push,
             loads: spec.loads.clone(),
@@ -430,7 +449,7 @@ impl Flights {
 
     /// Returns the acceleration of the center of a body in free flight (m/s²): gravity, and the force that a caller holds.
     pub(crate) fn pull(&self, body: &Body) -> Vector3<f64> {
-        if self.is_weightless {
+        if self.is_weightless || body.is_prescribed() {
             Vector3::zeros()
         } else {
             self.gravity + body.push
@@ -634,6 +653,10 @@ impl Velocity {
             Some(rigid) => Self {
                 linear: state.linear_momentum / rigid.mass(),
                 angular: rigid.angular_velocity(&state.angular_momentum),
+            },
+            None if body.is_prescribed() => Self {
+                linear: state.linear_momentum,
+                angular: state.angular_momentum,
             },
             None => Self {
                 linear: Vector3::zeros(),

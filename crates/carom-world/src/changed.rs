@@ -1,15 +1,11 @@
 //! Inputs of worlds: the bodies that an input changes, and the contacts that answer.
 
 use crate::MotionError;
-use crate::body::Flights;
-use crate::events::Balance;
 use crate::input::Input;
 use crate::run::Run;
-use crate::spec::World;
 use crate::stepping::StepRun;
 use carom_numeric::time::Time;
 use carom_variational::State;
-use nalgebra::Vector3;
 
 impl Run<'_> {
     /// Changes the bodies of an input at `time` (s), up to which all events are handled. Lasting contacts answer an impulse without
@@ -91,7 +87,7 @@ impl Run<'_> {
             .extend(bodies.iter().flat_map(|body| self.lasting.of(*body)));
         island.pairs.sort_unstable();
         island.pairs.dedup();
-        self.find_touching(&island, &mut posed, &mut touching);
+        self.find_touching(&island, time, &mut posed, &mut touching);
         let still = self.still(&touching);
         if touching.velocities.chunks(3).any(|v| v[0] < -still) {
             self.inelastic(&touching, &mut posed, time)?;
@@ -144,24 +140,5 @@ impl StepRun<'_> {
         let one = std::iter::once((body, &self.states[body]));
         self.world.book_held(one, [time, sign], &mut self.balance);
         Ok(())
-    }
-}
-
-impl World {
-    /// Adds to `balance` the books of the forces that callers hold: `sign` times their work from the origin to the places of the
-    /// bodies, and their impulses up to `time` (s). A force that begins is taken with −1, one that ends with 1.
-    pub(crate) fn book_held<'s>(
-        &self,
-        bodies: impl Iterator<Item = (usize, &'s State)>,
-        [time, sign]: [f64; 2],
-        balance: &mut Balance,
-    ) {
-        for (body, state) in bodies {
-            let about = &self.bodies[body];
-            if let (Some(rigid), true) = (&about.rigid, about.push != Vector3::zeros()) {
-                balance.applied_work += sign * Flights::held_work(about, state);
-                balance.input_impulse += about.push * (sign * rigid.mass() * time);
-            }
-        }
     }
 }

@@ -189,7 +189,7 @@ impl Run<'_> {
         let mut touching = std::mem::take(&mut self.scratch.touching);
         let mut posed = std::mem::take(&mut self.scratch.posed);
         self.find_island(seeds, time, &mut island)?;
-        self.find_touching(&island, &mut posed, &mut touching);
+        self.find_touching(&island, time, &mut posed, &mut touching);
         let still = self.still(&touching);
         let approaches = |touching: &Touching, limit: f64, of: Option<Pair>| {
             let mut points = touching.points.iter().zip(touching.velocities.chunks(3));
@@ -339,7 +339,7 @@ impl Run<'_> {
             let states: Vec<State> = bodies.iter().map(|i| self.motions[*i].state).collect();
             let scene = self.scene(bodies, &candidates, time);
             let trial = 0.01 * world.time_step;
-            let step = scene.step(&states, trial, None)?;
+            let step = scene.step(&scene.complete(states), trial, None)?;
             let most = step
                 .pairs
                 .iter()

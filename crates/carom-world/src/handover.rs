@@ -9,7 +9,7 @@ use crate::body::Body;
 use crate::events::{Balance, WorldEvent};
 use crate::pair::Other;
 use crate::pair_table::Pair;
-use crate::run::Run;
+use crate::run::{Motion, Run};
 use crate::scratch::Touching;
 use crate::spec::{OnZeno, World};
 use crate::stepping::Scheme;
@@ -172,7 +172,9 @@ impl Run<'_> {
         for body in 0..world.n_bodies() {
             self.bring(body, time).ok()?;
         }
-        let states: Vec<State> = self.motions.iter().map(|motion| motion.state).collect();
+        let bodies = self.motions.iter().zip(&world.bodies);
+        let state = |(motion, body): (&Motion, &Body)| body.told(time.high).unwrap_or(motion.state);
+        let states: Vec<State> = bodies.map(state).collect();
         if world.overlaps(&states, DEEPEST) {
             return None;
         }

@@ -3,9 +3,10 @@
 use crate::MotionError;
 use crate::events::{Entry, Next, WorldEvent};
 use crate::guard::Control;
+use crate::kick::Work;
 use crate::run::{AT_BEGIN, Island, Run};
 use crate::step::{PairStep, Pressed, Step};
-use crate::step_scene::StepScene;
+use crate::step_scene::{StepPair, StepScene};
 use carom_numeric::time::Time;
 use carom_variational::State;
 use nalgebra::Vector3;
@@ -22,7 +23,43 @@ const JUMP: f64 = 100.0;
 /// Largest number of iterations for the time of an event in a step.
 const MAX_ROOT: usize = 80;
 
-impl Run<'_> {
+impl<'w> Run<'w> {
+    /// Returns the bodies and pairs of an island, for a step that begins at `time`.
+    pub(crate) fn scene(
+        &self,
+        bodies: &[usize],
+        pairs: &[(usize, usize)],
+        time: Time,
+    ) -> StepScene<'w> {
+        let world = self.world;
+        // Bodies that are told their motion follow those that have mass.
+        let carriers = world.carriers(pairs);
+        let place = |body: usize| {
+            let carrier = || Some(bodies.len() + carriers.binary_search(&body).ok()?);
+            bodies.binary_search(&body).ok().or_else(carrier)
+        };
+        let of_pair = |&(i, j): &(usize, usize)| StepPair {
+            first: place(i).unwrap_or_default(),
+            second: place(j),
+            body: &world.bodies[i],
+            other: world.thing(j),
+            fixed: world.initial_of(j),
+            friction: world.surface(i, j).friction,
+            tolerance: world.tolerance(i, j),
+        };
+        StepScene {
+            flights: &world.flights,
+            bodies: { bodies.iter().chain(&carriers) }
+                .map(|i| &world.bodies[*i])
+                .collect(),
+            pairs: pairs.iter().map(of_pair).collect(),
+            time: time.high,
+            time_step: world.time_step,
+            reach: 0.0,
+            work: Work::of_step(),
+        }
+    }
+
     /// Computes the motion of bodies anew from `time` on. Bodies in lasting contact with other bodies begin a time step
     /// together with these bodies. All other bodies begin a free flight.
     pub(crate) fn restart(&mut self, bodies: &[usize], time: Time) -> Result<(), MotionError> {
@@ -94,6 +131,7 @@ impl Run<'_> {
             self.hold_lasting(&pairs, begin);
         }
         let mut scene = self.scene(&bodies, &pairs, begin);
+        before = scene.complete(before);
         for pair in &pairs {
             let place = |thing: usize| {
                 let member = bodies.binary_search(&thing).ok();
@@ -151,13 +189,7 @@ impl Run<'_> {
             }
         }
         let stamp = self.new_stamp();
-        let index = index.unwrap_or_else(|| match self.free_islands.pop() {
-            Some(free) => free,
-            None => {
-                self.islands.push(None);
-                self.islands.len() - 1
-            }
-        });
+        let index = index.unwrap_or_else(|| self.free_place());
         for (body, state) in bodies.iter().zip(&step.launched) {
             let stamp = self.new_stamp();
             let motion = &mut self.motions[*body];
@@ -188,6 +220,14 @@ impl Run<'_> {
             });
         }
         Ok(())
+    }
+
+    /// Returns a free entry of the list of islands.
+    fn free_place(&mut self) -> usize {
+        self.free_islands.pop().unwrap_or_else(|| {
+            self.islands.push(None);
+            self.islands.len() - 1
+        })
     }
 
     /// Begins a step in which bodies rest, at `time` (s): reports the contacts that stick now, and adds the momentum of the bodies
@@ -319,7 +359,14 @@ impl Run<'_> {
                 continue;
             };
             lasting.forces.rotate_left(1);
-            lasting.forces[2] = (middle, result.pressed / island.length);
+            let h = island.length;
+            lasting.forces[2] = if world.is_prescribed(pair.1) {
+                // The first kick is half of the step times the force after a third of it, if that falls in proportion to time, and
+                // no force is left out where it vanishes within the step.
+                (island.begin.high + h / 3.0, 2.0 * result.pressed_first / h)
+            } else {
+                (middle, result.pressed / h)
+            };
             // Sliding that is new is reported at the begin of the step, sticking at its end.
             let begins = result.slides;
             let at = if begins { island.begin.high } else { time.high };

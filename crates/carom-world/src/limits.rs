@@ -73,6 +73,12 @@ pub(crate) fn check_running(
     check_value(&what, speed, !is_refused || speed == 0.0, allowed)
 }
 
+/// Returns an error for a body with mass that `is_told` its motion.
+pub(crate) fn check_told(name: &str, is_told: bool) -> Result<(), MotionError> {
+    let what = format!("mass of `{name}`, whose motion is told");
+    check_value(&what, 0.0, !is_told, "left out")
+}
+
 /// Things that contacts join.
 pub(crate) const THINGS: &str = "bodies and planes";
 

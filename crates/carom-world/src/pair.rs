@@ -1,7 +1,8 @@
 //! Gap and contact points of a body with another body or a plane.
 
-use crate::body::{Body, PlaneSpec};
+use crate::body::{Body, PlaneSpec, Velocity};
 use crate::edges::{Edges, OnEdges};
+use crate::rows::Running;
 use carom_geometry::pair::{CornerOf, Memory, Placed, closest, touching};
 use carom_variational::State;
 use nalgebra::Vector3;
@@ -226,12 +227,17 @@ impl ContactPoint {
 }
 
 impl Other<'_> {
-    /// Returns the velocity with which the surface of a body that never moves, or of a plane, runs (m/s).
-    pub(crate) fn running(&self) -> Vector3<f64> {
-        match self {
-            Self::Body(body) => body.running,
-            Self::Plane(plane) => plane.surface_velocity,
-        }
+    /// Returns the velocity at a point in space (m) of a surface that runs, or of a body that is told its motion and is in `state`.
+    pub(crate) fn running(&self, state: &State, point: &Vector3<f64>) -> Running {
+        let (velocity, pushes) = match self {
+            Self::Body(body) if body.is_prescribed() => {
+                let arm = state.rotation.rotate_back(&(point - state.position));
+                (Velocity::of(body, state).at(&state.rotation, &arm), true)
+            }
+            Self::Body(body) => (body.running, false),
+            Self::Plane(plane) => (plane.surface_velocity, false),
+        };
+        Running { velocity, pushes }
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -32,6 +32,13 @@ struct Row {
     running: f64,
 }
 
+/// Velocity of the surface of a body or plane without mass (m/s); `pushes` is true if its part along the normal counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Running {
+    pub(crate) velocity: Vector3<f64>,
+    pub(crate) pushes: bool,
+}
+
 /// Rows of several contacts: normal, first and second tangent of each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
@@ -52,21 +59,21 @@ impl Rows {
     /// Appends the three Jacobian rows (normal, two tangents) of a contact. A row times the velocities of the bodies is the
     /// relative velocity of the contact point along one direction. `point`: position in space (m); `normal`: unit normal into the
     /// first body; `first`, `second`: the two bodies in contact, `None` for a body that never moves; `running`: velocity of the
-    /// surface of such a body (m/s), whose part along the normal does not count.
+    /// surface of such a body (m/s).
     pub(crate) fn push(
         &mut self,
         point: &Vector3<f64>,
         normal: &Vector3<f64>,
         first: Side<'_>,
         second: Side<'_>,
-        running: &Vector3<f64>,
+        running: &Running,
     ) {
         let [t1, t2] = tangents(normal);
         let frame = [*normal, t1, t2];
         for direction in &frame {
             let mut row = Row::default();
-            if direction != normal {
-                row.running = -direction.dot(running);
+            if direction != normal || running.pushes {
+                row.running = -direction.dot(&running.velocity);
             }
             for (slot, (side, sign)) in row.shares.iter_mut().zip([(first, 1.0), (second, -1.0)]) {
                 let Some((place, body, state)) = side else {

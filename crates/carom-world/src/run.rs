@@ -8,10 +8,9 @@
 mod saved;
 
 use crate::MotionError;
-use crate::body::Flights;
+use crate::body::{Body, Flights};
 use crate::events::{Balance, Entry, Next, RunEnd, WorldEvent};
 use crate::guard::Control;
-use crate::kick::Work;
 use crate::lasting::LastingPairs;
 use crate::pair::PairMemory;
 use crate::pair_table::PairTable;
@@ -19,7 +18,6 @@ use crate::scratch::Scratch;
 use crate::series::Series;
 use crate::spec::{Laws, World};
 use crate::step::Step;
-use crate::step_scene::{StepPair, StepScene};
 use crate::swept_box::SweptBox;
 use crate::touch_count::TouchCount;
 use carom_geometry::cells::Cells;
@@ -354,6 +352,9 @@ impl<'w> Run<'w> {
 
     /// Returns the reason for which a run without a duration is over: all bodies are at rest for ever, or none will hit another.
     pub(crate) fn stays(&self) -> Option<Ending<MotionError>> {
+        if self.world.bodies.iter().any(Body::is_prescribed) {
+            return None;
+        }
         let next = self.queue.peek();
         let is_last = next.is_none_or(|next| !next.time.high.is_finite());
         let is_line = next.is_some_and(|next| matches!(next.next, Next::Line));
@@ -378,6 +379,9 @@ impl<'w> Run<'w> {
             let body = &world.bodies[i];
             if body.is_mobile() {
                 discrete |= !world.flights.is_exact(body);
+                self.enclose(i, start);
+            } else if body.is_prescribed() {
+                discrete = true;
                 self.enclose(i, start);
             } else {
                 self.enclose_fixed(i);
@@ -507,8 +511,12 @@ impl<'w> Run<'w> {
         bodies.clear();
         bodies.extend((0..world.n_bodies()).filter(|i| {
             let body = &world.bodies[*i];
-            body.is_mobile() && !world.flights.is_exact(body) && self.motions[*i].island.is_none()
+            let flies = body.is_mobile() && !world.flights.is_exact(body);
+            (flies && self.motions[*i].island.is_none()) || body.is_prescribed()
         }));
+        for body in &bodies {
+            world.bodies[*body].checked(self.next_line(time).high)?;
+        }
         for &body in &bodies {
             self.bring(body, time)?;
         }
@@ -552,6 +560,9 @@ impl<'w> Run<'w> {
     /// Returns the state of a body at `time`, by free flight from the state that was stored last.
     fn fly(&self, body: usize, time: Time) -> Result<State, MotionError> {
         let (world, motion) = (self.world, &self.motions[body]);
+        if let Some(told) = world.bodies[body].told(time.high) {
+            return Ok(told);
+        }
         let flown = time.since(motion.time);
         world
             .flights
@@ -572,34 +583,6 @@ impl<'w> Run<'w> {
         let mut scene = self.scene(&island.bodies, &island.pairs, island.begin);
         scene.reach = self.reach(&island.bodies, &island.pairs, island.begin, island.length);
         scene.step(&island.before, length, Some(&island.step.pressed))
-    }
-
-    pub(crate) fn scene(
-        &self,
-        bodies: &[usize],
-        pairs: &[(usize, usize)],
-        time: Time,
-    ) -> StepScene<'w> {
-        let world = self.world;
-        let place = |body: usize| bodies.binary_search(&body).ok();
-        let of_pair = |&(i, j): &(usize, usize)| StepPair {
-            first: place(i).unwrap_or_default(),
-            second: place(j),
-            body: &world.bodies[i],
-            other: world.thing(j),
-            fixed: world.initial_of(j),
-            friction: world.surface(i, j).friction,
-            tolerance: world.tolerance(i, j),
-        };
-        StepScene {
-            flights: &world.flights,
-            bodies: bodies.iter().map(|i| &world.bodies[*i]).collect(),
-            pairs: pairs.iter().map(of_pair).collect(),
-            time: time.high,
-            time_step: world.time_step,
-            reach: 0.0,
-            work: Work::of_step(),
-        }
     }
 
     /// Returns the states of all bodies at `time`.

@@ -75,8 +75,8 @@ pub(crate) struct Launch<'a> {
 }
 
 impl Launch<'_> {
-    fn flies(&self) -> bool {
-        self.body.is_mobile() && !self.rests
+    pub(crate) fn flies(&self) -> bool {
+        (self.body.is_mobile() && !self.rests) || self.body.is_prescribed()
     }
 }
 
@@ -88,8 +88,9 @@ pub(crate) struct Search<'a> {
     pub(crate) other: Other<'a>,
     /// Flight of the second body; not used for a plane.
     pub(crate) second: Launch<'a>,
-    /// Time at the start of the search (s), for error messages.
+    /// Time at the start of the search (s), for error messages, and for bodies that are told their motion.
     pub(crate) begin: f64,
+    pub(crate) clock: f64,
     /// Gap up to which the pair counts as touching (m).
     pub(crate) tolerance: f64,
 }
@@ -204,6 +205,13 @@ impl Search<'_> {
             if !launch.flies() {
                 return Ok((*launch.state, rate_of_nothing()));
             }
+            if let Some(state) = launch.body.told(self.clock + time) {
+                let rate = PathRate {
+                    linear: state.linear_momentum,
+                    angular: state.angular_momentum,
+                };
+                return Ok((state, rate));
+            }
             self.flights
                 .advance_with_rate(launch.body, launch.state, launch.since + time)
                 .map_err(|source| self.flight_error(launch, source))
@@ -248,6 +256,9 @@ impl Search<'_> {
             if !launch.flies() {
                 return 0.0;
             }
+            if launch.body.is_prescribed() {
+                return launch.body.told_accelerations(self.clock, horizon)[1];
+            }
             self.flights
                 .acceleration_bound(launch.body, launch.state, launch.since + horizon)
         };
@@ -265,6 +276,7 @@ impl Search<'_> {
         match (self.first.flies(), second) {
             (true, false) => self.flights.pull(one),
             (false, true) => -self.flights.pull(two),
+            (true, true) if two.is_prescribed() => self.flights.pull(one),
             (true, true) => one.push - two.push,
             (false, false) => Vector3::zeros(),
         }

@@ -1,6 +1,6 @@
 //! Specification of a world of rigid bodies and planes, and its preparation for a run.
 
-use crate::body::{Body, BodySpec, FlightRule, Flights, PlaneSpec};
+use crate::body::{Body, BodySpec, FlightRule, Flights, PlaneSpec, Velocity};
 use crate::pair::{self, Other, PairMemory};
 use crate::stepping::Scheme;
 use crate::surface::Surface;
@@ -316,7 +316,9 @@ impl World {
         let mut initial = Vec::with_capacity(bodies.len());
         for (body, spec) in bodies.iter().zip(&spec.bodies) {
             initial.push(start(body, spec)?);
-            limits::check_running(&spec.name, &spec.surface_velocity, body.is_mobile())?;
+            let moves = body.is_mobile() || body.is_prescribed();
+            limits::check_running(&spec.name, &spec.surface_velocity, moves)?;
+            limits::check_told(&spec.name, body.is_prescribed() && body.is_mobile())?;
         }
         for plane in &spec.planes {
             let along = plane.half_space.normal().dot(&plane.surface_velocity);
@@ -581,7 +583,7 @@ impl World {
         self.bodies.len()
     }
 
-    /// True if the body with the given index is fixed (never moves).
+    /// True if the body with the given index is fixed (never moves), or told its motion.
     pub fn is_fixed(&self, body: usize) -> bool {
         !self.is_mobile(body)
     }
@@ -595,7 +597,11 @@ impl World {
     /// world coordinates. `body` is the body's index. Both velocities are zero for a fixed body.
     pub fn velocity(&self, body: usize, state: &State) -> (Vector3<f64>, Vector3<f64>) {
         let Some(rigid) = self.bodies.get(body).and_then(|b| b.rigid.as_ref()) else {
-            return (Vector3::zeros(), Vector3::zeros());
+            let about = self.bodies.get(body).filter(|about| about.is_prescribed());
+            return about.map_or((Vector3::zeros(), Vector3::zeros()), |about| {
+                let velocity = Velocity::of(about, state);
+                (velocity.linear, state.rotation.rotate(&velocity.angular))
+            });
         };
         let spin = rigid.angular_velocity(&state.angular_momentum);
         (
@@ -617,32 +623,6 @@ impl World {
         self.bodies
             .get(body)
             .map_or(0.0, |b| self.flights.energy(b, state))
-    }
-
-    /// Returns the energy of all bodies at the start (J), without potentials of forces that callers hold.
-    pub(crate) fn energy_at_start(&self) -> f64 {
-        let all = self.initial.iter().enumerate();
-        all.map(|(body, state)| self.energy(body, state)).sum()
-    }
-
-    /// Returns the energy of a body with the potential of the force that a caller holds (J), which free flight keeps.
-    pub(crate) fn held_energy(&self, body: usize, state: &State) -> f64 {
-        let held = { self.bodies.get(body) }.map_or(0.0, |body| Flights::held_work(body, state));
-        self.energy(body, state) - held
-    }
-
-    /// Returns the work of the force that a caller holds between two states of a body (J).
-    pub(crate) fn held_shift(&self, body: usize, [from, to]: [&State; 2]) -> f64 {
-        let held =
-            |state: &State| { self.bodies.get(body) }.map_or(0.0, |b| Flights::held_work(b, state));
-        held(to) - held(from)
-    }
-
-    /// Sets the force that a caller holds on a mobile body (N).
-    pub(crate) fn hold_force(&mut self, body: usize, force: &Vector3<f64>) {
-        if let Some(about) = self.bodies.get_mut(body) {
-            about.hold(force);
-        }
     }
 
     /// Returns the smallest gap (distance between surfaces) of any pair of bodies, or body and plane, at given states of all
@@ -689,6 +669,9 @@ fn start(body: &Body, spec: &BodySpec) -> Result<State, MotionError> {
         ),
         None => (Vector3::zeros(), Vector3::zeros()),
     };
+    if let Some(told) = body.checked(0.0)? {
+        return Ok(told);
+    }
     Ok(State {
         position: spec.configuration.translation,
         rotation,

@@ -169,6 +169,9 @@ impl StepScene<'_> {
         let flights = self.bodies.iter().zip(states);
         flights
             .map(|(body, state)| {
+                if let Some(told) = body.checked(self.time + h)? {
+                    return Ok(told);
+                }
                 self.check_turn(body, state, h)
                     .and_then(|()| self.flights.advance(body, state, h))
                     .map_err(|source| MotionError::Flight {

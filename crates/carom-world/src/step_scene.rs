@@ -49,7 +49,11 @@ impl StepScene<'_> {
     /// Returns the acceleration (m/s²) of the center of a body in free flight: by gravity and all forces, at the start of the step.
     /// Forces without a value are left out; the step that asks for them fails.
     pub(crate) fn pull(&self, body: &Body, state: &State) -> f64 {
-        let pull = self.flights.pull(body).norm();
+        let pull = if body.is_prescribed() {
+            body.told_accelerations(self.time, 0.0)[0]
+        } else {
+            self.flights.pull(body).norm()
+        };
         match (body.pull_at(self.time, state), &body.rigid) {
             (Ok(Some(load)), Some(rigid)) => {
                 pull + load.total().fixed_rows::<3>(0).norm() / rigid.mass()
@@ -103,12 +107,14 @@ impl StepScene<'_> {
             return;
         };
         let second = pair.second.and_then(|place| self.side(place, states));
+        let [_, there] = self.states_of(pair, states);
+        let running = pair.other.running(there, &point.point);
         out.rows.push(
             &point.point,
             &point.normal,
             self.side(pair.first, states),
             second,
-            &pair.other.running(),
+            &running,
         );
         out.points.push((index, point));
     }

@@ -127,7 +127,10 @@ impl Run<'_> {
             let reach = world.bodies[known].radius + second.radius + tolerance;
             let moved = v.norm() * passed + fall;
             let apart = (here.position - motion.state.position).norm();
-            if motion.island.is_none() && apart - moved > reach * (1.0 + 1e-9) {
+            if motion.island.is_none()
+                && !second.is_prescribed()
+                && apart - moved > reach * (1.0 + 1e-9)
+            {
                 return Ok(false);
             }
         }
@@ -161,19 +164,21 @@ impl Run<'_> {
     pub(super) fn find_touching(
         &mut self,
         island: &InContact,
+        time: Time,
         posed: &mut Posed,
         out: &mut Touching,
     ) {
         let world = self.world;
+        let there = |run: &Self, thing: usize| match run.motions.get(thing) {
+            Some(motion) => world.bodies[thing].told(time.high).unwrap_or(motion.state),
+            None => *world.initial_of(thing),
+        };
         out.points.clear();
         out.rows.clear();
         for &pair in &island.pairs {
             posed.found.clear();
             let here = self.motions[pair.0].state;
-            let there = match self.motions.get(pair.1) {
-                Some(motion) => motion.state,
-                None => *world.initial_of(pair.1),
-            };
+            let there = there(self, pair.1);
             let (body, other) = (&world.bodies[pair.0], world.thing(pair.1));
             let tolerance = world.tolerance(pair.0, pair.1);
             let found = &mut posed.found;
@@ -197,12 +202,13 @@ impl Run<'_> {
             }
         }
         for ((i, j), point) in &out.points {
+            let running = world.thing(*j).running(&there(self, *j), &point.point);
             out.rows.push(
                 &point.point,
                 &point.normal,
                 self.side(&island.bodies, *i),
                 self.side(&island.bodies, *j),
-                &world.thing(*j).running(),
+                &running,
             );
         }
         self.find_velocities(&island.bodies, posed, out);

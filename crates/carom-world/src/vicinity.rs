@@ -203,6 +203,9 @@ impl Run<'_> {
     /// the box.
     pub(crate) fn enclose(&mut self, body: usize, from: Time) {
         let world = self.world;
+        if world.is_prescribed(body) {
+            return self.enclose_told(body, from);
+        }
         let (about, motion) = (&world.bodies[body], &self.motions[body]);
         let stretch = self.boxes[body].stretch;
         let resting = self.resting(body);
@@ -566,7 +569,7 @@ impl Run<'_> {
             }
         };
         let (first, second) = (launch(i), launch(j));
-        if !first.body.is_mobile() || (first.rests && (second.rests || !world.is_mobile(j))) {
+        if !first.body.is_mobile() || (first.rests && (second.rests || !second.flies())) {
             return None;
         }
         Some(Search {
@@ -575,6 +578,7 @@ impl Run<'_> {
             other: world.thing(j),
             second,
             begin: from.high,
+            clock: from.high,
             tolerance: world.tolerance(i, j),
         })
     }
@@ -597,7 +601,7 @@ impl Run<'_> {
                 return f64::INFINITY;
             };
             let gravity = world.flights.pull(body).norm();
-            if !body.is_mobile() || self.resting(thing).is_some() {
+            if !(body.is_mobile() || body.is_prescribed()) || self.resting(thing).is_some() {
                 return f64::INFINITY;
             }
             let (velocity, spin) = world.velocity(thing, &motion.state);
@@ -611,7 +615,7 @@ impl Run<'_> {
     /// Returns true if the bounding balls of two bodies certainly do not meet within `horizon` (s) after the time `from`.
     fn is_far(&self, (i, j): Pair, from: Time, horizon: f64) -> bool {
         let world = self.world;
-        let Some(second) = world.bodies.get(j) else {
+        let Some(second) = world.bodies.get(j).filter(|body| !body.is_prescribed()) else {
             return false;
         };
         let pull = |thing: usize| world.flights.pull(&world.bodies[thing]);

@@ -1,6 +1,7 @@
 //! Animation of a world's motion.
 
 use crate::lie_group::bouncing::solids;
+use carom_geometry::MassProperties;
 use carom_report::animation::{self, Animation, PointImpulse, SpaceBody, Wall};
 use carom_report::record::{Color, Record};
 use carom_variational::State;
@@ -175,7 +176,9 @@ fn body(
 ) -> SpaceBody {
     let body = &spec.bodies[i];
     let drawn = solids(&body.shape);
-    let Some(mass) = body.mass.as_ref() else {
+    // States of bodies that are told their motion have velocities in place of momenta.
+    let told = body.motion.as_ref().map(|_| 1.0);
+    let Some(mass) = body.mass.as_ref().map(MassProperties::mass).or(told) else {
         let (position, rotation) = match frames.first().and_then(|(_, states)| states.get(i)) {
             Some(state) => pose(state),
             None => ([0.0; 3], [0.0, 0.0, 0.0, 1.0]),
@@ -192,7 +195,7 @@ fn body(
     let mut nodes: Vec<(f64, &State)> = sampled.chain(own).collect();
     // The sort is stable: of several impacts at one instant, the state after the last one remains last.
     nodes.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let poses = times.iter().map(|t| between(&nodes, *t, mass.mass()));
+    let poses = times.iter().map(|t| between(&nodes, *t, mass));
     let color = COLORS[i % COLORS.len()];
     SpaceBody::new(drawn, color, poses.collect::<Vec<_>>()).label(body.name.as_str())
 }

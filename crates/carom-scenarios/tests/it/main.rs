@@ -13,4 +13,5 @@ mod sessions;
 mod snapshots;
 mod standing;
 mod tail_runner;
+mod told;
 mod two_body;

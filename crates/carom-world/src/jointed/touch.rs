@@ -363,6 +363,7 @@ impl Touch {
             other,
             second: launch(second, there),
             begin,
+            clock: begin,
             tolerance: pair.tolerance,
         };
         search.first_contact(length, length, &mut PairMemory::new())

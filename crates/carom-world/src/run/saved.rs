@@ -98,6 +98,7 @@ impl EventRun<(), ()> {
 impl Island {
     fn fits(&self, world: &World) -> bool {
         let n = self.bodies.len();
+        let carriers = world.carriers(&self.pairs).len();
         let lists = [&self.before, &self.step.launched, &self.step.end];
         let is_member = |thing: usize| !world.is_mobile(thing) || self.place(thing).is_some();
         let pair_fits =
@@ -107,7 +108,7 @@ impl Island {
             && self.bodies.iter().all(|body| world.is_mobile(*body))
             && lists
                 .iter()
-                .all(|list| list.len() == n && list.iter().all(is_sound))
+                .all(|list| list.len() == n + carriers && list.iter().all(is_sound))
             && self.pairs.len() == self.step.pairs.len()
             && self.pairs.iter().all(pair_fits)
             && self.begin.high.is_finite()

@@ -58,6 +58,8 @@ pub(super) struct Middle<'m> {
     pub(super) weightless: &'m Flights,
     pub(super) states: &'m [State],
     pub(super) time: f64,
+    /// Time of the middle (s).
+    pub(super) clock: f64,
     pub(super) h: f64,
 }
 
@@ -135,6 +137,7 @@ impl Middle<'_> {
             other: world.thing(j),
             second: launch(j),
             begin: self.time,
+            clock: self.clock,
             tolerance,
         };
         let found = search.first_contact(self.h, self.h, &mut near.memory);
@@ -349,6 +352,7 @@ mod tests {
             angular_velocity: Vector3::zeros(),
             loads: Default::default(),
             surface_velocity: Vector3::zeros(),
+            motion: None,
         }
     }
 
@@ -389,6 +393,7 @@ mod tests {
                 weightless: &world.flights.weightless(),
                 states,
                 time: 0.0,
+                clock: 0.0,
                 h: 2e-3,
             };
             let all = world.bodies.iter().zip(states);

@@ -10,6 +10,7 @@ use super::tolerances::SAME_TIME;
 pub(crate) mod saved;
 
 use crate::MotionError;
+use crate::body::Body;
 use crate::events::{Balance, Impact, ImpactContact, RunEnd, WorldEvent};
 use crate::handover::Relay;
 use crate::pair_table::Pair;
@@ -209,7 +210,10 @@ impl<'w> StepRun<'w> {
 
     /// True if no body has moved for some steps. Gravity would move a body without contact.
     pub(crate) fn is_at_rest(&self) -> bool {
-        self.still >= STILL_STEPS && self.world.bodies.iter().all(|body| !body.kicks)
+        self.still >= STILL_STEPS && {
+            let moves = |body: &Body| body.kicks || body.is_prescribed();
+            !self.world.bodies.iter().any(moves)
+        }
     }
 
     /// True if all bodies stand still.
@@ -333,6 +337,7 @@ mod tests {
             angular_velocity: Vector3::zeros(),
             loads: Default::default(),
             surface_velocity: Vector3::zeros(),
+            motion: None,
         };
         let world = World::new(&WorldSpec {
             bodies: vec![ball],

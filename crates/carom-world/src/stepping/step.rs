@@ -1,5 +1,6 @@
 //! One step: half a flight, impulses at the middle, half a flight.
 
+mod checks;
 #[cfg(feature = "serde")]
 mod saved;
 
@@ -13,12 +14,10 @@ use super::project;
 use super::solver::{Answer, Solver, Task};
 use super::spring::{Kept, Spring, Yielding};
 use super::standing::Standing;
-use super::tolerances::{DEEPEST, ROUNDS, USABLE};
+use super::tolerances::ROUNDS;
 use crate::MotionError;
 use crate::body::{Flights, Velocity};
-use crate::error::StepFault;
-use crate::guard::two_digits;
-use crate::pair::{self, PairMemory};
+use crate::pair::PairMemory;
 use crate::pair_table::Pair;
 use crate::rows::{Rows, Side};
 use crate::spec::World;
@@ -174,7 +173,9 @@ impl Attempt<'_> {
             };
             let second = contact.second.and_then(side);
             let (point, normal) = (&contact.point.point, &contact.point.normal);
-            let running = world.thing(contact.pair.1).running();
+            let there = self.middle.states.get(contact.pair.1);
+            let there = there.unwrap_or(&self.middle.states[contact.pair.0]);
+            let running = world.thing(contact.pair.1).running(there, point);
             self.rows
                 .push(point, normal, side(contact.pair.0), second, &running);
         }
@@ -265,6 +266,7 @@ impl<'w> Stepper<'w> {
         let weightless = self.weightless;
         let at_middle = self.flown(&weightless, states, time, phases.before)?;
         let middle = Middle {
+            clock: time + phases.before,
             world: self.world,
             weightless: &weightless,
             states: &at_middle,
@@ -293,6 +295,9 @@ impl<'w> Stepper<'w> {
     ) -> Result<Vec<State>, MotionError> {
         let all = self.world.bodies.iter().zip(states);
         all.map(|(body, state)| {
+            if let Some(told) = body.checked(time + h)? {
+                return Ok(told);
+            }
             flights
                 .advance(body, state, h)
                 .map_err(|source| MotionError::Flight {
@@ -361,7 +366,7 @@ impl<'w> Stepper<'w> {
         let all: Vec<usize> = match of {
             Some(bodies) => bodies.to_vec(),
             None => (0..world.n_bodies())
-                .filter(|i| world.is_mobile(*i))
+                .filter(|i| world.is_mobile(*i) || world.is_prescribed(*i))
                 .collect(),
         };
         for &body in &all {
@@ -507,7 +512,7 @@ impl<'w> Stepper<'w> {
         // Bodies that travel farther than their enlarged boxes allow for.
         let outside: Vec<usize> = (0..world.n_bodies())
             .filter(|i| {
-                world.is_mobile(*i)
+                (world.is_mobile(*i) || world.is_prescribed(*i))
                     && attempt.h * speed(world, *i, &velocities[*i]) > self.broad.way[*i]
             })
             .collect();
@@ -518,7 +523,7 @@ impl<'w> Stepper<'w> {
         let next = self.flown(
             &self.weightless,
             &attempt.kicked,
-            attempt.middle.time,
+            attempt.middle.clock,
             attempt.h,
         )?;
         let (middle, kicked) = (attempt.middle, &attempt.kicked);
@@ -583,7 +588,7 @@ impl<'w> Stepper<'w> {
         let mut end = self.flown(
             &self.weightless,
             &attempt.kicked,
-            middle.time,
+            middle.clock,
             attempt.phases.after,
         )?;
         let projection = project::part(world, &contacts, &attempt.rows, &mut end);
@@ -617,65 +622,6 @@ impl<'w> Stepper<'w> {
                     .map(|(near, kept)| (near.pair, near.memory, kept))
                     .collect(),
             },
-        })
-    }
-
-    /// Returns the work (J) of the normal impulses at the lasting contacts of an island (bodies connected by contacts).
-    /// These are points that already had an impulse in the previous step and approach no faster than the impact
-    /// threshold. The exact motion has no normal velocity at such contacts, so this work is an error. `attempt`: step
-    /// under construction.
-    fn lasting_work(&self, attempt: &Attempt<'_>, island: &Island, contacts: &[&Contact]) -> f64 {
-        let fall = self.world.flights.gravity.norm() * self.world.time_step;
-        let slow = self.options.impact_speed() * fall;
-        let works = island.contacts.iter().filter_map(|&c| {
-            let contact = contacts[c];
-            let [normal, ..] = contact.impulse?;
-            let before = attempt.row_velocities[3 * c];
-            let lasts = contact.spring.preload[0] > 0.0 && -before <= slow;
-            lasts.then_some(0.5 * normal * (before + contact.opening))
-        });
-        works.sum()
-    }
-
-    /// Checks that no overlap in the step under construction, `attempt`, is so deep that its contact points are
-    /// meaningless. Such overlaps arise if bodies rotate too far within a step.
-    fn check_overlaps(&self, attempt: &Attempt<'_>) -> Result<(), MotionError> {
-        let world = self.world;
-        let relative = |near: &NearPair| {
-            let (i, j) = near.pair;
-            -near.gap / pair::size(&world.bodies[i], &world.thing(j))
-        };
-        let all = attempt.near.iter().map(|near| (near, relative(near)));
-        let deepest = all.max_by(|(_, a), (_, b)| a.total_cmp(b));
-        let Some((near, depth)) = deepest.filter(|(_, depth)| *depth > DEEPEST) else {
-            return Ok(());
-        };
-        // Overlaps caused by rotation are of second order in the step length.
-        let sufficient = 0.5 * world.time_step * (DEEPEST / depth).sqrt();
-        Err(MotionError::StepTooLarge {
-            time: attempt.middle.time,
-            time_step: world.time_step,
-            sufficient: Some(two_digits(sufficient)),
-            fault: StepFault::Overlap {
-                first: world.name(near.pair.0).to_owned(),
-                second: world.name(near.pair.1).to_owned(),
-                depth: -near.gap,
-            },
-        })
-    }
-
-    /// Checks that the contact impulses of an island (bodies connected by contacts) are accurate. Impulses with a
-    /// residual above the tolerance are accepted if the residual is at most [`USABLE`]. Impulses that gain significant
-    /// energy are not accepted. `answer`: solver's answer with the impulses; `time`: time of the step (s).
-    fn check(&self, island: &Island, answer: &Answer, time: f64) -> Result<(), MotionError> {
-        let residual = answer.counts.worst_residual;
-        if residual <= USABLE && !answer.gains {
-            return Ok(());
-        }
-        Err(MotionError::Inaccurate {
-            time,
-            residual,
-            n_contacts: island.contacts.len(),
         })
     }
 }

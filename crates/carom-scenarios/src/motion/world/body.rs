@@ -1,10 +1,12 @@
 //! Body of a world, as described in a file.
 
 use super::forces::DragConfig;
+use super::told::MotionConfig;
 use crate::ScenarioError;
 use crate::lie_group::bouncing::ShapeConfig;
 use carom_geometry::{GeometryError, MassProperties, Shape};
 use carom_lie::{Se3, So3};
+use carom_variational::Prescribed;
 use carom_world::BodySpec;
 use carom_world::joints::Placed;
 use nalgebra::{Matrix3, Vector3};
@@ -27,6 +29,7 @@ pub(super) struct BodyConfig {
     pub(super) angular_velocity: Option<[f64; 3]>,
     pub(super) drag: Option<DragConfig>,
     pub(super) surface_velocity: Option<[f64; 3]>,
+    pub(super) motion: Option<MotionConfig>,
     #[serde(default)]
     pub(super) fixed: bool,
     /// True for an inertia that is positive definite and that no mass distribution has, from a robot's file.
@@ -61,7 +64,8 @@ impl BodyConfig {
             };
             ScenarioError::value(&of(part), named(error.to_string()))
         };
-        let (mass, shape) = match (self.fixed, self.mass, &self.inertia) {
+        let motion = self.told(key)?;
+        let (mass, shape) = match (self.fixed || motion.is_some(), self.mass, &self.inertia) {
             (true, _, _) => (None, self.centered(shape)),
             (false, None, _) => {
                 return Err(ScenarioError::value(
@@ -86,7 +90,31 @@ impl BodyConfig {
             Se3::new(self.attitude(key)?, Vector3::from(position)),
         )
         .with_velocity(velocity, angular_velocity)
-        .with_surface_velocity(self.running(key)?))
+        .with_surface_velocity(self.running(key)?)
+        .with_motion(motion))
+    }
+
+    /// Returns the motion that the body is told; `None` without one.
+    fn told(&self, key: &str) -> Result<Option<Prescribed>, ScenarioError> {
+        let Some(motion) = &self.motion else {
+            return Ok(None);
+        };
+        for (part, given) in [
+            ("mass", self.mass.is_some()),
+            ("inertia", self.inertia.is_some()),
+            ("fixed", self.fixed),
+            ("velocity", self.velocity.is_some()),
+            ("angular_velocity", self.angular_velocity.is_some()),
+        ] {
+            if given {
+                let message = format!(
+                    "`{}`: `motion` says how it moves; leave this out",
+                    self.name
+                );
+                return Err(ScenarioError::value(&format!("{key}.{part}"), message));
+            }
+        }
+        motion.build(&format!("{key}.motion")).map(Some)
     }
 
     /// Returns the velocity with which the surface of a fixed body runs (m/s); zero for others, which may have none.

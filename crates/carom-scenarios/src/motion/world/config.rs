@@ -189,9 +189,13 @@ impl Config {
         Ok(())
     }
 
-    /// Returns the key of the first surface that runs.
+    /// Returns the key of the first body that is told its motion, or of the first surface that runs.
     pub(super) fn runs(&self) -> Option<String> {
         let runs = |velocity: &Option<[f64; 3]>| velocity.is_some_and(|v| v != [0.0; 3]);
+        let mut told = self.bodies.iter().flatten();
+        if let Some(place) = told.position(|body| body.motion.is_some()) {
+            return Some(format!("bodies[{place}].motion"));
+        }
         let mut bodies = self.bodies.iter().flatten();
         let mut planes = self.planes.iter().flatten();
         let body = bodies.position(|body| runs(&body.surface_velocity));

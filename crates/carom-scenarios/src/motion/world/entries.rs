@@ -90,7 +90,7 @@ pub(super) struct Works {
     pub(super) applied: Option<f64>,
     /// Energy that drag takes.
     pub(super) drag: Option<f64>,
-    /// Work of running surfaces.
+    /// Work of running surfaces, and of bodies that are told their motion.
     pub(super) prescribed: Option<f64>,
 }
 
@@ -105,7 +105,10 @@ impl Works {
         parts.extend(self.applied.map(|work| ("applied_work_j", work)));
         terms.extend(self.drag.map(|loss| ("drag", -loss)));
         parts.extend(self.drag.map(|loss| ("drag_loss_j", loss)));
-        terms.extend(self.prescribed.map(|work| ("running surfaces", work)));
+        terms.extend(
+            self.prescribed
+                .map(|work| ("running surfaces and told motions", work)),
+        );
         parts.extend(self.prescribed.map(|work| ("prescribed_work_j", work)));
     }
 }

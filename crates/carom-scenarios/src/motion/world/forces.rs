@@ -9,9 +9,23 @@ use serde::Deserialize;
 /// Component of a force or torque: a number or an expression.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Component {
+pub(super) enum Component {
     Number(f64),
     Text(String),
+}
+
+impl Component {
+    /// Reads the component; `parse` reads an expression.
+    pub(super) fn read(
+        &self,
+        parse: impl Fn(&str) -> Result<Formula, String>,
+    ) -> Result<Formula, String> {
+        match self {
+            Self::Number(value) if value.is_finite() => Ok(Formula::number(*value)),
+            Self::Number(value) => Err(format!("{value} is not finite")),
+            Self::Text(text) => parse(text),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
@@ -66,8 +80,12 @@ impl ForceConfig {
         }
         let point = self.point.unwrap_or_default();
         crate::motion::finite(&format!("{key}.point"), &point)?;
-        let force = components(&format!("{key}.force"), self.force.as_ref())?;
-        let torque = components(&format!("{key}.torque"), self.torque.as_ref())?;
+        let force = components(&format!("{key}.force"), self.force.as_ref(), Formula::parse)?;
+        let torque = components(
+            &format!("{key}.torque"),
+            self.torque.as_ref(),
+            Formula::parse,
+        )?;
         Ok(AppliedForce::new(force)
             .with_torque(torque)
             .with_point(Vector3::from(point))
@@ -75,17 +93,17 @@ impl ForceConfig {
     }
 }
 
-/// Reads the components of a force or torque; without any they are zero.
-fn components(key: &str, given: Option<&[Component; 3]>) -> Result<[Formula; 3], ScenarioError> {
-    let one = |k: usize| match given.map(|list| &list[k]) {
-        None => Ok(Formula::number(0.0)),
-        Some(Component::Number(value)) if value.is_finite() => Ok(Formula::number(*value)),
-        Some(Component::Number(value)) => Err(format!("{value} is not finite")),
-        Some(Component::Text(text)) => Formula::parse(text),
+/// Reads three components with the reader `parse` of expressions; without any they are zero.
+pub(super) fn components(
+    key: &str,
+    given: Option<&[Component; 3]>,
+    parse: impl Fn(&str) -> Result<Formula, String>,
+) -> Result<[Formula; 3], ScenarioError> {
+    let one = |k: usize| {
+        let read = given.map_or(Ok(Formula::number(0.0)), |list| list[k].read(&parse));
+        read.map_err(|message| ScenarioError::value(&format!("{key}[{k}]"), message))
     };
-    let named =
-        |k: usize| one(k).map_err(|message| ScenarioError::value(&format!("{key}[{k}]"), message));
-    Ok([named(0)?, named(1)?, named(2)?])
+    Ok([one(0)?, one(1)?, one(2)?])
 }
 
 impl Config {

@@ -18,6 +18,7 @@ mod session;
 mod setup;
 mod several;
 mod threads;
+mod told;
 mod urdf;
 mod whole;
 

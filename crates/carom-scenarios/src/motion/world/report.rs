@@ -17,7 +17,7 @@ use carom_impact::frictional::Poisson;
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
 use carom_variational::load::Drag;
-use carom_world::{Event, Impact, PlaneSpec, RunEnd, Sample, Scheme, StepCounts};
+use carom_world::{BodySpec, Event, Impact, PlaneSpec, RunEnd, Sample, Scheme, StepCounts};
 use nalgebra::Vector3;
 use serde_json::{Map, Value, json};
 
@@ -255,7 +255,14 @@ fn momentum(World { world, setup, .. }: &World, end: &RunEnd) -> (Value, f64) {
             given += impulse;
         }
     }
-    let states = [world.initial_states(), end.states.as_slice()];
+    // Bodies that are told their motion have no momentum.
+    let massive = |states: &[State]| -> Vec<State> {
+        let bodies = states.iter().enumerate();
+        let massive = bodies.filter(|(body, _)| !world.is_prescribed(*body));
+        massive.map(|(_, state)| *state).collect()
+    };
+    let states = [world.initial_states(), &end.states].map(massive);
+    let states = states.each_ref().map(Vec::as_slice);
     let inputs = &end.balance.input_impulse;
     entries::momentum(states, &gravity, [&given, inputs], supports)
 }
@@ -350,8 +357,10 @@ pub(super) fn energy_balance(whole: &World, end: &RunEnd) -> Balance {
     let has_forces = bodies().any(|body| !body.loads.forces.is_empty());
     let has_drag = bodies().any(|body| body.loads.drag != Drag::default());
     let mut planes = whole.setup.spec.planes.iter();
-    let has_running = bodies().any(|body| body.surface_velocity != Vector3::zeros())
-        || planes.any(|plane| plane.surface_velocity != Vector3::zeros());
+    let gives =
+        |body: &BodySpec| body.motion.is_some() || body.surface_velocity != Vector3::zeros();
+    let has_running =
+        bodies().any(gives) || planes.any(|plane| plane.surface_velocity != Vector3::zeros());
     let works = Works {
         applied: (has_forces || balance.applied_work != 0.0).then_some(balance.applied_work),
         drag: has_drag.then_some(balance.drag_loss),

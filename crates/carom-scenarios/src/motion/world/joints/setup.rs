@@ -48,7 +48,7 @@ impl Jointed {
             }
         }
         if let Some(key) = config.runs() {
-            let message = "surfaces that run are not done in worlds with joints yet";
+            let message = "surfaces that run and bodies that are told their motion are not done in worlds with joints yet";
             return Err(ScenarioError::value(&key, message));
         }
         let bodies = config.bodies.as_deref().unwrap_or_default();
