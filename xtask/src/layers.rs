@@ -36,6 +36,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("carom", 4),
     ("carom-sweep", 4),
     ("carom-cli", 4),
+    ("carom-capi", 4),
 ];
 
 /// Arrows within one level: the binary may use the facade, scenarios the data

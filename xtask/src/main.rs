@@ -3,6 +3,7 @@
 mod address;
 mod bits;
 mod book;
+mod capi;
 mod circles;
 mod commands;
 mod commits;
@@ -49,6 +50,8 @@ use clap::Parser;
 enum Command {
     /// Check that fixed random input is answered with the same bits as before.
     Bits(bits::Args),
+    /// Check, or write, the C header of `carom-capi`.
+    Capi(capi::Args),
     /// Check the answers of every law to tame and hostile random problems, or print the problems.
     Corpus(corpus::Args),
     /// Give random input to the commands and the crates below them for some time.
@@ -103,6 +106,7 @@ fn main() -> anyhow::Result<()> {
     let root = workspace_root();
     match Command::parse() {
         Command::Bits(args) => finish("bits", &bits::bits(&root, &args)?),
+        Command::Capi(args) => finish("capi", &capi::capi(&root, &args)?),
         Command::Corpus(args) => finish_corpus(&args),
         Command::Fuzz(args) => fuzz::fuzz(&root, &args),
         Command::Gallery(args) => gallery::gallery(&root, &args),

@@ -199,6 +199,7 @@ fn record(
         assignments,
         progress: meter.observer(|| ()),
         threads: args.threads(),
+        ..Overrides::default()
     };
     scenario.run(&overrides).map_err(|error| {
         // The message already begins with the name of the file.

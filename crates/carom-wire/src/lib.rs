@@ -7,6 +7,7 @@
 //! | input | item | output |
 //! | --- | --- | --- |
 //! | a line of text | [`answer_line`] | a line of text |
+//! | lines, or a document, as bytes | a [`Splitter`] | the [text](RawText) of each problem, which [answers](RawText::answer) |
 //! | a JSON value | [`solve`] | the fields of the answer, or a [`WireError`] |
 //! | a [`Problem`] | [`resolve`] | a [`Resolved`], which [writes itself](Resolved::to_value) |
 //! | many velocities at one configuration | a [`Request`], a [`JudgeRequest`] | the same answers, common parts computed once |
@@ -49,6 +50,7 @@ mod refusal;
 mod resolve;
 mod simultaneous;
 mod solved;
+mod splitter;
 mod state;
 mod time_step;
 mod trace;
@@ -69,6 +71,7 @@ pub use problem::{ContactInput, Problem, contact_set, metric, pose};
 pub use reading::read_impact;
 pub use resolve::{Request, Resolved, resolve};
 pub use solved::{Single, Solved};
+pub use splitter::{RawText, Splitter};
 pub use state::MeasuredImpact;
 
 use serde_json::{Map, Value};

@@ -58,7 +58,15 @@ impl Run<'_> {
         if begins {
             self.motions[body].energy = world.held_energy(body, &state);
             self.motions[body].forget();
-            self.impact(&[body], None, at)?;
+            let mut bodies = vec![body];
+            if self.ended.take().is_some() {
+                // After an end that was decided before, no body has a further motion; its impacts are counted anew.
+                for other in (0..world.n_bodies()).filter(|other| world.is_mobile(*other)) {
+                    self.gather(other, at, &mut bodies)?;
+                }
+                self.bounces.retain(|_| false);
+            }
+            self.impact(&bodies, None, at)?;
         }
         Ok(())
     }

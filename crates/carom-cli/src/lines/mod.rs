@@ -5,13 +5,10 @@
 
 mod isolation;
 mod reader;
-mod splitter;
 mod words;
 
 use crate::Failure;
-use carom_wire::{Command, Line, MAX_LINE_BYTES, answer_text, refuse_long_text};
-use splitter::RawText;
-use std::borrow::Cow;
+use carom_wire::{Command, Line, MAX_LINE_BYTES, RawText};
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
@@ -187,19 +184,11 @@ struct Answer {
 }
 
 fn answer(problem: &RawText, asked: Asked) -> Answer {
-    // A line that is not UTF-8 is not JSON either; its answer says so. The check alone is faster than the conversion.
-    let text = match std::str::from_utf8(&problem.start) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => String::from_utf8_lossy(&problem.start),
-    };
-    let line = if problem.length > problem.start.len() {
-        refuse_long_text(problem.place, &text, problem.length)
-    } else {
-        isolation::isolated(&text, || {
-            let progress = crate::progress::samples_on_terminal(asked.is_quiet);
-            answer_text(asked.command, problem.place, text.trim(), &progress)
-        })
-    };
+    let text = problem.text();
+    let line = isolation::isolated(&text, || {
+        let progress = crate::progress::samples_on_terminal(asked.is_quiet);
+        problem.answer(asked.command, &progress)
+    });
     let in_words = || words::in_words(asked.command, problem.place, &text, &line);
     Answer {
         words: asked.is_for_people.then(in_words),

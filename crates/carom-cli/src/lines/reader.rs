@@ -1,7 +1,6 @@
 //! Reads problems as they arrive, in a separate thread.
 
-use super::splitter::{RawText, Splitter};
-use carom_wire::Command;
+use carom_wire::{Command, RawText, Splitter};
 use std::io::{ErrorKind, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 

@@ -22,7 +22,7 @@ use carom_report::Record;
 use merge::{ASSIGNMENTS, DEFAULTS, FILE, is_default};
 pub use paths::is_path;
 use serde::de::DeserializeOwned;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Changes that a user makes to the default configuration of a scenario: the text of a file, single assignments, and options of
 /// the run.
@@ -32,6 +32,8 @@ pub struct Overrides {
     pub toml: String,
     /// Path of the file, for error messages.
     pub file: Option<PathBuf>,
+    /// Folder of the files that the text names; if left out that of [`file`](Self::file), else the current one.
+    pub folder: Option<PathBuf>,
     /// Assignments `key.path=value`, applied in order after the file; the elements of a list
     /// count from 0, as in `masses.1=3`, and tables in it are found by their `name`, too.
     pub assignments: Vec<String>,
@@ -39,6 +41,14 @@ pub struct Overrides {
     pub progress: Progress,
     /// Number of threads for the steps of a world; the record does not depend on it. 0 or 1: the caller's thread only.
     pub threads: usize,
+}
+
+impl Overrides {
+    /// Returns the folder of the files that the text names; `None` for the current one.
+    fn root(&self) -> Option<&Path> {
+        let of_file = || self.file.as_deref().and_then(Path::parent);
+        self.folder.as_deref().or_else(of_file)
+    }
 }
 
 /// A scenario's configuration after the user's changes.
@@ -91,8 +101,8 @@ impl<'a> Input<'a> {
     ///
     /// [`ScenarioError::Config`] if TOML cannot represent it.
     pub(crate) fn given(&self, name: &str) -> Result<String, ScenarioError> {
-        let file = self.overrides.file.as_deref();
-        let rooted = file.and_then(|file| paths::rooted(&self.value, file.parent()?));
+        let root = self.overrides.root();
+        let rooted = root.and_then(|folder| paths::rooted(&self.value, folder));
         let given = rooted.as_ref().unwrap_or(&self.value).given();
         let mut table = match given.map(|given| given.toml()) {
             Some(toml::Value::Table(table)) => table,
@@ -113,8 +123,8 @@ impl<'a> Input<'a> {
     ///
     /// [`ScenarioError::Config`] with key and place.
     pub(crate) fn begin<C: DeserializeOwned>(&self) -> Result<(C, Record), ScenarioError> {
-        let file = self.overrides.file.as_deref();
-        let rooted = file.and_then(|file| paths::rooted(&self.value, file.parent()?));
+        let root = self.overrides.root();
+        let rooted = root.and_then(|folder| paths::rooted(&self.value, folder));
         let value = rooted.as_ref().unwrap_or(&self.value);
         let config = C::deserialize(value).map_err(|fault| located(self.overrides, fault))?;
         let mut record = Record::new("", "");

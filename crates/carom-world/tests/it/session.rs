@@ -1,6 +1,6 @@
 //! Sessions: however a run is advanced and looked at, it is one motion, bit for bit.
 
-use crate::common::{ball, cuboid, fixed, floor, limits, moving, plane, spec, v};
+use crate::common::{G, ball, cuboid, fixed, floor, limits, moving, plane, spec, v};
 use carom_impact::frictional::MoreauNewton;
 use carom_impact::two_body::ImpactOptions;
 use carom_motion::hybrid::{Ending, Limits, OwnedEvent};
@@ -410,4 +410,27 @@ fn a_snapshot_goes_on_as_the_session() {
             );
         }
     }
+}
+
+/// A force set at the last impact before an accumulation, where the end of the run is decided but not reached, revives the run.
+#[test]
+fn a_force_revives_a_run_whose_end_is_decided() {
+    let case = cases()
+        .into_iter()
+        .find(|case| case.name == "zeno")
+        .unwrap();
+    let (end, events, _) = case.run(3.0, &[]);
+    assert!(matches!(end.ending, Ending::Zeno { .. }));
+    let mut session = case.start();
+    for _ in &events {
+        session.next_event(3.0).unwrap().unwrap();
+    }
+    assert_eq!(session.ending(), None);
+    let before = session.state().unwrap();
+    session.set_force(0, v(0.0, 0.0, 2.0 * G)).unwrap();
+    session.advance_to(before.time + 0.2).unwrap();
+    let after = session.state().unwrap();
+    let rise = after.states[0].position.z - before.states[0].position.z;
+    assert_eq!((session.ending(), after.time), (None, before.time + 0.2));
+    assert!((rise - 0.5 * G * 0.2 * 0.2).abs() <= 1e-6, "{rise}");
 }

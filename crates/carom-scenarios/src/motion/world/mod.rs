@@ -26,7 +26,7 @@ pub use contents::Contents;
 pub use joints::Robot;
 pub use session::Session;
 pub use urdf::{LeftOut, sort_left_out};
-pub use whole::{NewState, SessionEvent, SessionState};
+pub use whole::{NewState, SessionContact, SessionEvent, SessionState};
 
 use crate::config::Input;
 use crate::{Overrides, Scenario, ScenarioError};

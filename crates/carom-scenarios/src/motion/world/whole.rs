@@ -15,11 +15,11 @@ use carom_report::Record;
 use carom_variational::State;
 use carom_world::hybrid::OwnedEvent;
 use carom_world::jointed::{
-    self, JointContact, JointEvent, JointSample, JointedEnd, JointedEvent, JointedLasting,
-    JointedSession, JointedState,
+    self, JointContact, JointEvent, JointImpact, JointSample, JointedEnd, JointedEvent,
+    JointedLasting, JointedSession, JointedState,
 };
 use carom_world::{
-    Event, Free, LastingPoint, Machine, RunEnd, Sample, Session, SessionError, SessionOf,
+    Event, Free, Impact, LastingPoint, Machine, RunEnd, Sample, Session, SessionError, SessionOf,
     WorldEvent, WorldState,
 };
 use nalgebra::Vector3;
@@ -34,6 +34,33 @@ pub struct SessionEvent {
     pub kind: &'static str,
     /// Entry of the event: that of the record for an impact, else `time`, the names of the contact and, for a mode, `mode`.
     pub entry: Value,
+    /// Time (s).
+    pub time: f64,
+    /// Contact of the event; of an impact at several contacts the first of them. `None` for an impact without a contact.
+    pub contact: Option<SessionContact>,
+    /// Impulse of an impact at this contact, on its first body in space (N s); at a limit its impulse along the coordinate (N s or
+    /// N m s), and zeros. Zero for the other kinds.
+    pub impulse: [f64; 3],
+}
+
+/// Contact of an event of a session, by indices in the order of all states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SessionContact {
+    /// Contact of a body with a body or a plane; bodies are counted first.
+    Pair {
+        /// Index of the first body.
+        first: usize,
+        /// Index of the other body or plane.
+        second: usize,
+    },
+    /// Limit of a joint coordinate.
+    Limit {
+        /// Index of the coordinate.
+        coordinate: usize,
+        /// True for the upper limit.
+        upper: bool,
+    },
 }
 
 /// State of all bodies and joint coordinates of a session, in the order of [`Session::bodies`](crate::Session::bodies) and [`Session::coordinates`](crate::Session::coordinates).
@@ -193,21 +220,27 @@ fn setup_until(setup: &Arc<Setup>, time: Option<f64>) -> Arc<Setup> {
     }
 }
 
-/// Returns an event as the user sees it. `impact` gives the entry of an impact, `names` the entries that name a contact.
+/// First contact of an impact, and its impulse.
+type FirstContact<C> = (C, [f64; 3]);
+
+/// Returns an event as the user sees it. `impact` gives time, entry and first contact of an impact, `names` the entries that name a
+/// contact, `place` the contact by its indices.
 fn entry<I, C: Copy>(
     event: &OwnedEvent<I, C>,
-    impact: impl FnOnce(&I) -> Value,
+    impact: impl FnOnce(&I) -> (f64, Value, Option<FirstContact<C>>),
     names: impl FnOnce(C) -> Map<String, Value>,
+    place: impl FnOnce(C) -> Option<SessionContact>,
 ) -> SessionEvent {
     let of_contact = |time: f64, contact: C| {
         let mut entry = names(contact);
         entry.insert("time".to_owned(), json!(time));
         entry
     };
-    let entry = match event {
+    let (time, entry, first) = match event {
         OwnedEvent::Impact(one) => impact(one),
         OwnedEvent::Established { time, contact } | OwnedEvent::Released { time, contact } => {
-            Value::Object(of_contact(*time, *contact))
+            let entry = Value::Object(of_contact(*time, *contact));
+            (*time, entry, Some((*contact, [0.0; 3])))
         }
         OwnedEvent::Mode {
             time,
@@ -217,14 +250,31 @@ fn entry<I, C: Copy>(
             let mut entry = of_contact(*time, *contact);
             let mode = if *slides { "sliding" } else { "sticking" };
             entry.insert("mode".to_owned(), json!(mode));
-            Value::Object(entry)
+            (*time, Value::Object(entry), Some((*contact, [0.0; 3])))
         }
-        _ => Value::Null,
+        _ => (f64::NAN, Value::Null, None),
     };
+    let (contact, impulse) = first.unzip();
     SessionEvent {
         kind: event.name(),
         entry,
+        time,
+        contact: contact.and_then(place),
+        impulse: impulse.unwrap_or_default(),
     }
+}
+
+/// Returns the first contact of an impact of jointed bodies: a point, else a limit.
+fn first_of(impact: &JointImpact) -> Option<FirstContact<JointContact>> {
+    let point = impact.touches.first().map(|touch| {
+        let (first, second) = (touch.first, touch.second);
+        (JointContact::Pair { first, second }, touch.impulse.into())
+    });
+    let limit = impact.hits.first().map(|hit| {
+        let contact = JointContact::Limit(hit.contact);
+        (contact, [hit.impulse, 0.0, 0.0])
+    });
+    point.or(limit)
 }
 
 /// Returns a contact point as the user sees it.
@@ -295,7 +345,13 @@ impl Whole<Free> for World {
 
     fn entry(&self, event: &WorldEvent) -> SessionEvent {
         let names = |(a, b)| names_of_pair(self.world.name(a), self.world.name(b));
-        entry(event, |impact| self.impact(impact), names)
+        let impact = |impact: &Impact| {
+            let first = impact.contacts.first();
+            let first = first.map(|c| ((c.first, c.second), c.impulse.into()));
+            (impact.time, self.impact(impact), first)
+        };
+        let place = |(first, second)| Some(SessionContact::Pair { first, second });
+        entry(event, impact, names, place)
     }
 
     fn shown(&self, state: &WorldState) -> SessionState {
@@ -398,7 +454,18 @@ impl Whole<jointed::Jointed> for Jointed {
     }
 
     fn entry(&self, event: &JointedEvent) -> SessionEvent {
-        entry(event, |impact| self.impact(impact), |c| self.names(c))
+        let impact = |impact: &JointImpact| (impact.time, self.impact(impact), first_of(impact));
+        let mut open = open_coordinates(self.world.multibody());
+        let place = |contact| match contact {
+            JointContact::Pair { first, second } => Some(SessionContact::Pair { first, second }),
+            JointContact::Limit(limit) => {
+                let coordinate = open.position(|k| k == limit.coordinate)?;
+                let upper = limit.upper;
+                Some(SessionContact::Limit { coordinate, upper })
+            }
+            _ => None,
+        };
+        entry(event, impact, |c| self.names(c), place)
     }
 
     fn shown(&self, state: &JointedState) -> SessionState {

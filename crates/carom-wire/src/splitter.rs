@@ -4,17 +4,43 @@
 //! a document: objects over several lines, several objects in one line, and arrays, which are split into their elements.
 //! Only brackets and strings are looked at here; the text of a problem need not be valid JSON.
 
-use carom_wire::{Command, MAX_LINE_BYTES, Place, breaks_off};
+use crate::limits::MAX_LINE_BYTES;
+use crate::line::{Place, answer_text, breaks_off, refuse_long_text};
+use crate::{Command, Line, Progress};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// Text of one problem.
-pub(super) struct RawText {
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RawText {
     /// Place of the text in the input.
-    pub(super) place: Place,
-    /// Bytes of the text; only the first ones if it is too long.
-    pub(super) start: Vec<u8>,
+    pub place: Place,
+    /// Bytes of the text; only the first [`MAX_LINE_BYTES`](crate::MAX_LINE_BYTES) of a longer one.
+    pub start: Vec<u8>,
     /// Number of bytes in the whole text.
-    pub(super) length: usize,
+    pub length: usize,
+}
+
+impl RawText {
+    /// Returns the bytes as text. A text that is not UTF-8 is not JSON either; its answer says so.
+    pub fn text(&self) -> Cow<'_, str> {
+        // The check alone is faster than the conversion.
+        match std::str::from_utf8(&self.start) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(&self.start),
+        }
+    }
+
+    /// Answers the problem, and reports progress to a callback during long computations.
+    pub fn answer(&self, command: Command, progress: Progress<'_>) -> Line {
+        let text = self.text();
+        if self.length > self.start.len() {
+            refuse_long_text(self.place, &text, self.length)
+        } else {
+            answer_text(command, self.place, text.trim(), progress)
+        }
+    }
 }
 
 /// Part of the input to which the next byte belongs.
@@ -35,7 +61,19 @@ enum State {
 }
 
 /// Splits a stream of bytes into the texts of problems.
-pub(super) struct Splitter {
+///
+/// # Examples
+///
+/// ```
+/// use carom_wire::{Command, Splitter};
+/// let mut splitter = Splitter::new(Command::Lcp);
+/// let mut texts = splitter.split(br#"[{"id": 1, "matrix": [[1]], "vector": [-1]}, {"id": 2}]"#);
+/// texts.extend(splitter.end());
+/// let first = texts[0].answer(Command::Lcp, &|_, _| {});
+/// assert!(texts.len() == 2 && first.text.starts_with(r#"{"id":1,"status":"solved","z":[1.0]"#));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Splitter {
     command: Command,
     state: State,
     /// Number of the current line, from 1.
@@ -61,7 +99,7 @@ pub(super) struct Splitter {
 
 impl Splitter {
     /// Creates a splitter for the input of `command`.
-    pub(super) fn new(command: Command) -> Self {
+    pub fn new(command: Command) -> Self {
         Self {
             command,
             state: State::Between,
@@ -79,7 +117,7 @@ impl Splitter {
     }
 
     /// Appends bytes to the text in progress and returns the texts that they complete.
-    pub(super) fn split(&mut self, bytes: &[u8]) -> Vec<RawText> {
+    pub fn split(&mut self, bytes: &[u8]) -> Vec<RawText> {
         let mut texts = Vec::new();
         let mut rest = bytes;
         while let Some((first, _)) = rest.split_first() {
@@ -95,7 +133,7 @@ impl Splitter {
 
     /// Ends the input and returns the text in progress, if there is any. An array that is cut off ends with an element that is
     /// cut off or empty.
-    pub(super) fn end(&mut self) -> Vec<RawText> {
+    pub fn end(&mut self) -> Vec<RawText> {
         let mut texts = Vec::new();
         match self.state {
             State::Between => {}
