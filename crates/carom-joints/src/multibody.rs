@@ -470,6 +470,12 @@ impl Multibody {
         (force.dot(&state.position), force)
     }
 
+    /// Returns the work of the forces that a caller holds, and of constant forces, from the origin to the places of all bodies (J).
+    pub fn held_work(&self, posture: &Posture) -> f64 {
+        let states = posture.states.iter().enumerate();
+        states.map(|(body, state)| self.held(body, state).0).sum()
+    }
+
     /// Returns the kinetic energy of all bodies and rotors of the system (J).
     pub fn kinetic(&self, posture: &Posture) -> f64 {
         let bodies = self.parts.iter().zip(&posture.states);

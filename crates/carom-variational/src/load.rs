@@ -14,12 +14,9 @@ use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
 /// (rad/s), all in space.
 pub const VARIABLES: [&str; 10] = ["t", "x", "y", "z", "vx", "vy", "vz", "wx", "wy", "wz"];
 
-/// Largest number of Newton steps of a kick that depends on the velocity after it. Drag from infinite speed halves the velocity in
-/// each.
-const MAX_STEPS: usize = 100;
-
-/// Change of a velocity, relative to the largest one of the kick, at which Newton's method has converged.
-const CONVERGED: f64 = 4.0 * f64::EPSILON;
+/// Largest number of Newton steps of a kick that depends on the velocity after it, and of turns in which such kicks and contacts or
+/// joints answer each other. Drag from infinite speed halves the velocity in each.
+pub const MOST_TURNS: usize = 100;
 
 /// Component of a force: a number, or an expression of the [`VARIABLES`].
 #[derive(Clone, Debug, PartialEq)]
@@ -514,7 +511,7 @@ impl Loads {
             .copy_from(&(Matrix3::identity() * body.mass()));
         mass.fixed_view_mut::<3, 3>(3, 3).copy_from(body.inertia());
         let mut last = f64::INFINITY;
-        for _ in 0..MAX_STEPS {
+        for _ in 0..MOST_TURNS {
             let velocity = stack(&at.velocity, &at.spin);
             let residual = momenta + pull.total() * half - mass * velocity;
             let change = (mass - slope * half).lu().solve(&residual);
@@ -535,7 +532,8 @@ impl Loads {
             };
             let moved = part(0).max(part(3));
             // Rounding of the residual can keep the last digits moving.
-            if moved <= CONVERGED || (moved <= 1e3 * CONVERGED && moved >= last) {
+            let stalls = moved >= last && moved <= f64::EPSILON.sqrt();
+            if moved <= 2.0 * f64::EPSILON || stalls {
                 return Ok(pull);
             }
             last = moved;

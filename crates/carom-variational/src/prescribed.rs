@@ -109,13 +109,10 @@ impl Prescribed {
         match self {
             Self::Constant { .. } => one(self.at(start, time)),
             Self::Formulas { .. } => {
-                let instants = (0..=LOOKS).map(|k| time + length * k as f64 / LOOKS as f64);
-                let all = instants.map(|time| one(self.at(start, time)));
+                let instants = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| time + length * share);
+                let all = instants.into_iter().map(|time| one(self.at(start, time)));
                 2.0 * all.fold(0.0, f64::max)
             }
         }
     }
 }
-
-/// Number of parts of an interval at whose ends accelerations are compared.
-const LOOKS: usize = 4;

@@ -5,16 +5,13 @@ use crate::kick::{Friction, Kick, Work};
 use crate::pair::ContactPoint;
 use crate::run::Run;
 use crate::scratch::{Posed, Touching};
-use crate::spec::SingleLaw;
+use crate::spec::{CONTACT_TOLERANCE, SingleLaw};
 use carom_contact::{Contact, ContactSet, ImpactError, ImpactLaw, ImpactProblem};
 use carom_impact::TwoBody;
 use carom_impact::two_body::{ContactInertia, ContactResponse, solve_impact};
 use carom_metric::{Covector, KineticMetric, Tangent};
 use carom_numeric::time::Time;
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
-
-/// Residual of the velocities of contact rows, relative to those of running surfaces, that counts as rounding.
-const SHIFTED: f64 = 1e-9;
 
 /// Returns a change of the velocities of `n` bodies that gives the contact rows the velocities of running surfaces: a law that
 /// knows fixed surfaces alone then sees the slip. `None` without such surfaces.
@@ -31,11 +28,11 @@ fn shift(touching: &Touching, n: usize, time: Time) -> Result<Option<DVector<f64
         );
     }
     let failed = MotionError::ContactForces { time: time.high };
-    let least = SHIFTED * rows.amax();
+    let least = CONTACT_TOLERANCE * rows.amax();
     let found = rows.clone().svd(true, true).solve(&running, least);
     let shift = found.map_err(|_| failed.clone())?;
     let left = (rows * &shift - &running).amax();
-    if left <= SHIFTED * running.amax() {
+    if left <= CONTACT_TOLERANCE * running.amax() {
         Ok(Some(shift))
     } else {
         // Surfaces that run differently below one body: its slips are those of no rigid motion.

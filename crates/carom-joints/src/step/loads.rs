@@ -1,20 +1,12 @@
 //! Drag and forces of bodies in the kicks of a step: explicit at its start, implicit in the velocities at its end.
 
+use super::second::HOLDS;
 use super::{Step, Stepper};
 use crate::JointError;
 use crate::multibody::Posture;
-use carom_variational::load::Pull;
+use carom_variational::load::{MOST_TURNS, Pull};
 use carom_variational::{State, VariationalError};
 use nalgebra::{Vector3, Vector6};
-
-/// Largest number of turns in which joints and contacts, and loads that depend on the velocity, answer each other.
-const MAX_TURNS: usize = 100;
-
-/// Change of a velocity, relative to the body's velocity, at which they agree.
-const AGREES: f64 = 4.0 * f64::EPSILON;
-
-/// Change of a velocity, relative to the body's velocity, that counts as rounding if it does not fall any more.
-const LAST_DIGITS: f64 = 1e-10;
 
 /// Loads of the bodies in the two kicks of a step.
 #[derive(Clone, Debug, Default)]
@@ -137,10 +129,10 @@ impl Stepper<'_> {
             *pull = next;
         }
         room.turns += 1;
-        let agrees = change <= AGREES || (change >= room.last && change <= LAST_DIGITS);
+        let agrees = change <= 2.0 * f64::EPSILON || (change >= room.last && change <= HOLDS);
         room.last = change;
         match room.pulls.first() {
-            Some((body, _)) if !agrees && room.turns >= MAX_TURNS => Err(JointError::Force {
+            Some((body, _)) if !agrees && room.turns >= MOST_TURNS => Err(JointError::Force {
                 body: mb.body_name(*body).to_owned(),
                 time,
                 source: VariationalError::ForceNotSettled { step: 2.0 * half },

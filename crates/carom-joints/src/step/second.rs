@@ -15,8 +15,8 @@ const MOST_CHANGES: usize = 32;
 const AT_ONCE: usize = 8;
 
 /// With implicit dry friction a coordinate slips when the impulse exceeds the maximum by more than this fraction, which covers
-/// rounding.
-const HOLDS: f64 = 1e-9;
+/// rounding; a velocity that loads change by this fraction of it, and no less, is one up to rounding.
+pub(super) const HOLDS: f64 = 1e-9;
 
 /// Changes of coordinates between sticking and sliding in one round of the second kick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

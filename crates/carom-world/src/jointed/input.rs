@@ -2,7 +2,7 @@
 
 use super::contact::Place;
 use super::memory::Resting;
-use super::run::{Run, held_work};
+use super::run::Run;
 use crate::input::{Input, moment_about};
 use crate::{MotionError, SessionError};
 use carom_joints::{Placed, Posture};
@@ -96,7 +96,7 @@ impl Run<'_> {
 
     /// Returns the work of the forces that the caller held and holds (J).
     pub(super) fn applied_work(&self) -> f64 {
-        self.applied + held_work(self.world.multibody(), &self.posture)
+        self.applied + self.world.multibody().held_work(&self.posture)
     }
 
     /// Returns the impulse of the forces that the caller holds, from time 0 to `time` (N s).

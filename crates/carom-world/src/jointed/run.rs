@@ -114,14 +114,6 @@ pub struct RunOf<W, L, M, T> {
     pub(super) events: Vec<JointedEvent>,
 }
 
-/// Returns the work of the forces that a caller holds, and of constant forces, from the origin to the places of all bodies (J).
-pub(super) fn held_work(multibody: &Multibody, posture: &Posture) -> f64 {
-    let states = posture.states.iter().enumerate();
-    states
-        .map(|(body, state)| multibody.held(body, state).0)
-        .sum()
-}
-
 /// Run of jointed bodies with its world and its laws.
 pub(super) type Run<'w> = RunOf<&'w JointedWorld, Laws<'w>, &'w Multibody, &'w Touch>;
 
@@ -218,7 +210,7 @@ impl<'w> Run<'w> {
             works: Works::default(),
             impact_loss: 0.0,
             input: 0.0,
-            applied: -held_work(mb, &world.start),
+            applied: -mb.held_work(&world.start),
             input_impulse: Vector3::zeros(),
             energy_error: 0.0,
             most_kinetic: mb.kinetic(&world.start),
@@ -652,8 +644,7 @@ impl<'w> Run<'w> {
         self.let_go();
         self.previewed = None;
         self.last = Some((step.loads, length));
-        let begin = self.time;
-        self.time = end;
+        let begin = std::mem::replace(&mut self.time, end);
         self.n_steps += 1;
         if !self.world.touch.pairs.is_empty() {
             self.lowest_gap = self

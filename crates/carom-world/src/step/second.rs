@@ -8,11 +8,7 @@ use crate::kick::{Friction, Kick};
 use crate::rows::Rows;
 use crate::step_scene::Points;
 use carom_variational::State;
-use carom_variational::load::Pull;
-
-/// Largest number of turns in which contacts and loads that depend on the velocity answer each other. Drag that would stop a body
-/// within a step needs some thirty; a shorter step needs fewer.
-const MAX_TURNS: usize = 100;
+use carom_variational::load::{MOST_TURNS, Pull};
 
 /// Impulses of the second kick, at the contacts that are closed at the end of the flight. Lists over rows have three entries per
 /// closed contact.
@@ -93,7 +89,7 @@ impl StepStart<'_> {
         friction: &[(f64, Friction)],
     ) -> Result<(), MotionError> {
         let mut last = f64::INFINITY;
-        for _ in 0..MAX_TURNS {
+        for _ in 0..MOST_TURNS {
             let change = self.load(kick)?;
             let rows = &kick.points.rows;
             rows.velocities(&self.scene.velocities(&kick.loaded), &mut kick.free);

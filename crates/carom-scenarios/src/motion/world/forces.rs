@@ -1,8 +1,7 @@
 //! Keys `[[forces]]` and `drag` of a world.
 
-use super::config::Config;
 use crate::ScenarioError;
-use carom_variational::load::{AppliedForce, Drag, Formula, Loads};
+use carom_variational::load::{AppliedForce, Drag, Formula};
 use nalgebra::Vector3;
 use serde::Deserialize;
 
@@ -39,7 +38,7 @@ enum FrameName {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ForceConfig {
-    body: String,
+    pub(super) body: String,
     force: Option<[Component; 3]>,
     torque: Option<[Component; 3]>,
     point: Option<[f64; 3]>,
@@ -57,7 +56,7 @@ pub(super) struct DragConfig {
 }
 
 impl DragConfig {
-    fn build(&self, key: &str) -> Result<Drag, ScenarioError> {
+    pub(super) fn build(&self, key: &str) -> Result<Drag, ScenarioError> {
         let check =
             |name: &str, value: f64| super::contact::friction(&format!("{key}.drag.{name}"), value);
         Ok(Drag::default()
@@ -69,7 +68,7 @@ impl DragConfig {
 }
 
 impl ForceConfig {
-    fn build(&self, key: &str) -> Result<AppliedForce, ScenarioError> {
+    pub(super) fn build(&self, key: &str) -> Result<AppliedForce, ScenarioError> {
         if self.force.is_none() && self.torque.is_none() {
             let message = "nothing acts: give `force`, `torque` or both";
             return Err(ScenarioError::value(&format!("{key}.force"), message));
@@ -104,40 +103,4 @@ pub(super) fn components(
         read.map_err(|message| ScenarioError::value(&format!("{key}[{k}]"), message))
     };
     Ok([one(0)?, one(1)?, one(2)?])
-}
-
-impl Config {
-    /// Returns the loads of all bodies. `bodies`: their names, and true for those that move; those of the configuration come first.
-    pub(super) fn loads(&self, bodies: &[(&str, bool)]) -> Result<Vec<Loads>, ScenarioError> {
-        let mut all = vec![Loads::default(); bodies.len()];
-        let moves = |key: &str, body: usize| match bodies.get(body) {
-            Some((name, false)) => {
-                let message = format!("`{name}` is fixed: no force moves it");
-                Err(ScenarioError::value(key, message))
-            }
-            _ => Ok(()),
-        };
-        for (i, body) in self.bodies.iter().flatten().enumerate() {
-            if let Some(drag) = &body.drag {
-                let key = format!("bodies[{i}]");
-                moves(&format!("{key}.drag"), i)?;
-                all[i].drag = drag.build(&key)?;
-            }
-        }
-        for (i, force) in self.forces.iter().flatten().enumerate() {
-            let (key, named) = (format!("forces[{i}]"), format!("forces[{i}].body"));
-            let found = bodies.iter().position(|(name, _)| *name == force.body);
-            let Some(body) = found else {
-                let near = bodies.iter().map(|(name, _)| *name);
-                let near = carom_numeric::nearest_name(&force.body, near);
-                let hint =
-                    near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-                let message = format!("no body is called `{}`{hint}", force.body);
-                return Err(ScenarioError::value(&named, message));
-            };
-            moves(&named, body)?;
-            all[body].forces.push(force.build(&key)?);
-        }
-        Ok(all)
-    }
 }

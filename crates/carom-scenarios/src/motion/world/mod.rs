@@ -10,6 +10,7 @@ mod fill;
 mod forces;
 mod inputs;
 mod joints;
+mod loads;
 mod output;
 mod report;
 mod saved;
