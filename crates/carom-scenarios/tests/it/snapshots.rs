@@ -103,6 +103,27 @@ parent_frame = { position = [0.15, 0.0, 0.0] }
 child_frame = { position = [-0.15, 0.0, 0.0] }
 "#;
 
+/// A ball with drag and a force falls on a table that shakes and slides.
+const SHAKEN: &str = r#"
+duration = 0.4
+contact = { friction = 0.5, restitution = 0.3 }
+planes = [{ name = "belt", normal = [0.0, 0.0, 1.0], offset = 0.3, surface_velocity = [0.5, 0.0, 0.0] }]
+[[bodies]]
+name = "ball"
+mass = 1.0
+shape = { type = "box", half_extents = [0.1, 0.1, 0.05] }
+position = [0.0, 0.0, 0.06]
+drag = { quadratic = 0.3, rotational = 0.01 }
+[[bodies]]
+name = "table"
+shape = { type = "box", half_extents = [1.0, 1.0, 0.1] }
+position = [0.0, 0.0, -0.1]
+motion = { displacement = ["0.1*t", 0.0, "0.01*sin(20*t)"] }
+[[forces]]
+body = "ball"
+force = ["sin(9*t)", 0.0, 0.0]
+"#;
+
 fn with(text: &str, assignments: &[&str]) -> Overrides {
     Overrides {
         toml: text.to_owned(),
@@ -127,6 +148,12 @@ fn worlds() -> Vec<Overrides> {
         ),
         with(HEAP, &["scheme=\"time-stepping\""]),
         with(HEAP, &[]),
+        with(SHAKEN, &[]),
+        with(SHAKEN, &["scheme=\"time-stepping\""]),
+        with(
+            PLATES,
+            &["forces=[{body=\"ball\",force=[\"sin(9*t)\",0.0,0.0]}]"],
+        ),
         with(HINGE, &[]),
         with(HINGE, &["flight=\"lgvi4\""]),
         with(PLATES, &[]),
