@@ -12,6 +12,7 @@ mod crowding;
 mod earliest;
 mod energy;
 mod events;
+mod grid;
 mod impact;
 mod input;
 mod meet;
