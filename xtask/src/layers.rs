@@ -36,14 +36,17 @@ const LEVELS: &[(&str, u8)] = &[
     ("carom", 4),
     ("carom-sweep", 4),
     ("carom-cli", 4),
+    ("carom-fmi", 4),
     ("carom-capi", 4),
 ];
 
 /// Arrows within one level: the binary may use the facade, scenarios the data
 /// that they report, motion the flights, worlds the driver of runs, everything the numerical tools.
-const SIDEWAYS: [(&str, &str); 18] = [
+const SIDEWAYS: [(&str, &str); 20] = [
     ("carom-cli", "carom"),
     ("carom-cli", "carom-sweep"),
+    ("carom-cli", "carom-fmi"),
+    ("carom-capi", "carom-fmi"),
     ("carom-scenarios", "carom-report"),
     ("carom-scenarios", "carom-fit"),
     ("carom-fit", "carom-report"),

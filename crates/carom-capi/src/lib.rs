@@ -1,4 +1,5 @@
-//! C interface of carom: lines of problems, complementarity problems, worlds and sessions.
+//! C interface of carom: lines of problems, complementarity problems, worlds and sessions; and the functions of FMI 2 and 3, which units
+//! call that `carom export fmu` writes.
 //!
 //! The functions, with their rules, are those of `include/carom.h`, which `cargo xtask capi --bless` writes from this crate. They are made
 //! for C, C++ and languages that call C; Rust programs use [`carom_scenarios::Session`] and [`carom_wire`].
@@ -30,6 +31,9 @@
 // It is told once, for all functions, above.
 #![allow(clippy::missing_safety_doc)]
 
+mod component;
+mod fmi2;
+mod fmi3;
 mod line;
 mod memory;
 mod pointer;
@@ -51,6 +55,7 @@ pub use world::{
 };
 
 // Re-exported because its types are named in the documentation.
+pub use carom_fmi;
 pub use carom_scenarios;
 pub use carom_wire;
 

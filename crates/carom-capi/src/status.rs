@@ -57,6 +57,10 @@ impl Refusal {
         }
     }
 
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     pub(crate) fn null(name: &str) -> Self {
         Self::invalid(format!("{name} is NULL"))
     }

@@ -18,6 +18,7 @@
 
 mod cite;
 mod data;
+mod export;
 mod fit;
 mod help;
 mod interrupt;
@@ -77,6 +78,8 @@ enum Command {
     /// Compute many impacts as one table: plans, shards, resumable folders.
     #[cfg(feature = "sweep")]
     Sweep(sweep::Args),
+    /// Export a world for other programs.
+    Export(export::ExportArgs),
     /// List the impact laws, or the options of one and an example.
     Laws(laws::LawsArgs),
     /// Print BibTeX of carom, and of the papers behind a law or scenario.
@@ -183,6 +186,7 @@ pub fn main_within(
         Command::Fit(args) => fit::fit(&args, cli.quiet),
         #[cfg(feature = "sweep")]
         Command::Sweep(args) => sweep::sweep(&args, program, cli.quiet),
+        Command::Export(args) => export::run(&args),
         Command::Laws(args) => laws::laws(&args),
         Command::Cite(args) => cite::cite(&args),
         Command::Completions(args) => help::completions(&args, command()).map_err(Failure::from),

@@ -48,8 +48,8 @@ pub use config::{Overrides, is_path, scenario_of};
 pub use error::ScenarioError;
 pub use list::{SCENARIOS, scenario};
 pub use motion::world::{
-    Contents, LeftOut, NewState, Robot, Session, SessionContact, SessionEvent, SessionState, World,
-    sort_left_out,
+    Contents, LeftOut, NewState, Robot, Session, SessionBody, SessionContact, SessionCoordinate,
+    SessionEvent, SessionState, World, sort_left_out,
 };
 pub use progress::{Advance, Progress};
 pub use propagative::tail_runner;

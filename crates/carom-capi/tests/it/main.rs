@@ -5,3 +5,4 @@ mod faults;
 mod programs;
 mod runs;
 mod support;
+mod units;

@@ -84,7 +84,7 @@ fn a_program_in_cpp_drops_a_box_and_catches_a_failure() {
     }
 }
 
-/// The shared library exports the functions of the header, and nothing else.
+/// The shared library exports the functions of the header and those of FMI, and nothing else.
 #[test]
 #[cfg(target_os = "linux")]
 fn the_library_exports_the_functions_of_the_header() {
@@ -96,7 +96,10 @@ fn the_library_exports_the_functions_of_the_header() {
     let Some(text) = output(&mut symbols) else {
         return;
     };
-    let mut exported: Vec<&str> = text.lines().filter_map(|l| l.split(' ').next()).collect();
+    let all: Vec<&str> = text.lines().filter_map(|l| l.split(' ').next()).collect();
+    let is_fmi = |name: &&str| name.starts_with("fmi2") || name.starts_with("fmi3");
+    let (fmi, mut exported): (Vec<&str>, Vec<&str>) = all.into_iter().partition(is_fmi);
+    assert!(fmi.contains(&"fmi2DoStep") && fmi.contains(&"fmi3DoStep"));
     exported.sort_unstable();
     let header = include_str!("../../include/carom.h");
     let words = header.split(|c: char| !(c.is_alphanumeric() || c == '_'));

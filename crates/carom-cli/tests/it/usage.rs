@@ -42,6 +42,18 @@ fn bad_usage_is_one_sentence_with_the_nearest_name() {
             &["run", "world", "--set"],
             "`--set <key.path=value>` needs a value",
         ),
+        (
+            &[
+                "export",
+                "fmu",
+                "w.toml",
+                "-o",
+                "w.fmu",
+                "--library",
+                "none.so",
+            ],
+            "no-library: none.so is not there: `cargo build --release -p carom-capi` builds it; --library PATH names another",
+        ),
     ] {
         assert_eq!(complaint(args), format!("carom: {expected}"));
     }

@@ -18,6 +18,7 @@ mod scheme;
 mod session;
 mod setup;
 mod several;
+mod things;
 mod threads;
 mod told;
 mod urdf;
@@ -26,6 +27,7 @@ mod whole;
 pub use contents::Contents;
 pub use joints::Robot;
 pub use session::Session;
+pub use things::{SessionBody, SessionCoordinate};
 pub use urdf::{LeftOut, sort_left_out};
 pub use whole::{NewState, SessionContact, SessionEvent, SessionState};
 
