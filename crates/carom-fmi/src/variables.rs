@@ -116,7 +116,8 @@ pub(crate) fn variables(session: &Session) -> Vec<Variable> {
         }
     }
     for (b, body) in bodies.iter().enumerate() {
-        list.body(b, &body.name, body.mass.is_some() && !body.is_jointed);
+        let is_free = body.mass.is_some() && !body.is_jointed && !body.is_loaded;
+        list.body(b, &body.name, is_free);
     }
     for (k, one) in coordinates.iter().enumerate() {
         let name = coordinate_name(&one.name);

@@ -22,13 +22,13 @@ const UNSEEN: f64 = 32.0;
 const SUSTAINED: f64 = 8.0;
 
 /// Ratio of successive intervals between impacts below which the intervals count as shrinking.
-const SHRINKING: f64 = 0.999;
+pub(crate) const SHRINKING: f64 = 0.999;
 
 /// Smallest number of impacts of a pair that can be an accumulation.
-const ACCUMULATING: usize = 4;
+pub(crate) const ACCUMULATING: usize = 4;
 
 /// Impacts accumulate once the time left until the accumulation point is below this fraction of the time step.
-const REST: f64 = 1e-6;
+pub(crate) const REST: f64 = 1e-6;
 
 impl Run<'_> {
     /// Ends the run at the time at which the impacts of `pairs` accumulate (Zeno point). `time` is the time of the latest impact.

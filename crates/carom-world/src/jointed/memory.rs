@@ -2,17 +2,9 @@
 
 use super::contact::LimitContact;
 use super::pressing::PairStep;
+use crate::accumulation::{ACCUMULATING, REST, SHRINKING};
 use carom_joints::step::{Modes, Step};
 use std::collections::BTreeMap;
-
-/// Ratio of successive intervals between impacts below which the intervals count as shrinking.
-const SHRINKING: f64 = 0.999;
-
-/// Smallest number of impacts in a row, at shrinking intervals, that can be an accumulation.
-const ACCUMULATING: usize = 4;
-
-/// Impacts accumulate once the time left until the accumulation point is below this fraction of the time step.
-const REST: f64 = 1e-6;
 
 /// Key of a count of impacts without restitution: a pair by its index, a limit, or (`Again`) a limit that closes at the start of
 /// a step just after it opened.

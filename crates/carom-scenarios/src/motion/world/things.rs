@@ -17,6 +17,8 @@ pub struct SessionBody {
     pub mass: Option<(f64, [[f64; 3]; 3])>,
     /// True if a joint holds the body, or hangs on it.
     pub is_jointed: bool,
+    /// True if drag or forces of the world act on the body.
+    pub is_loaded: bool,
 }
 
 /// Joint coordinate of a session's world.
@@ -34,10 +36,12 @@ pub struct SessionCoordinate {
 impl Session {
     /// Returns the bodies, in the order of all states.
     pub fn body_list(&self) -> Vec<SessionBody> {
-        let name = |name: &str, mass: Option<(f64, &Matrix3<f64>)>, is_jointed| SessionBody {
+        type Mass<'m> = Option<(f64, &'m Matrix3<f64>)>;
+        let named = |name: &str, mass: Mass<'_>, [is_jointed, is_loaded]: [bool; 2]| SessionBody {
             name: name.to_owned(),
             mass: mass.map(|(mass, inertia)| (mass, inertia.transpose().data.0)),
             is_jointed,
+            is_loaded,
         };
         match &self.kind {
             Kind::Free(track) => {
@@ -45,7 +49,7 @@ impl Session {
                 let one = |body: &BodySpec| {
                     let mass = body.mass.as_ref();
                     let mass = mass.map(|mass| (mass.mass(), mass.inertia()));
-                    name(&body.name, mass, false)
+                    named(&body.name, mass, [false, !body.loads.is_empty()])
                 };
                 bodies.map(one).collect()
             }
@@ -55,7 +59,8 @@ impl Session {
                 let jointed: Vec<usize> = ends.flatten().collect();
                 let one = |b: usize| {
                     let mass = mb.rigid(b).map(|rigid| (rigid.mass(), rigid.inertia()));
-                    name(mb.body_name(b), mass, jointed.contains(&b))
+                    let is_loaded = mb.loads(b).is_some_and(|loads| !loads.is_empty());
+                    named(mb.body_name(b), mass, [jointed.contains(&b), is_loaded])
                 };
                 (0..mb.n_bodies()).map(one).collect()
             }
