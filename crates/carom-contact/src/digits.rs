@@ -23,8 +23,7 @@
 //! as an orthonormal basis of their span, contacts as rows restricted by them. The expansion of Poisson's law repeats the impulses
 //! of the compression: $T$ is multiplied by the largest $1 + e$ of the contacts that rebound.
 //!
-//! The modes are taken as told, but for three. Walls that nearly face each other stop by friction what may as well slide, and rounding
-//! decides which of these answers is found: impulses that cancel but for a thousandth leave no digit. An open contact that closes within the error is held, too. A row left out as dependent
+//! The modes are taken as told, but for two. An open contact that closes within the error is held, too. A row left out as dependent
 //! that contradicts the others, by more than rounding, makes one of them leave in the exact answer.
 
 mod inverse;
@@ -57,10 +56,6 @@ const NEAR: f64 = 1e-4;
 
 /// Approach of a contact after the impact below which no digit of the velocity is lost, as a fraction of its velocities.
 pub(crate) const CLOSING: f64 = 1e-9;
-
-/// Sum of the kinetic sizes of all impulses over that of their sum above which contacts hold each other: walls that face each other
-/// but for a thousandth.
-const HELD: f64 = 1e3;
 
 /// Most times that open contacts are added to those held, each time with larger errors.
 const ROUNDS: usize = 4;
@@ -123,16 +118,12 @@ pub(crate) fn digits(
     }
     system.add_momentum(change);
     let mut estimate = Estimate::default();
-    let is_held = form != Form::Frictionless && hold_each_other(problems[0], ledger);
     for round in 1..=ROUNDS {
         let mut inverse = Inverse::new(&system);
         inverse.factor_rows();
         estimate.nearest = { inverse.nearest() }
             .map(|(row, distance)| (system.held[row].contact, distance))
-            .filter(|(contact, near)| *contact != usize::MAX && (is_held || *near < NEAR));
-        if is_held {
-            break;
-        }
+            .filter(|(contact, near)| *contact != usize::MAX && *near < NEAR);
         if !inverse.turn() {
             // Members of a continuum of Poisson's law tell none, either.
             if form == Form::Total {
@@ -162,16 +153,6 @@ pub(crate) fn left(audit: &Audit) -> f64 {
     } else {
         own
     }
-}
-
-/// True if contacts hold each other by impulses that nearly cancel.
-fn hold_each_other(problem: &ImpactProblem, ledger: &Ledger) -> bool {
-    let contacts = problem.contacts();
-    let rows = contacts.all_rows().zip(&ledger.rows);
-    let sizes = rows.map(|(row, sums)| sums.impulse.abs() * contacts.row_norm(row) * sums.scale);
-    let momenta = problem.momentum().iter().zip(&ledger.momentum);
-    let change = momenta.map(|(before, after)| (after - before) * (after - before));
-    sizes.sum::<f64>() > HELD * change.sum::<f64>().sqrt()
 }
 
 /// Largest approach of a contact after an impact, as a fraction of $\sum_k|n_k|(|v_k^-| + |v_k^+|)$; an approach that is the
