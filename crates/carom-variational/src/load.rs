@@ -412,6 +412,40 @@ impl Loads {
         Self { drag, forces }
     }
 
+    /// Returns the first number out of its range, with its name and this range.
+    pub fn out_of_range(&self) -> Option<(&'static str, f64, &'static str)> {
+        let drag = &self.drag;
+        let coefficients = [
+            ("linear", drag.linear),
+            ("quadratic", drag.quadratic),
+            ("rotational", drag.rotational),
+            ("rotational_quadratic", drag.rotational_quadratic),
+        ];
+        let bad = coefficients
+            .into_iter()
+            .find(|(_, c)| !(*c >= 0.0 && c.is_finite()));
+        let of_force = |force: &AppliedForce| {
+            let constant =
+                |list: &[Formula; 3]| list.clone().map(|one| one.constant().unwrap_or(0.0));
+            let numbers = [
+                ("force", constant(&force.force)),
+                ("torque", constant(&force.torque)),
+                ("point", force.point.into()),
+            ];
+            let all = numbers
+                .into_iter()
+                .flat_map(|(name, list)| list.map(|x| (name, x)));
+            all.into_iter().find(|(_, x)| !x.is_finite())
+        };
+        match bad {
+            Some((name, value)) => Some((name, value, "finite and at least 0")),
+            None => {
+                let (name, value) = self.forces.iter().find_map(of_force)?;
+                Some((name, value, "finite"))
+            }
+        }
+    }
+
     /// True without any load.
     pub fn is_empty(&self) -> bool {
         self.drag == Drag::default() && self.forces.is_empty()

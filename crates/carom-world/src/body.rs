@@ -1,6 +1,6 @@
 //! Bodies, planes and their free flight.
 
-use crate::MotionError;
+use crate::{MotionError, limits};
 use carom_geometry::cells::Bounds;
 use carom_geometry::pair::Part;
 use carom_geometry::{HalfSpace, MassProperties, Shape, SupportMap};
@@ -294,6 +294,7 @@ impl Body {
                 let j = body.inertia();
                 j.m12.abs() + j.m13.abs() + j.m23.abs() <= ISOTROPIC * moments.max()
             });
+        limits::check_loads(&spec.name, &spec.loads)?;
         let constant = spec.loads.constant();
         let push = rigid
             .as_ref()

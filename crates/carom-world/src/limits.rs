@@ -3,6 +3,7 @@
 use crate::MotionError;
 use crate::surface::Surface;
 use carom_motion::hybrid::Limits;
+use carom_variational::load::Loads;
 use nalgebra::Vector3;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,6 +78,19 @@ pub(crate) fn check_running(
 pub(crate) fn check_told(name: &str, is_told: bool) -> Result<(), MotionError> {
     let what = format!("mass of `{name}`, whose motion is told");
     check_value(&what, 0.0, !is_told, "left out")
+}
+
+/// Returns an error for a number of the loads of a body that is out of its range.
+pub(crate) fn check_loads(name: &str, loads: &Loads) -> Result<(), MotionError> {
+    loads
+        .out_of_range()
+        .map_or(Ok(()), |(what, value, allowed)| {
+            Err(MotionError::InvalidValue {
+                what: format!("{what} of a load of `{name}`"),
+                value,
+                allowed,
+            })
+        })
 }
 
 /// Things that contacts join.

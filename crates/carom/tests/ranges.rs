@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use carom::derivative::{Direction, Wrt, differentiate};
-use carom::geometry::{Ellipsoid, HalfSpace, MassProperties};
+use carom::geometry::{Ellipsoid, HalfSpace, MassProperties, Shape};
 use carom::impact::frictional::{AnitescuPotra, MoreauNewton, Poisson, Sequential, SetValued};
 use carom::impact::two_body::ImpactOptions;
 use carom::impact::{
@@ -11,7 +11,7 @@ use carom::impact::{
 };
 use carom::judge::{JudgeOptions, judge};
 use carom::lcp::{Auto, Enumerate, Lcp, LcpSolver, Lemke, LemkeOptions};
-use carom::lie::So3;
+use carom::lie::{Se3, So3};
 use carom::mechanism::DesignError;
 use carom::mechanism::design::{Equations, RootOptions, nearest_root};
 use carom::mechanism::systems::BallsOnLine;
@@ -19,11 +19,12 @@ use carom::metric::{Covector, KineticMetric, Tangent};
 use carom::motion::flying::{Collider, ColliderOptions, ImpactRule};
 use carom::motion::generalized::{CollisionIntegrator, IntegratorOptions, Trajectory};
 use carom::motion::hybrid::{Ending, Limits};
+use carom::variational::load::{Drag, Loads};
 use carom::variational::{ExactFlight, RigidBody, State, TimeGrid};
 use carom::world::joints::coordinates::{Actuator, CoordinateSpec, Rule};
 use carom::world::joints::kinds::Kind;
 use carom::world::joints::{JointSpec, Multibody, MultibodySpec};
-use carom::world::{Laws, SingleLaw, Surface, World, WorldSpec};
+use carom::world::{BodySpec, Laws, SingleLaw, Surface, World, WorldSpec};
 use carom_numeric::setters::Field;
 use nalgebra::{DMatrix, DVector, Vector3, dmatrix, dvector};
 use std::collections::BTreeSet;
@@ -449,6 +450,22 @@ fn specifications(tried: &mut Tried) {
             Ok(World::new(&spec).map(drop)?)
         },
     );
+    let ranges: Ranges<'_> = &[
+        ("linear", NOT_NEGATIVE),
+        ("quadratic", NOT_NEGATIVE),
+        ("rotational", NOT_NEGATIVE),
+        ("rotational_quadratic", NOT_NEGATIVE),
+    ];
+    tried.options(&Drag::default(), Drag::FIELDS, ranges, |drag| {
+        let ball = Shape::Ellipsoid(Ellipsoid::sphere(0.1, Vector3::zeros())?);
+        let mass = Some(ball.mass_properties(1.0)?);
+        let place = Se3::new(So3::identity(), Vector3::zeros());
+        let body =
+            BodySpec::new("ball", mass, ball, place).with_loads(Loads::new(*drag, Vec::new()));
+        let surface = Surface::new(0.5, 0.5);
+        let spec = WorldSpec::new(vec![body], vec![], Vector3::zeros(), 1e-3, surface);
+        Ok(World::new(&spec).map(drop)?)
+    });
     let ranges = &[("event_restitution", f64::is_finite as fn(f64) -> bool)];
     let direction = Direction::default().with_velocity(Some(dvector![1.0, 0.0]));
     tried.options(&direction, Direction::FIELDS, ranges, |direction| {

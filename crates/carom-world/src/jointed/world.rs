@@ -230,6 +230,9 @@ impl JointedWorld {
             let place = &place.unwrap_or_default();
             limits::check_start(name, [place, &placed.velocity, &placed.angular_velocity])?;
         }
+        for ((name, _), loads) in bodies.iter().zip(&spec.multibody.loads) {
+            limits::check_loads(name, loads)?;
+        }
         let mut multibody = Multibody::new(&spec.multibody).map_err(MotionError::Joint)?;
         let (start, assembly) = multibody
             .assemble(&spec.placed)

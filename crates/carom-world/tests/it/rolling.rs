@@ -2,8 +2,8 @@
 
 use crate::common::{body, floor, limits, moving, run_with, spec, v};
 use carom_geometry::{Cylinder, Shape};
-use carom_impact::frictional::Poisson;
 use carom_impact::ImpactLaw;
+use carom_impact::frictional::Poisson;
 use carom_lie::So3;
 use carom_motion::hybrid::Ending;
 use carom_world::World;
