@@ -395,7 +395,8 @@ fn stepping(counts: &StepCounts, deflection: f64) -> Value {
     })
 }
 
-/// Returns a warning if all bodies fall for ever, because no plane is below them and no body is fixed; otherwise `None`.
+/// Returns a warning if all bodies fall for ever, because no plane is below them, no body is fixed, and no force acts on one; otherwise
+/// `None`.
 fn falls_for_ever(World { world, setup, .. }: &World) -> Option<String> {
     let gravity = setup.gravity;
     let faces = |plane: &PlaneSpec| plane.half_space.normal().dot(&gravity) < 0.0;
@@ -403,6 +404,7 @@ fn falls_for_ever(World { world, setup, .. }: &World) -> Option<String> {
     if gravity == Vector3::zeros()
         || setup.spec.planes.iter().any(faces)
         || all.any(|body| world.is_fixed(body))
+        || { setup.spec.bodies.iter() }.any(|body| !body.loads.forces.is_empty())
     {
         return None;
     }
