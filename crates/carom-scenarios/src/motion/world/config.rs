@@ -13,6 +13,9 @@ use crate::common::Zeno;
 use carom_impact::two_body::RestitutionLaw;
 use serde::Deserialize;
 
+/// Choice between `propagative` and `poisson` for several contacts.
+pub(super) const AUTO: &str = "auto";
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
@@ -65,7 +68,7 @@ mod defaults {
         TwoBody::NAME.to_owned()
     }
     pub(super) fn several() -> String {
-        super::super::setup::AUTO.to_owned()
+        super::AUTO.to_owned()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Setup of worlds from their keys.
 
 use super::config::PlaneConfig;
-use super::config::{Config, FlightConfig, LawConfig};
+use super::config::{AUTO, Config, FlightConfig, LawConfig};
 use super::contact::{PairConfig, friction, restitution};
 use super::output::OutputConfig;
 use super::scheme;
@@ -17,9 +17,6 @@ use carom_world::{
     BodySpec, FlightRule, MotionError, OnZeno, PlaneSpec, SingleLaw, Stepping, Surface, WorldSpec,
 };
 use nalgebra::Vector3;
-
-/// Choice between `propagative` and `poisson` for several contacts.
-pub(super) const AUTO: &str = "auto";
 
 /// Largest number of rows of a trajectory.
 const MAX_ROWS: usize = 5_000_000;
