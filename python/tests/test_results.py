@@ -224,7 +224,7 @@ def framed(motion: carom.Motion) -> str:
 def test_a_notebook_plays_a_motion_without_a_network() -> None:
     page = framed(moved())
     assert page.startswith("<!DOCTYPE html>") and page.count('class="player"') == 1 and "<svg" in page
-    assert "laws: two-body (one contact), poisson (several)" in page
+    assert "laws: two-body (one contact), auto (several)" in page
     assert not re.search(r"https?://(?!www\.w3\.org)", page)
     assert not re.search(r"(src|href)=\"(?!data:,|#)", page)
 

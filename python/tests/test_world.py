@@ -56,7 +56,7 @@ def test_a_world_without_bodies_is_refused_and_one_without_planes_says_that_bodi
     assert "falls for ever" in motion.record["warnings"][0]
     told = str(motion)
     assert f"warning: {motion.record['warnings'][0]}" in told
-    assert "laws: two-body (one contact), poisson (several)" in told and "energy balance" in told
+    assert "laws: two-body (one contact), auto (several)" in told and "energy balance" in told
 
 
 def test_a_fault_names_its_key() -> None:
@@ -71,7 +71,7 @@ def test_a_fault_names_its_key() -> None:
 
 
 def test_a_world_says_what_it_holds() -> None:
-    laws = "laws: two-body (one contact), poisson (several)"
+    laws = "laws: two-body (one contact), auto (several)"
     assert repr(carom.World.from_toml(BALL)) == f"World(2 bodies, 0 joints, 1 planes, duration=1.5 s, {laws})"
     named = carom.World({"bodies": [], "law": {"several": "propagative"}})
     assert "World(0 bodies" in repr(named) and "propagative (several)" in repr(named)

@@ -351,7 +351,7 @@ class World:
     >>> motion.status, motion.position.shape, round(motion.impacts[0]["time"], 6)
     ('completed', (101, 1, 3), 0.451601)
     >>> world
-    World(1 bodies, 0 joints, 1 planes, duration=1 s, laws: two-body (one contact), poisson (several))
+    World(1 bodies, 0 joints, 1 planes, duration=1 s, laws: two-body (one contact), auto (several))
     """
 
     def __init__(self, config: str | Mapping[str, Any]) -> None:
