@@ -150,7 +150,7 @@ const WORLDS: &str = "\
 
 Worlds and robots of `carom run world` take `two-body` for one contact and `auto` for several, unless `[law]` names others in
 `single` and `several`; mechanisms take `moreau-newton`. `auto` is `propagative` where all contacts of an impact have restitution 1 and no
-friction, and a theorem (Seghete & Murphey, Theorem 3) proves that all orders have one outcome; else it is `poisson`. `impacts` in the
+friction, and the theorems of Seghete & Murphey and their extension (`uniqueness`) prove that all orders have one outcome; else it is `poisson`. `impacts` in the
 record names the law of each. `two-body`, which is `routh` for contacts in space, is exact for one
 contact with friction, also in the velocities that joints allow. `poisson` has an answer wherever contacts oppose each other, heeds friction and restitution of each contact, and
 never gains energy. But it shares a blow among all contacts at once. A row of balls hands it on, one contact after another:

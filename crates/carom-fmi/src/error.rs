@@ -13,9 +13,17 @@ pub enum FmiError {
     /// The configuration is at fault.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// A file cannot be read or written.
+    /// A file cannot be read.
     #[error("{path}: {source}")]
-    File {
+    Unreadable {
+        /// Path of the file.
+        path: String,
+        /// Error of the system.
+        source: std::io::Error,
+    },
+    /// A file cannot be written.
+    #[error("{path}: {source}")]
+    Unwritable {
         /// Path of the file.
         path: String,
         /// Error of the system.
@@ -109,7 +117,8 @@ impl FmiError {
         match self {
             Self::Session(error) => error.kind(),
             Self::Scenario(_) => "invalid-configuration",
-            Self::File { .. } | Self::Xml(_) | Self::Archive(_) => "unwritable",
+            Self::Unwritable { .. } | Self::Xml(_) | Self::Archive(_) => "unwritable",
+            Self::Unreadable { .. } => "unreadable",
             Self::Damaged { .. } => "damaged",
             Self::Token { .. } => "wrong-token",
             Self::UnknownReference { .. } => "unknown-name",
@@ -123,8 +132,15 @@ impl FmiError {
         }
     }
 
-    pub(crate) fn file(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
-        move |source| Self::File {
+    pub(crate) fn unreadable(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
+        move |source| Self::Unreadable {
+            path: path.display().to_string(),
+            source,
+        }
+    }
+
+    pub(crate) fn unwritable(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
+        move |source| Self::Unwritable {
             path: path.display().to_string(),
             source,
         }

@@ -135,7 +135,7 @@ fn reads(overrides: &Overrides) -> Result<(Session, Vec<PathBuf>), FmiError> {
 /// [`FmiError::NotExportable`] for what is no world, or has files that would not be found elsewhere; other [`FmiError`] of the
 /// configuration and the files.
 pub fn write_resources(file: &Path, set: &[String], folder: &Path) -> Result<String, FmiError> {
-    let toml = read_text(file, MAX_TOML_BYTES).map_err(FmiError::file(file))?;
+    let toml = read_text(file, MAX_TOML_BYTES).map_err(FmiError::unreadable(file))?;
     let scenario = scenario_of(&toml)?;
     if scenario != "world" {
         let file = file.display();
@@ -165,11 +165,11 @@ pub fn write_resources(file: &Path, set: &[String], folder: &Path) -> Result<Str
     for (from, to) in files.iter().zip(&resources.files) {
         let to = folder.join(to);
         let parent = to.parent().unwrap_or(folder);
-        fs::create_dir_all(parent).map_err(FmiError::file(parent))?;
-        fs::copy(from, &to).map_err(FmiError::file(from))?;
+        fs::create_dir_all(parent).map_err(FmiError::unwritable(parent))?;
+        fs::copy(from, &to).map_err(FmiError::unreadable(from))?;
     }
     let list = folder.join(LIST);
-    fs::write(&list, resources.text()).map_err(FmiError::file(&list))?;
+    fs::write(&list, resources.text()).map_err(FmiError::unwritable(&list))?;
     check(&resources, folder)?;
     resources.token(folder)
 }
@@ -220,7 +220,8 @@ pub fn export(file: &Path, to: &Path, options: &ExportOptions) -> Result<(), Fmi
             return Err(FmiError::NoLibrary { path });
         }
     }
-    let work = tempfile::tempdir().map_err(FmiError::file(Path::new("a temporary folder")))?;
+    let work =
+        tempfile::tempdir().map_err(FmiError::unwritable(Path::new("a temporary folder")))?;
     let folder = work.path().join("resources");
     let token = write_resources(file, &options.set, &folder)?;
     let resources = Resources::read(&folder)?;
@@ -241,12 +242,14 @@ pub fn export(file: &Path, to: &Path, options: &ExportOptions) -> Result<(), Fmi
     // The permissions of a file that is simply written.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let out = builder.tempfile_in(place).map_err(FmiError::file(to))?;
+    let out = builder
+        .tempfile_in(place)
+        .map_err(FmiError::unwritable(to))?;
     let mut zip = Archive(ZipWriter::new(out));
     zip.add("modelDescription.xml", &description)?;
     for (platform, library) in &options.libraries {
         let (platform, suffix) = of_platform(platform, options.version);
-        let bytes = fs::read(library).map_err(FmiError::file(library))?;
+        let bytes = fs::read(library).map_err(FmiError::unreadable(library))?;
         zip.add(&format!("binaries/{platform}/{name}.{suffix}"), &bytes)?;
     }
     for (licence, text) in LICENCES {
@@ -258,12 +261,12 @@ pub fn export(file: &Path, to: &Path, options: &ExportOptions) -> Result<(), Fmi
     zip.add(&format!("resources/{LIST}"), resources.text().as_bytes())?;
     for resource in &resources.files {
         let path = folder.join(resource);
-        let bytes = fs::read(&path).map_err(FmiError::file(&path))?;
+        let bytes = fs::read(&path).map_err(FmiError::unreadable(&path))?;
         zip.add(&format!("resources/{resource}"), &bytes)?;
     }
     let out = zip.0.finish()?;
     out.persist(to)
-        .map_err(|error| FmiError::file(to)(error.error))?;
+        .map_err(|error| FmiError::unwritable(to)(error.error))?;
     Ok(())
 }
 
@@ -278,6 +281,6 @@ impl<W: Write + Seek> Archive<W> {
             .unix_permissions(0o644);
         self.0.start_file(name, options)?;
         let path = Path::new(name);
-        self.0.write_all(bytes).map_err(FmiError::file(path))
+        self.0.write_all(bytes).map_err(FmiError::unwritable(path))
     }
 }

@@ -28,7 +28,7 @@ impl Resources {
     /// Reads the list in the folder of the resources.
     pub(crate) fn read(folder: &Path) -> Result<Self, FmiError> {
         let path = folder.join(LIST);
-        let text = read_text(&path, MAX_TOML_BYTES).map_err(FmiError::file(&path))?;
+        let text = read_text(&path, MAX_TOML_BYTES).map_err(FmiError::unreadable(&path))?;
         serde_json::from_str(&text).map_err(|error| FmiError::Damaged {
             path: path.display().to_string(),
             message: error.to_string(),
@@ -54,7 +54,7 @@ impl Resources {
         add(self.text().as_bytes());
         for file in &self.files {
             let path = folder.join(file);
-            add(&fs::read(&path).map_err(FmiError::file(&path))?);
+            add(&fs::read(&path).map_err(FmiError::unreadable(&path))?);
         }
         let sum = sum.finalize();
         Ok(sum.iter().map(|byte| format!("{byte:02x}")).collect())
@@ -63,7 +63,7 @@ impl Resources {
     /// Starts a session of the configuration.
     pub(crate) fn start(&self, folder: &Path) -> Result<Session, FmiError> {
         let path = folder.join(&self.configuration);
-        let toml = read_text(&path, MAX_TOML_BYTES).map_err(FmiError::file(&path))?;
+        let toml = read_text(&path, MAX_TOML_BYTES).map_err(FmiError::unreadable(&path))?;
         let overrides = Overrides {
             toml,
             file: Some(path),

@@ -155,7 +155,7 @@ fn faults_leave_nothing_behind() {
     assert_eq!(kind(&bad, &target, &options), "invalid-configuration");
     assert_eq!(
         kind(&folder.path().join("none.toml"), &target, &options),
-        "unwritable"
+        "unreadable"
     );
     let nowhere = folder.path().join("nowhere/a.fmu");
     assert_eq!(kind(&file, &nowhere, &options), "unwritable");
