@@ -4,6 +4,7 @@
 //! schedulers keep the step or the flight within which the time lies.
 
 use crate::events::{Event, HandedOver, RunEnd, Sample, WorldEvent};
+use crate::force::Shown;
 use crate::handover::{MOST_IMPACTS, Relay, reason};
 use crate::pair_table::Pair;
 use crate::run::{EventRun, Run};
@@ -236,7 +237,7 @@ impl<'w> Course<'w> {
         let (world, time) = (self.setting.world, self.progress.time);
         input.check(world.n_bodies(), 0)?;
         if let Input::State { .. } = input {
-            let shown = self.show(time)?;
+            let (shown, _) = self.show(time)?;
             let bodies = world.bodies.iter().zip(&shown).enumerate();
             let states: Vec<State> = bodies
                 .map(|(i, (body, state))| input.changed(i, body, state))
@@ -347,8 +348,9 @@ impl<'w> Course<'w> {
         }
     }
 
-    /// Returns the states of all bodies at `time` (s), up to which all events are handled. The run does not change.
-    pub(crate) fn show(&mut self, time: f64) -> Result<Vec<State>, MotionError> {
+    /// Returns the states of all bodies and the forces of contacts at `time` (s), up to which all events are handled. The run does not
+    /// change.
+    pub(crate) fn show(&mut self, time: f64) -> Result<Shown, MotionError> {
         match &mut self.scheduler {
             Scheduler::Events(run) => run.show(time),
             Scheduler::Steps(run) => run.show(time),
@@ -429,10 +431,9 @@ impl Setting<'_> {
                 break;
             }
             match course.show(time) {
-                Ok(states) => observe(Event::Sample(Sample {
-                    time,
-                    states: &states,
-                })),
+                Ok((states, contacts)) => {
+                    observe(Event::Sample(Sample::new(time, &states, &contacts)));
+                }
                 Err(error) => course.progress.ended = Some(Ending::Stopped(error)),
             }
         }

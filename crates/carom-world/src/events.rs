@@ -1,6 +1,7 @@
 //! Events that a run reports, and the queue of future events.
 
 use crate::MotionError;
+use crate::force::ContactForce;
 use crate::spec::World;
 use crate::stepping::StepCounts;
 use carom_motion::hybrid::{self, Ending};
@@ -57,12 +58,18 @@ pub struct Sample<'e> {
     pub time: f64,
     /// States of all bodies at that time.
     pub states: &'e [State],
+    /// Forces of the contacts over the steps that end there.
+    pub contacts: &'e [ContactForce],
 }
 
 impl<'e> Sample<'e> {
-    /// Creates a sample of the `states` of all bodies at `time` (s).
-    pub fn new(time: f64, states: &'e [State]) -> Self {
-        Self { time, states }
+    /// Creates a sample of the `states` of all bodies and the forces of `contacts` at `time` (s).
+    pub fn new(time: f64, states: &'e [State], contacts: &'e [ContactForce]) -> Self {
+        Self {
+            time,
+            states,
+            contacts,
+        }
     }
 }
 
@@ -154,6 +161,8 @@ pub struct RunEnd {
     pub time: f64,
     /// States of all bodies at the end.
     pub states: Vec<State>,
+    /// Forces of the contacts over the steps that end there.
+    pub contacts: Vec<ContactForce>,
     /// Number of impacts of the run.
     pub n_impacts: usize,
     /// Number of time steps: steps of lasting contact, and steps of free flights that are integrated numerically.

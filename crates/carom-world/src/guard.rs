@@ -190,6 +190,7 @@ mod tests {
             rests: false,
             rate: 0.0,
             pressed: Pressed::default(),
+            forces: Vec::new(),
         };
         let gain = |work: f64, loss: f64| StepScene::gain(&step(work, loss));
         assert!((gain(-0.002, 0.030) - 0.028).abs() <= 1e-17);

@@ -335,6 +335,8 @@ impl<'w> Run<'w> {
             1
         };
         self.balance.contact_loss += island.step.loss;
+        self.ended_forces
+            .note(time.high, island.forces(&island.step));
         island.step.given.book(&mut self.balance);
         self.drift += island.step.loss - island.step.given.work();
         for (body, state) in island.bodies.iter().zip(&island.step.end) {

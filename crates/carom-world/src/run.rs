@@ -6,10 +6,12 @@
 
 #[cfg(feature = "serde")]
 mod saved;
+mod show;
 
 use crate::MotionError;
 use crate::body::{Body, Flights};
 use crate::events::{Balance, Entry, Next, RunEnd, WorldEvent};
+use crate::force::{ContactForce, EndedForces, PointForce};
 use crate::guard::Control;
 use crate::lasting::LastingPairs;
 use crate::pair::PairMemory;
@@ -99,6 +101,13 @@ pub(crate) struct Island {
 }
 
 impl Island {
+    /// Returns the forces of a step of the island.
+    pub(crate) fn forces(&self, step: &Step) -> impl Iterator<Item = ContactForce> {
+        let of_pair =
+            |force: &PointForce| Some(ContactForce::new(*self.pairs.get(force.pair)?, force));
+        step.forces.iter().filter_map(of_pair)
+    }
+
     /// Returns the position of a body in the lists of the island (bodies connected by lasting contacts); `None` if the island
     /// does not contain the body.
     pub(crate) fn place(&self, body: usize) -> Option<usize> {
@@ -153,6 +162,7 @@ pub(crate) struct EventRun<W, L> {
     /// Time at which the latest step of free flight begins (s), if it is counted.
     counted: Option<f64>,
     pub(crate) balance: Balance,
+    pub(crate) ended_forces: EndedForces,
     /// Smallest gap at impacts and at the ends of steps of lasting contact (m).
     pub(crate) lowest_gap: f64,
     /// Energy of all bodies plus losses minus the energy at the start (J).
@@ -196,6 +206,7 @@ impl<W, L> EventRun<W, L> {
             n_steps: self.n_steps,
             counted: self.counted,
             balance: self.balance,
+            ended_forces: self.ended_forces,
             lowest_gap: self.lowest_gap,
             drift: self.drift,
             crowd_limit: self.crowd_limit,
@@ -280,6 +291,7 @@ impl<'w> Run<'w> {
             n_steps: 0,
             counted: None,
             balance: Balance::new(world),
+            ended_forces: EndedForces::default(),
             lowest_gap: f64::INFINITY,
             drift: 0.0,
             crowd_limit: None,
@@ -321,6 +333,7 @@ impl<'w> Run<'w> {
             balance,
             lowest_gap: self.lowest_gap,
             states,
+            contacts: self.ended_forces.at(time.high).to_vec(),
             stepping: None,
             handed_over: None,
         }
@@ -583,42 +596,6 @@ impl<'w> Run<'w> {
         let mut scene = self.scene(&island.bodies, &island.pairs, island.begin);
         scene.reach = self.reach(&island.bodies, &island.pairs, island.begin, island.length);
         scene.step(&island.before, length, Some(&island.step.pressed))
-    }
-
-    /// Returns the states of all bodies at `time`.
-    fn states_at(&self, time: Time) -> Result<Vec<State>, MotionError> {
-        let mut states: Vec<State> = self.motions.iter().map(|motion| motion.state).collect();
-        for (body, state) in states.iter_mut().enumerate() {
-            if self.motions[body].island.is_none() {
-                *state = self.fly(body, time)?;
-            }
-        }
-        for island in self.islands.iter().flatten() {
-            let passed = time.since(island.begin);
-            let all = if passed >= island.length {
-                island.step.end.clone()
-            } else if island.rests || passed <= AT_BEGIN * island.length {
-                island.before.clone()
-            } else {
-                self.cut(island, passed)?.end
-            };
-            for (body, state) in island.bodies.iter().zip(all) {
-                states[*body] = state;
-            }
-        }
-        Ok(states)
-    }
-
-    fn check_places(&self, states: &[State], time: f64) -> Result<(), MotionError> {
-        let mut all = states.iter().enumerate();
-        all.try_for_each(|(body, state)| self.world.check_place(body, state, time))
-    }
-
-    /// Returns the states of all bodies at `time` (s), which no event precedes. The run does not change.
-    pub(crate) fn show(&self, time: f64) -> Result<Vec<State>, MotionError> {
-        let states = self.states_at(Time::new(time))?;
-        self.check_places(&states, time)?;
-        Ok(states)
     }
 
     /// Updates the largest error of the energy balance. For each body in free flight, its energy in `states` is compared with

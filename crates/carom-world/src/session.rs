@@ -6,7 +6,7 @@ use crate::machine::{Drive, Machine, Progress, SessionOf};
 use crate::pair::{self, ContactPoint, PairMemory};
 use crate::spec::{Laws, OnZeno, SingleLaw, World};
 use crate::stepping::{Executor, Serial, Stepping};
-use crate::{Input, MotionError, SessionError};
+use crate::{ContactForce, Input, MotionError, SessionError};
 use carom_contact::{ImpactLaw, ImpactProblem};
 use carom_impact::two_body::ImpactOptions;
 use carom_motion::hybrid::Limits;
@@ -156,6 +156,8 @@ pub struct WorldState {
     pub time: f64,
     /// State of each body.
     pub states: Vec<State>,
+    /// Forces of the contacts over the steps that end there.
+    pub contacts: Vec<ContactForce>,
 }
 
 /// Point of a lasting contact of a session.
@@ -310,7 +312,9 @@ impl Machine for Free {
     }
 
     fn has_state(&self, state: &WorldState) -> bool {
+        let is_pair = |(first, second): (usize, usize)| first.max(second) < self.size();
         state.states.len() == self.n_bodies()
+            && state.contacts.iter().all(|it| it.is_sound(is_pair))
     }
 
     fn resume<R>(
@@ -349,11 +353,18 @@ impl Drive for Course<'_> {
 
     fn show(&mut self) -> Result<WorldState, MotionError> {
         let time = self.progress.time;
-        let states = match self.progress.ended {
-            Some(_) => self.clone().finish().states,
+        let (states, contacts) = match self.progress.ended {
+            Some(_) => {
+                let end = self.clone().finish();
+                (end.states, end.contacts)
+            }
             None => Course::show(self, time)?,
         };
-        Ok(WorldState { time, states })
+        Ok(WorldState {
+            time,
+            states,
+            contacts,
+        })
     }
 
     fn end(&self) -> (RunEnd, Vec<WorldEvent>) {

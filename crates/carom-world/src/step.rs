@@ -25,6 +25,7 @@ pub(crate) use self::rate::Touching;
 use crate::MotionError;
 use crate::body::{Body, Velocity};
 use crate::events::Balance;
+use crate::force::PointForce;
 use crate::step_scene::StepScene;
 use carom_variational::load::Pull;
 use carom_variational::{State, VariationalError};
@@ -93,6 +94,8 @@ pub(crate) struct Step {
     /// Largest rate of the contacts at the end (1/s).
     pub(crate) rate: f64,
     pub(crate) pressed: Pressed,
+    /// Mean forces of the points that carry.
+    pub(crate) forces: Vec<PointForce>,
 }
 
 /// Books of the forces on bodies that act in the kicks of a step, and of running surfaces.

@@ -5,6 +5,7 @@ mod accounts;
 mod animations;
 mod configuration;
 mod constrained;
+mod contact_forces;
 mod forces;
 mod landing;
 mod lasting;

@@ -7,6 +7,7 @@
 
 use super::touch::{Touch, TouchPair};
 use crate::dependent::Dependent;
+use crate::force::PointForce;
 use crate::kick::{Friction, Kick, Work};
 use crate::pair::{self, ContactPoint};
 use crate::step::{CLOSED, SETTLED, SHORT, STALE, STILL};
@@ -37,7 +38,7 @@ const SETTLED_NOISE: f64 = 0.05;
 const LEAST: f64 = 1e-13;
 
 /// Contact result of a step for one pair.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct PairStep {
     /// Normal impulse of both kicks (N s).
@@ -48,6 +49,8 @@ pub(super) struct PairStep {
     pub(super) slides: bool,
     /// Impulse of both kicks on the first body, in space (N s).
     pub(super) impulse: Vector3<f64>,
+    /// Mean forces of the points that carry.
+    pub(super) forces: Vec<PointForce>,
 }
 
 /// One contact point of a step.
@@ -252,7 +255,7 @@ impl<'w> Pressing<'w> {
         let mut out: BTreeMap<usize, PairStep> = self
             .pairs
             .iter()
-            .map(|(pair, _)| (*pair, nothing))
+            .map(|(pair, _)| (*pair, nothing.clone()))
             .collect();
         let [first, second] = &step.touching;
         for (c, touching) in self.start.iter().enumerate() {
@@ -274,7 +277,29 @@ impl<'w> Pressing<'w> {
                 result.impulse += vector(frame, &second[3 * place..3 * place + 3]);
             }
         }
+        for (c, touching) in self.start.iter().enumerate() {
+            if let (Some(result), Some(force)) =
+                (out.get_mut(&touching.pair), self.point_force(c, step))
+            {
+                result.forces.push(force);
+            }
+        }
         out
+    }
+
+    /// Returns the mean force of a point over a step, where the point is at the end; `None` if it does not carry.
+    fn point_force(&self, c: usize, step: &Step) -> Option<PointForce> {
+        let touching = self.start.get(c)?;
+        let first = step.touching[0].get(3 * c..3 * c + 3)?;
+        let mut pressed = first[0];
+        let mut impulse = vector(&touching.frame, first);
+        if let Some(place) = self.closed.iter().position(|closed| *closed == c) {
+            let second = step.touching[1].get(3 * place..3 * place + 3)?;
+            pressed += second[0];
+            impulse += vector(self.closed_frames.get(place)?, second);
+        }
+        let point = self.end.get(c).unwrap_or(touching).point.point;
+        (pressed > 0.0).then(|| PointForce::new(touching.pair, point, impulse / self.length))
     }
 
     /// Stores the contact impulses at the end of a step as the initial guess for the impulses at the end of the next step.

@@ -10,7 +10,7 @@ use super::touch::Touch;
 use super::world::{JointedEnd, JointedEvent, JointedState, JointedWorld};
 #[cfg(feature = "serde")]
 use crate::saved::Part;
-use crate::{Laws, MotionError};
+use crate::{ContactForce, Laws, MotionError};
 use carom_joints::coordinates::CoordinateSpec;
 use carom_joints::step::{History, Load, Modes, Step, Stepper, StepperOf, Works};
 use carom_joints::{JointError, Multibody, Posture};
@@ -108,6 +108,8 @@ pub struct RunOf<W, L, M, T> {
     /// Limits that have opened at the current time.
     pub(super) leaving: Vec<LimitContact>,
     pub(super) last: Option<(Vec<Load>, f64)>,
+    /// Forces of the contacts in the step that ended last.
+    contacts: Vec<ContactForce>,
     /// Step that is computed and not accepted yet.
     pending: Option<Box<Pending>>,
     /// Events that are not reported yet.
@@ -183,6 +185,7 @@ impl<W, L, M, T> RunOf<W, L, M, T> {
             holding: self.holding,
             leaving: self.leaving,
             last: self.last,
+            contacts: self.contacts,
             pending: self.pending,
             events: self.events,
         }
@@ -238,6 +241,7 @@ impl<'w> Run<'w> {
             holding: vec![0.0; mb.n_coordinates()],
             leaving: Vec::new(),
             last: None,
+            contacts: Vec::new(),
             pending: None,
             events: Vec::new(),
         }
@@ -305,6 +309,7 @@ impl<'w> Run<'w> {
                 rates: self.rates.clone(),
                 forces: self.forces(time, &self.posture.q, &self.rates),
                 loads: self.last.clone(),
+                contacts: self.contacts.clone(),
             });
         }
         let kept = (
@@ -315,6 +320,7 @@ impl<'w> Run<'w> {
         );
         let length = time - self.time;
         let step = self.step_for(length);
+        let contacts = self.contact_forces().collect();
         (self.results, self.pressing, self.stepper, self.previewed) = kept;
         let step = step?;
         let forces = self.forces(time, &step.end.q, &step.rates);
@@ -324,7 +330,15 @@ impl<'w> Run<'w> {
             rates: step.rates,
             forces,
             loads: Some((step.loads, length)),
+            contacts,
         })
+    }
+
+    /// Returns the mean forces of contacts in the latest step that was computed.
+    fn contact_forces(&self) -> impl Iterator<Item = ContactForce> {
+        let touch = &self.world.touch;
+        let all = self.results.iter();
+        all.flat_map(|(pair, result)| result.forces.iter().map(|force| touch.force(*pair, force)))
     }
 
     /// Ends the run at `time` (s), by a shorter step. `ending` is the reason for the end.
@@ -340,6 +354,7 @@ impl<'w> Run<'w> {
             ending,
             forces: self.forces(self.time, &self.posture.q, &self.rates),
             loads: self.last.clone(),
+            contacts: self.contacts.clone(),
             time: if reached { time } else { self.time },
             posture: self.posture.clone(),
             rates: self.rates.clone(),
@@ -604,6 +619,7 @@ impl<'w> Run<'w> {
         self.let_go();
         self.previewed = None;
         self.last = Some((step.loads, length));
+        self.contacts = self.contact_forces().collect();
         let begin = std::mem::replace(&mut self.time, end);
         self.n_steps += 1;
         if !self.world.touch.pairs.is_empty() {

@@ -185,11 +185,14 @@ impl Machine for Jointed {
         let mb = &self.world.multibody;
         let n = mb.n_coordinates();
         let loads = state.loads.as_ref();
+        let things = mb.n_bodies() + self.world.touch.n_planes();
+        let mut contacts = state.contacts.iter();
         state.posture.states.len() == mb.n_bodies()
             && [&state.posture.q, &state.rates, &state.forces]
                 .iter()
                 .all(|list| list.len() == n)
             && state.posture.rotors.len() == n
+            && contacts.all(|it| it.is_sound(|(a, b)| a.max(b) < things))
             && loads.is_none_or(|(loads, _)| loads.len() == mb.joints().len())
     }
 

@@ -1,6 +1,7 @@
 //! Shapes of jointed bodies, and the pairs of them that may touch.
 
 use crate::body::{Body, Flights, PlaneSpec, Velocity};
+use crate::force::{ContactForce, PointForce};
 use crate::pair::{self, ContactPoint, Other, PairMemory};
 use crate::search::{BAND, Launch, Progress, Search};
 use crate::spec::{CONTACT_TOLERANCE, RESOLVED, check_rounding};
@@ -74,6 +75,12 @@ pub(super) struct Touch {
 }
 
 impl Touch {
+    /// Returns the force at a point of the pair with the index `pair`.
+    pub(super) fn force(&self, pair: usize, of_point: &PointForce) -> ContactForce {
+        let pair = &self.pairs[pair];
+        ContactForce::new((pair.first, pair.second), of_point)
+    }
+
     pub(super) fn new(
         spec: &TouchSpec,
         multibody: &Multibody,

@@ -2,7 +2,7 @@
 
 use super::contact::{JointContact, JointImpact};
 use super::touch::{Touch, TouchSpec};
-use crate::{FlightRule, MotionError, limits};
+use crate::{ContactForce, FlightRule, MotionError, limits};
 use carom_joints::coordinates::{Actuator, CoordinateSpec};
 use carom_joints::step::{Load, SUZUKI_4, Stepper, Works, YOSHIDA_6};
 use carom_joints::{Assembly, JointError, Multibody, MultibodySpec, Placed, Posture};
@@ -113,6 +113,8 @@ pub struct JointSample<'e> {
     /// Impulses that each joint applied in the step that ends at the sample time, and the length of this step (s); `None` at the
     /// start.
     pub loads: Option<(&'e [Load], f64)>,
+    /// Forces of the contacts of bodies in this step.
+    pub contacts: &'e [ContactForce],
 }
 
 impl<'e> JointSample<'e> {
@@ -125,6 +127,7 @@ impl<'e> JointSample<'e> {
             rates: &state.rates,
             forces: &state.forces,
             loads: loads.map(|(loads, length)| (loads.as_slice(), *length)),
+            contacts: &state.contacts,
         }
     }
 }
@@ -144,6 +147,8 @@ pub struct JointedState {
     pub forces: Vec<f64>,
     /// Impulses that each joint applied in the step that ends at this time, and the length of this step (s); `None` at the start.
     pub loads: Option<(Vec<Load>, f64)>,
+    /// Forces of the contacts of bodies in this step.
+    pub contacts: Vec<ContactForce>,
 }
 
 /// Event that a run of jointed bodies reports: sample, impact, or change of a lasting contact. Lasting contacts are joint
@@ -172,6 +177,8 @@ pub struct JointedEnd {
     pub forces: Vec<f64>,
     /// Impulses that each joint applied in the last step, and the length of this step (s); `None` if there was no step.
     pub loads: Option<(Vec<Load>, f64)>,
+    /// Forces of the contacts of bodies in this step.
+    pub contacts: Vec<ContactForce>,
     /// Number of impacts of the run.
     pub n_impacts: usize,
     /// Number of accepted steps.

@@ -58,6 +58,7 @@ impl EventRun<(), ()> {
         lengths == [n; 2]
             && self.balance.supports.len() == world.n_things()
             && times.iter().all(|time| time.is_finite())
+            && self.ended_forces.is_sound(|pair| world.has_pair(pair))
             && pairs.all(|pair| world.has_pair(pair))
             && others.all(|pair| world.has_pair(pair))
             && (0..n).all(|body| self.motion_fits(body, world))
@@ -110,6 +111,7 @@ impl Island {
                 .iter()
                 .all(|list| list.len() == n + carriers && list.iter().all(is_sound))
             && self.pairs.len() == self.step.pairs.len()
+            && self.step.forces.iter().all(|it| it.pair < self.pairs.len())
             && self.pairs.iter().all(pair_fits)
             && self.begin.high.is_finite()
             && self.begin.high <= self.end.high

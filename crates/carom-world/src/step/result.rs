@@ -6,6 +6,7 @@ use super::start::StepStart;
 use super::{CLOSED, Given, PairStep, Pressed, Step, is_finite, slip_of};
 use crate::MotionError;
 use crate::body::Velocity;
+use crate::force::PointForce;
 use crate::kick::Friction;
 use crate::losses::{self, Begin, Kicked};
 
@@ -47,6 +48,7 @@ impl StepStart<'_> {
             }
         }
         let given = self.given(&first, &second);
+        let forces = self.forces(&first, &second);
         Ok(Step {
             given,
             length: self.h,
@@ -63,7 +65,30 @@ impl StepStart<'_> {
                 impulses: [first.impulses, of_end],
                 length: self.h,
             },
+            forces,
         })
+    }
+
+    /// Returns the mean forces of the points that carry, where the points are at the end.
+    fn forces(&self, first: &FirstKick, second: &SecondKick) -> Vec<PointForce> {
+        let mut forces = Vec::with_capacity(self.contacts());
+        for (c, (pair, point)) in self.points.points.iter().enumerate() {
+            let mut pressed = first.impulses.get(3 * c).copied().unwrap_or_default();
+            let mut impulse = self.points.rows.impulse(c, &first.impulses);
+            let mut place = point.point;
+            if let Some(k) = second.closed.iter().position(|closed| *closed == c)
+                && let Some((_, point)) = second.points.points.get(k)
+            {
+                pressed += second.impulses.get(3 * k).copied().unwrap_or_default();
+                impulse += second.points.rows.impulse(k, &second.impulses);
+                place = point.point;
+            }
+            if pressed > 0.0 {
+                let force = impulse / self.h;
+                forces.push(PointForce::new(*pair, place, force));
+            }
+        }
+        forces
     }
 
     /// Returns the works and the impulse of the loads of all bodies.

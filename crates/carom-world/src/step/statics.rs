@@ -6,6 +6,7 @@
 use super::start::StepStart;
 use super::{Given, PairStep, Pressed, Step};
 use crate::body::{Body, Velocity};
+use crate::force::PointForce;
 use crate::kick::{GOOD, Kick};
 use crate::rest::{Loads, STANDS, stopped, take_up};
 use crate::step_scene::StepPair;
@@ -109,11 +110,16 @@ impl StepStart<'_> {
             ..PairStep::default()
         };
         let mut pairs: Vec<PairStep> = scene.pairs.iter().zip(gaps).map(pair).collect();
-        for (c, (index, _)) in self.points.points.iter().enumerate() {
+        let mut forces = Vec::with_capacity(closed.len());
+        for (c, (index, point)) in self.points.points.iter().enumerate() {
             if let (Some(pair), Some(normal)) = (pairs.get_mut(*index), all.get(3 * c)) {
+                let impulse = self.points.rows.impulse(c, &all);
                 pair.pressed += normal;
                 pair.pressed_first += 0.5 * normal;
-                pair.impulse += self.points.rows.impulse(c, &all);
+                pair.impulse += impulse;
+                if *normal > 0.0 {
+                    forces.push(PointForce::new(*index, point.point, impulse / self.h));
+                }
             }
         }
         let half: Vec<f64> = all.iter().map(|l| 0.5 * l).collect();
@@ -135,6 +141,7 @@ impl StepStart<'_> {
                 impulses: [half.clone(), half],
                 length: self.h,
             },
+            forces,
         }
     }
 }

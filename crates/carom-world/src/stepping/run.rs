@@ -12,6 +12,7 @@ pub(crate) mod saved;
 use crate::MotionError;
 use crate::body::Body;
 use crate::events::{Balance, Impact, ImpactContact, RunEnd, WorldEvent};
+use crate::force::{ContactForce, Shown};
 use crate::handover::Relay;
 use crate::pair_table::Pair;
 use crate::spec::World;
@@ -48,6 +49,8 @@ pub(crate) struct StepRunOf<W, X> {
     energy_at_start: f64,
     /// Events that are not reported yet.
     pub(crate) events: Vec<WorldEvent>,
+    /// Forces of the contacts in the latest step.
+    contacts: Vec<ContactForce>,
 }
 
 /// Run by time stepping with its world and its executor.
@@ -72,6 +75,7 @@ impl<W, X> StepRunOf<W, X> {
             lowest_gap: self.lowest_gap,
             energy_at_start: self.energy_at_start,
             events: self.events,
+            contacts: self.contacts,
         }
     }
 }
@@ -113,6 +117,7 @@ impl<'w> StepRun<'w> {
             energy_at_start: world.energy_at_start(),
             states: relay.states,
             events: relay.events,
+            contacts: Vec::new(),
         }
     }
 
@@ -170,16 +175,19 @@ impl<'w> StepRun<'w> {
         energy(self.world, &self.states)
     }
 
-    /// Returns the states of all bodies at `time` (s), by a shorter step that changes nothing in the run.
-    pub(crate) fn show(&mut self, time: f64) -> Result<Vec<State>, MotionError> {
-        let states = match self.shorter(time)? {
-            Some((step, _)) => step.end,
-            None => self.states.clone(),
+    /// Returns the states of all bodies and the forces of contacts at `time` (s), by a shorter step that changes nothing in the run.
+    pub(crate) fn show(&mut self, time: f64) -> Result<Shown, MotionError> {
+        let (states, contacts) = match self.shorter(time)? {
+            Some((step, h)) => {
+                let contacts = step.forces(h).collect();
+                (step.end, contacts)
+            }
+            None => (self.states.clone(), self.contacts.clone()),
         };
         for (body, state) in states.iter().enumerate() {
             self.world.check_place(body, state, time)?;
         }
-        Ok(states)
+        Ok((states, contacts))
     }
 
     /// Ends the run at `time` (s), by a shorter step, and returns the states with counts and energy balance. `ending` is the reason
@@ -203,6 +211,7 @@ impl<'w> StepRun<'w> {
             balance,
             lowest_gap: self.lowest_gap,
             states: self.states.clone(),
+            contacts: self.contacts.clone(),
             stepping: Some(self.counts),
             handed_over: None,
         }
@@ -259,6 +268,10 @@ impl<'w> StepRun<'w> {
         step.given.book(&mut self.balance);
         self.counts.add(&step.counts);
         self.lowest_gap = self.lowest_gap.min(step.lowest_gap);
+        self.contacts.clear();
+        if h > 0.0 {
+            self.contacts.extend(step.forces(h));
+        }
         self.stepper.take(&mut step);
         self.balance.contact_spring = self.stepper.spring_energy();
         self.states = step.end;

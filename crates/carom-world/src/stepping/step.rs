@@ -17,6 +17,7 @@ use super::standing::Standing;
 use super::tolerances::ROUNDS;
 use crate::MotionError;
 use crate::body::{Flights, Velocity};
+use crate::force::{ContactForce, PointForce};
 use crate::pair::PairMemory;
 use crate::pair_table::Pair;
 use crate::rows::{Rows, Side};
@@ -84,6 +85,17 @@ pub(super) struct Step {
     /// Books of the forces that act in kicks.
     pub(super) given: Given,
     carry: Carry,
+}
+
+impl Step {
+    /// Returns the mean forces of the contacts over the step, which has the length `h` (s).
+    pub(super) fn forces(&self, h: f64) -> impl Iterator<Item = ContactForce> {
+        let pressed = self.islands.iter().flat_map(|island| &island.pressed);
+        pressed.map(move |pressed| {
+            let of_step = PointForce::new(0, pressed.point, pressed.impulse / h);
+            ContactForce::new(pressed.pair, &of_step)
+        })
+    }
 }
 
 /// Time stepper for the bodies of a world `W`, with an executor `X`. A paused run has neither.

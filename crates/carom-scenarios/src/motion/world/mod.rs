@@ -8,6 +8,7 @@ mod contents;
 mod entries;
 mod fill;
 mod forces;
+mod forces_table;
 mod inputs;
 mod joints;
 mod loads;

@@ -29,6 +29,8 @@ pub(super) struct OutputConfig {
     pub(super) sample: SampleOutput,
     #[serde(default = "is_true")]
     pub(super) contacts: bool,
+    #[serde(default = "is_true")]
+    pub(super) forces: bool,
 }
 
 impl Default for OutputConfig {
@@ -38,6 +40,7 @@ impl Default for OutputConfig {
             impacts: ImpactOutput::All,
             sample: SampleOutput::All,
             contacts: true,
+            forces: true,
         }
     }
 }

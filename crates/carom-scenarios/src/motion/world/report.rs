@@ -4,6 +4,7 @@ use super::World;
 use super::entries::{
     self, LastingContacts, Works, fault, final_state, impact_contact, names_of_pair,
 };
+use super::forces_table::ForcesTable;
 use super::output::{ImpactOutput, SampleOutput};
 use super::several::Comparison;
 use crate::ScenarioError;
@@ -17,7 +18,9 @@ use carom_impact::frictional::Poisson;
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
 use carom_variational::load::Drag;
-use carom_world::{BodySpec, Event, Impact, PlaneSpec, RunEnd, Sample, Scheme, StepCounts};
+use carom_world::{
+    BodySpec, ContactForce, Event, Impact, PlaneSpec, RunEnd, Sample, Scheme, StepCounts,
+};
 use nalgebra::Vector3;
 use serde_json::{Map, Value, json};
 
@@ -51,6 +54,7 @@ pub(super) struct Log<'w> {
     /// First impacts, in the form that the animation needs.
     shown: Vec<Hit>,
     lowest: f64,
+    forces: ForcesTable,
     pub(super) comparison: Comparison,
 }
 
@@ -70,13 +74,22 @@ impl<'w> Log<'w> {
             hits: Vec::new(),
             shown: Vec::new(),
             lowest: f64::INFINITY,
+            forces: ForcesTable::new(&setup.output),
             comparison: Comparison::default(),
         }
     }
 
     pub(super) fn note(&mut self, event: &Event<'_>) {
         match *event {
-            Event::Sample(Sample { time, states, .. }) => self.sample(time, states),
+            Event::Sample(Sample {
+                time,
+                states,
+                contacts,
+                ..
+            }) => {
+                self.sample(time, states);
+                self.note_forces(time, contacts);
+            }
             Event::Impact(impact) => {
                 if self.shown.len() < SHOWN {
                     self.shown.push(Hit::from(impact));
@@ -109,6 +122,12 @@ impl<'w> Log<'w> {
         if self.frames.last().is_none_or(|(time, _)| *time < end.time) {
             self.frames.push((end.time, end.states.clone()));
         }
+        self.note_forces(end.time, &end.contacts);
+    }
+
+    fn note_forces(&mut self, time: f64, contacts: &[ContactForce]) {
+        let world = &self.world.world;
+        self.forces.note(time, contacts, |thing| world.name(thing));
     }
 
     fn sample(&mut self, time: f64, states: &[State]) {
@@ -183,6 +202,7 @@ pub(super) fn report(
     for (key, value) in [("energy", books.json()), ("momentum", momentum)] {
         record.results.insert(key.to_owned(), value);
     }
+    log.forces.report(&mut record.results);
     if let Some(change) = &end.handed_over {
         let mobile = (0..world.n_bodies()).filter(|body| !world.is_fixed(*body));
         let bodies: Vec<&str> = mobile.map(|body| world.name(body)).collect();

@@ -394,8 +394,13 @@ impl Whole<Free> for World {
             match item {
                 Item::Event(event) => log.note(&event.view()),
                 Item::Sample(state) => {
-                    let WorldState { time, states, .. } = &**state;
-                    log.note(&Event::Sample(Sample::new(*time, states)));
+                    let WorldState {
+                        time,
+                        states,
+                        contacts,
+                        ..
+                    } = &**state;
+                    log.note(&Event::Sample(Sample::new(*time, states, contacts)));
                 }
             }
         }

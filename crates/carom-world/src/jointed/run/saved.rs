@@ -95,6 +95,10 @@ impl RunOf<(), (), (), ()> {
             && self.held_pairs.iter().all(is_pair)
             && self.bounces.keys().all(is_pair)
             && self.results.keys().all(is_pair)
+            && self
+                .contacts
+                .iter()
+                .all(|it| it.is_sound(|(a, b)| a.max(b) + 1 < things))
             && self.kept_limits.iter().all(|k| *k < n)
             && self.limit_bounces.keys().all(is_limit)
             && self.leaving.iter().all(is_limit)

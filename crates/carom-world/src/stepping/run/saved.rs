@@ -6,6 +6,7 @@ use super::super::step::Carry;
 use super::{StepRun, StepRunOf};
 use crate::course::Setting;
 use crate::events::{Balance, WorldEvent};
+use crate::force::ContactForce;
 use crate::handover::Relay;
 use crate::saved::is_sound;
 use crate::spec::World;
@@ -27,6 +28,7 @@ pub(crate) struct SavedSteps {
     lowest_gap: f64,
     energy_at_start: f64,
     events: Vec<WorldEvent>,
+    contacts: Vec<ContactForce>,
     memory: (Carry, Vec<Option<Pattern>>),
 }
 
@@ -49,6 +51,7 @@ impl StepRunOf<(), ()> {
             lowest_gap,
             energy_at_start,
             events,
+            contacts,
         } = self;
         SavedSteps {
             states: states.clone(),
@@ -63,6 +66,7 @@ impl StepRunOf<(), ()> {
             lowest_gap: *lowest_gap,
             energy_at_start: *energy_at_start,
             events: events.clone(),
+            contacts: contacts.clone(),
             memory: stepper.saved(),
         }
     }
@@ -92,6 +96,10 @@ impl SavedSteps {
             && carry.pairs().is_sorted_by(|a, b| a < b)
             && lasting.pairs().is_sorted_by(|a, b| a < b)
             && all.all(|pair| world.has_pair(pair))
+            && self
+                .contacts
+                .iter()
+                .all(|it| it.is_sound(|pair| world.has_pair(pair)))
     }
 
     /// Completes a run that was read. `None` if it is no run of this world.
@@ -119,6 +127,7 @@ impl SavedSteps {
         run.lasting = self.lasting;
         run.counts = self.counts;
         run.energy_at_start = self.energy_at_start;
+        run.contacts = self.contacts;
         Some(run.with((), ()))
     }
 }

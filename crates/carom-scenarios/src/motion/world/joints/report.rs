@@ -10,11 +10,13 @@ use crate::motion::world::World;
 use crate::motion::world::entries::{
     self, LastingContacts, fault, final_state, impact_contact, names_of_pair, quaternion,
 };
+use crate::motion::world::forces_table::ForcesTable;
 use crate::motion::world::output::ImpactOutput;
 use crate::motion::world::several::{Asked, Comparison};
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
 use carom_variational::load::Drag;
+use carom_world::ContactForce;
 use carom_world::jointed::{
     JointContact, JointEvent, JointImpact, JointSample, JointedEnd, LimitContact,
 };
@@ -40,6 +42,7 @@ pub(in super::super) struct Log<'w> {
     stride: usize,
     n_samples: usize,
     last_sample: Option<f64>,
+    forces: ForcesTable,
     pub(in super::super) comparison: Comparison,
     asked: Asked,
 }
@@ -60,6 +63,7 @@ impl<'w> Log<'w> {
             stride: jointed.setup.samples.len().div_ceil(FRAMES).max(1),
             n_samples: 0,
             last_sample: None,
+            forces: ForcesTable::new(&jointed.setup.output),
             comparison: Comparison::default(),
             asked: asked.clone(),
         }
@@ -93,6 +97,13 @@ impl<'w> Log<'w> {
             let energy = self.jointed.world.multibody().energy(&end.posture);
             self.show(end.time, &end.posture, energy);
         }
+        self.note_forces(end.time, &end.contacts);
+    }
+
+    fn note_forces(&mut self, time: f64, contacts: &[ContactForce]) {
+        let world = &self.jointed.world;
+        self.forces
+            .note(time, contacts, |thing| world.thing_name(thing));
     }
 
     fn show(&mut self, time: f64, posture: &Posture, energy: f64) {
@@ -118,6 +129,7 @@ impl<'w> Log<'w> {
         if self.n_samples.is_multiple_of(self.stride) {
             self.show(sample.time, sample.posture, mb.energy(sample.posture));
         }
+        self.note_forces(sample.time, sample.contacts);
         self.n_samples += 1;
         self.last_sample = Some(sample.time);
     }
@@ -459,6 +471,7 @@ pub(in super::super) fn report(
     for (key, value) in results {
         record.results.insert(key.to_owned(), value);
     }
+    log.forces.report(&mut record.results);
     let comparison = log.comparison.warning().map(str::to_owned);
     let closed = assembly.is_rounded.then(|| {
         format!(
