@@ -33,7 +33,6 @@ impl ContactForce {
     }
 
     /// True for finite numbers of a pair.
-    #[cfg(feature = "serde")]
     pub(crate) fn is_sound(&self, is_pair: impl Fn(Pair) -> bool) -> bool {
         let mut numbers = self.point.iter().chain(&self.force);
         is_pair((self.first, self.second)) && numbers.all(|x| x.is_finite())

@@ -26,7 +26,7 @@ pub(crate) const RESOLVED: f64 = 1e-3;
 
 /// Largest number of mobile bodies for which a world that loses energy is integrated from event to event by default: more of them
 /// come to rest in heaps, with thousands of impacts.
-const MANY: usize = 12;
+pub(crate) const MANY: usize = 12;
 
 /// Option of a run of a world: continuation after a Zeno point. At a Zeno point, infinitely many impacts of a contact
 /// accumulate within a finite time, because each impact loses energy.

@@ -67,7 +67,7 @@ const PENDULUM: &str = "[[bodies]]\nname = \"bob\"\nmass = 0.5\n\
     parent_frame = { position = [5.0, 0.0, 3.5] }\nchild_frame = { position = [0.0, 0.0, 0.5] }\n";
 
 /// Key of the scheme, and what else is in the world.
-const SCHEMES: [(&str, &str); 3] = [("", ""), (STEPS, ""), ("", PENDULUM)];
+const SCHEMES: [(&str, &str); 4] = [("", ""), (STEPS, ""), ("", PENDULUM), (STEPS, PENDULUM)];
 
 const STEPS: &str = "scheme = \"time-stepping\"";
 

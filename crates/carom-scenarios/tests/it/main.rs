@@ -7,6 +7,7 @@ mod configuration;
 mod constrained;
 mod contact_forces;
 mod forces;
+mod joint_steps;
 mod landing;
 mod lasting;
 mod motion;

@@ -38,16 +38,18 @@ friction = 0.1
 limits = { lower = 0.6, upper = 2.0, restitution = 0.5 }
 "#;
 
-fn worlds() -> [Overrides; 3] {
+fn worlds() -> [Overrides; 4] {
     let toml = |text: &str| Overrides {
         toml: text.to_owned(),
         ..Overrides::default()
     };
-    let mut steps = toml(FREE);
-    steps
-        .assignments
-        .push("scheme=\"time-stepping\"".to_owned());
-    [toml(FREE), steps, toml(JOINTED)]
+    let in_steps = |text: &str| {
+        let mut steps = toml(text);
+        let scheme = "scheme=\"time-stepping\"".to_owned();
+        steps.assignments.push(scheme);
+        steps
+    };
+    [toml(FREE), in_steps(FREE), toml(JOINTED), in_steps(JOINTED)]
 }
 
 /// Numbers between 0 and 1.

@@ -156,6 +156,8 @@ fn worlds() -> Vec<Overrides> {
         ),
         with(HINGE, &[]),
         with(HINGE, &["flight=\"lgvi4\""]),
+        with(HINGE, &["scheme=\"time-stepping\""]),
+        with(PLATES, &["scheme=\"time-stepping\""]),
         with(PLATES, &[]),
     ]
 }

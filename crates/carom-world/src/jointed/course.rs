@@ -113,6 +113,7 @@ impl<'w> Course<Run<'w>> {
     fn note(&mut self, went: Result<(), MotionError>) {
         let ended = self.run.ended.take();
         self.ended = match went {
+            Err(error) if self.run.leaps_after(&error) => None,
             Err(error) => Some(Ending::Stopped(error)),
             Ok(()) if self.run.n_impacts >= self.most_impacts => Some(Ending::MaxImpacts),
             Ok(()) => ended,

@@ -25,7 +25,7 @@ impl Run<'_> {
     }
 
     /// Returns the next grid time, or breakpoint of a tabulated input (s).
-    fn next_stop(&self) -> f64 {
+    pub(super) fn next_stop(&self) -> f64 {
         let line = self.next_line();
         let after = self
             .world

@@ -14,24 +14,24 @@ use carom_metric::{Covector, KineticMetric, Tangent};
 use nalgebra::{Matrix3, Vector3, Vector6};
 
 /// Joint rows, velocities and contact rows at the time of an impact.
-struct Instant {
+pub(super) struct Instant {
     rows: Vec<Row>,
     velocities: Vec<Vector6<f64>>,
     contact_rows: Vec<ContactRow>,
     /// Mobility matrix (inverse inertia) of the contact rows, row-major.
-    mobility: Vec<f64>,
+    pub(super) mobility: Vec<f64>,
 }
 
 impl Run<'_> {
     /// Resolves one impact: computes the impulses at the contacts `posed`, of which at least one approaches, and applies them to
     /// the velocities.
     pub(super) fn resolve(&mut self, posed: &[Posed]) -> Result<JointImpact, MotionError> {
-        let contact_rows = posed
-            .iter()
-            .flat_map(|p| p.rows[..p.n_rows()].iter().copied())
-            .collect();
-        let instant = self.instant(contact_rows)?;
+        let instant = self.instant_of(posed)?;
         let (impulses, law) = self.answer(posed, &instant)?;
+        if self.is_self_stressed(&impulses) {
+            let time = self.time;
+            return Err(MotionError::Joint(JointError::ContactForces { time }));
+        }
         Ok(self.apply(posed, &impulses, &instant, law))
     }
 
@@ -53,6 +53,12 @@ impl Run<'_> {
         let instant = self.instant(vec![ContactRow { row, ends }])?;
         self.apply(&[], &[1.0], &instant, "");
         Ok(())
+    }
+
+    /// Returns the rows and velocities of contacts at the present time.
+    pub(super) fn instant_of(&mut self, posed: &[Posed]) -> Result<Instant, MotionError> {
+        let rows = posed.iter().flat_map(|p| &p.rows[..p.n_rows()]);
+        self.instant(rows.copied().collect())
     }
 
     /// Returns the rows and velocities at the present time.
@@ -186,7 +192,7 @@ impl Run<'_> {
     /// Applies the contact impulses of an impact to the velocities of all bodies, and returns the record of the impact.
     /// `impulses` has one entry per contact direction, in the order of `posed`; `instant` holds the velocities before the impact
     /// and the matrices at that time.
-    fn apply(
+    pub(super) fn apply(
         &mut self,
         posed: &[Posed],
         impulses: &[f64],

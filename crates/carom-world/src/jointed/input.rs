@@ -74,7 +74,7 @@ impl Run<'_> {
             return Ok(());
         }
         self.end_step_at(time)?;
-        self.forget();
+        self.start_anew();
         Ok(())
     }
 
@@ -109,7 +109,7 @@ impl Run<'_> {
     }
 
     /// Drops the impulses from which later steps would start.
-    fn forget(&mut self) {
+    pub(super) fn start_anew(&mut self) {
         self.stepper.forget();
         self.pressing.forget();
         self.resting = Resting::default();
@@ -214,7 +214,7 @@ impl Run<'_> {
     /// Handles the contacts after an input.
     fn settle(&mut self) -> Result<(), MotionError> {
         let mb = self.world.multibody();
-        self.forget();
+        self.start_anew();
         self.let_go();
         self.fastest = self.fastest.max(mb.fastest_speed(&self.posture.states));
         self.refresh_friction();

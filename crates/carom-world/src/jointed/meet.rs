@@ -2,8 +2,9 @@
 
 use super::contact::{Change, JointContact, LimitContact, Place, Posed};
 use super::memory::Plastic;
-use super::run::{EVENTS_PER_INSTANT, INSTANT, Run};
+use super::run::{INSTANT, Run};
 use crate::pair::ContactPoint;
+use crate::run::EVENTS_PER_INSTANT;
 use crate::spec::CONTACT_TOLERANCE;
 use crate::{MotionError, OnZeno};
 use carom_joints::elimination::rate;
@@ -253,6 +254,9 @@ impl Run<'_> {
     /// Resolves the impacts of all contacts that approach at the current time, then updates the list of lasting contacts.
     /// `changes` are the events that were located at this time.
     pub(super) fn meet(&mut self, changes: &[Change]) -> Result<(), MotionError> {
+        if self.leaps {
+            return Ok(());
+        }
         let (mut hit, mut hit_limits) = (Vec::new(), Vec::new());
         for round in 0..=EVENTS_PER_INSTANT {
             let list = self.touching();
@@ -533,6 +537,9 @@ impl Run<'_> {
     /// Passes the pairs of bodies in lasting contact to the solver of contact impulses, each with the distance within which its
     /// points count as contacts.
     pub(super) fn renew_pressing(&mut self) {
+        if self.leaps {
+            return;
+        }
         let touch = self.world.touch();
         let reach = |pair: usize| {
             if !self.is_held(pair) {

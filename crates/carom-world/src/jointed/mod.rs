@@ -6,6 +6,7 @@
 //! contacts without tangents. Impact problems are posed in the velocities that all joints allow, so that every impact law can
 //! solve them. Impulses of lasting contacts act in the kicks of the steps, together with those of the joints.
 
+mod closing;
 mod contact;
 mod course;
 mod crowding;
@@ -15,8 +16,10 @@ mod events;
 mod grid;
 mod impact;
 mod input;
+mod leap;
 mod meet;
 mod memory;
+mod near;
 mod pressing;
 mod release;
 mod rest;

@@ -8,10 +8,10 @@ use super::memory::{Bounces, Crowding, Lasting, Plastic, PlasticTouches, Resting
 use super::pressing::{PairStep, Pressing, PressingOf};
 use super::touch::Touch;
 use super::world::{JointedEnd, JointedEvent, JointedState, JointedWorld};
+use crate::run::EVENTS_PER_INSTANT;
 #[cfg(feature = "serde")]
 use crate::saved::Part;
-use crate::{ContactForce, Laws, MotionError};
-use carom_joints::coordinates::CoordinateSpec;
+use crate::{ContactForce, HandedOver, Laws, MotionError, Scheme};
 use carom_joints::step::{History, Load, Modes, Step, Stepper, StepperOf, Works};
 use carom_joints::{JointError, Multibody, Posture};
 use carom_motion::hybrid::Ending;
@@ -21,12 +21,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Accuracy to which the times of events are located (s).
 pub(super) const INSTANT: f64 = 1e-12;
 
-/// Largest number of events at one time before the run fails with an error.
-pub(super) const EVENTS_PER_INSTANT: usize = 10_000;
-
 /// Largest number of times that a step is halved when its contact impulses cannot be found: contacts that jam over a long step
 /// may have a solution over a shorter one.
-const SHORTENINGS: i32 = 4;
+pub(super) const SHORTENINGS: i32 = 4;
 
 /// Number of events that may split one interval of the time grid. After that, the impulses of the steps close further points of
 /// lasting pairs, without a search for the time.
@@ -71,7 +68,7 @@ pub struct RunOf<W, L, M, T> {
     /// Largest kinetic energy so far (J).
     pub(super) most_kinetic: f64,
     pub(super) initial: f64,
-    supports: Vec<Vector3<f64>>,
+    pub(super) supports: Vec<Vector3<f64>>,
     pub(super) pressing: PressingOf<T>,
     /// Lasting pairs, by index of the pair.
     pub(super) lasting: BTreeMap<usize, Lasting>,
@@ -108,6 +105,10 @@ pub struct RunOf<W, L, M, T> {
     /// Limits that have opened at the current time.
     pub(super) leaving: Vec<LimitContact>,
     pub(super) last: Option<(Vec<Load>, f64)>,
+    /// True if the run steps in time without a search for events.
+    pub(super) leaps: bool,
+    /// Switch to such steps; `None` before it.
+    pub(super) handed_over: Option<HandedOver>,
     /// Forces of the contacts in the step that ended last.
     contacts: Vec<ContactForce>,
     /// Step that is computed and not accepted yet.
@@ -185,6 +186,8 @@ impl<W, L, M, T> RunOf<W, L, M, T> {
             holding: self.holding,
             leaving: self.leaving,
             last: self.last,
+            leaps: self.leaps,
+            handed_over: self.handed_over,
             contacts: self.contacts,
             pending: self.pending,
             events: self.events,
@@ -241,6 +244,8 @@ impl<'w> Run<'w> {
             holding: vec![0.0; mb.n_coordinates()],
             leaving: Vec::new(),
             last: None,
+            leaps: false,
+            handed_over: None,
             contacts: Vec::new(),
             pending: None,
             events: Vec::new(),
@@ -249,6 +254,9 @@ impl<'w> Run<'w> {
 
     /// Handles the contacts at the start.
     pub(super) fn begin(&mut self) -> Result<(), MotionError> {
+        if let Some((Scheme::TimeStepping, _)) = self.world.steps {
+            self.leap_on();
+        }
         self.refresh_friction();
         self.meet(&[])
     }
@@ -258,6 +266,9 @@ impl<'w> Run<'w> {
     pub(super) fn proceed(&mut self, until: f64) -> Result<bool, MotionError> {
         if self.reaches(until, self.time) {
             return Ok(false);
+        }
+        if self.leaps {
+            return self.proceed_by_leaps(until);
         }
         let before = self.time;
         if self.pending.is_none() {
@@ -296,7 +307,7 @@ impl<'w> Run<'w> {
     }
 
     /// True if a step that ends at `end` (s) is not after `until`, up to rounding.
-    fn reaches_end(&self, until: f64, end: f64) -> bool {
+    pub(super) fn reaches_end(&self, until: f64, end: f64) -> bool {
         until >= end - INSTANT * (1.0 + end)
     }
 
@@ -311,6 +322,11 @@ impl<'w> Run<'w> {
                 loads: self.last.clone(),
                 contacts: self.contacts.clone(),
             });
+        }
+        if self.leaps {
+            let mut copy = self.clone();
+            copy.leap(time)?;
+            return copy.show(time);
         }
         let kept = (
             self.results.clone(),
@@ -355,6 +371,7 @@ impl<'w> Run<'w> {
             forces: self.forces(self.time, &self.posture.q, &self.rates),
             loads: self.last.clone(),
             contacts: self.contacts.clone(),
+            handed_over: self.handed_over.clone(),
             time: if reached { time } else { self.time },
             posture: self.posture.clone(),
             rates: self.rates.clone(),
@@ -382,6 +399,9 @@ impl<'w> Run<'w> {
     pub(super) fn end_step_at(&mut self, time: f64) -> Result<(), MotionError> {
         let length = time - self.time;
         self.pending = None;
+        if self.leaps {
+            return self.leap(time);
+        }
         let step = self.step_for(length)?;
         self.accept(step, length, time)
     }
@@ -462,6 +482,9 @@ impl<'w> Run<'w> {
             stepper.step_with(posture, time, length, modes, &mut self.pressing)
         };
         let step = made.map_err(MotionError::Joint)?;
+        if self.explodes(&step) || self.is_self_stressed(step.touching.iter().flatten()) {
+            return Err(MotionError::Joint(JointError::ContactForces { time }));
+        }
         self.results = if self.pressing.is_empty() {
             BTreeMap::new()
         } else {
@@ -669,28 +692,5 @@ impl<'w> Run<'w> {
         if let Some(total) = self.supports.get_mut(place) {
             *total += impulse;
         }
-    }
-
-    /// Returns the total force along each joint coordinate at the time `time` (s) (N or N m): spring, damper, friction, actuator
-    /// and control. `q` holds the coordinates, `rates` their time derivatives.
-    pub(super) fn forces(&self, time: f64, q: &[f64], rates: &[f64]) -> Vec<f64> {
-        let mb = self.world.multibody();
-        let one = |(k, c): (usize, &CoordinateSpec)| {
-            let friction = match (self.modes.held[k], self.at_limit(k)) {
-                _ if self.modes.implicit[k] => self.holding[k],
-                (Some(_), None) => self.holding[k],
-                (Some(_), Some(_)) => 0.0,
-                (None, _) => -c.friction * self.modes.slides[k],
-            };
-            let actuator = c
-                .actuator
-                .as_ref()
-                .map_or(0.0, |a| a.force(q[k], rates[k], time, true));
-            c.stiffness * (c.rest - q[k]) - c.damping * rates[k]
-                + friction
-                + actuator
-                + self.modes.control[k]
-        };
-        mb.coordinates().enumerate().map(one).collect()
     }
 }

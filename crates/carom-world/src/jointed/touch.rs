@@ -4,7 +4,7 @@ use crate::body::{Body, Flights, PlaneSpec, Velocity};
 use crate::force::{ContactForce, PointForce};
 use crate::pair::{self, ContactPoint, Other, PairMemory};
 use crate::search::{BAND, Launch, Progress, Search};
-use crate::spec::{CONTACT_TOLERANCE, RESOLVED, check_rounding};
+use crate::spec::{CONTACT_TOLERANCE, MANY, RESOLVED, check_rounding};
 use crate::step::Touching;
 use crate::{BodySpec, FlightRule, MotionError, Surface};
 use carom_geometry::pair::tangents;
@@ -124,6 +124,15 @@ impl Touch {
         if let Some(body) = self.bodies.get_mut(body).and_then(Option::as_mut) {
             body.push = push;
         }
+    }
+
+    /// True if more than [`MANY`] mobile bodies with shapes hang on no joint and some pair can lose energy.
+    pub(super) fn is_heap(&self) -> bool {
+        let bodies = self.bodies.iter().flatten().zip(&self.loose);
+        let loose = bodies.filter(|(body, loose)| **loose && body.is_mobile());
+        let loses =
+            |pair: &TouchPair| pair.surface.friction > 0.0 || pair.surface.restitution < 1.0;
+        loose.count() > MANY && self.pairs.iter().any(loses)
     }
 
     fn has_shape(&self, thing: usize) -> bool {

@@ -2,7 +2,7 @@
 
 use super::contact::{JointContact, JointImpact};
 use super::touch::{Touch, TouchSpec};
-use crate::{ContactForce, FlightRule, MotionError, limits};
+use crate::{ContactForce, FlightRule, HandedOver, MotionError, Scheme, Stepping, limits};
 use carom_joints::coordinates::{Actuator, CoordinateSpec};
 use carom_joints::step::{Load, SUZUKI_4, Stepper, Works, YOSHIDA_6};
 use carom_joints::{Assembly, JointError, Multibody, MultibodySpec, Placed, Posture};
@@ -96,6 +96,8 @@ pub struct JointedWorld {
     pub(super) corners: Vec<f64>,
     pub(super) touch: Touch,
     overlapping: Vec<[usize; 2]>,
+    /// Scheme and options of steps without events; `None` for events alone.
+    pub(super) steps: Option<(Scheme, Stepping)>,
 }
 
 /// State of the jointed bodies at one of the sample times that the caller of a run requested.
@@ -179,6 +181,8 @@ pub struct JointedEnd {
     pub loads: Option<(Vec<Load>, f64)>,
     /// Forces of the contacts of bodies in this step.
     pub contacts: Vec<ContactForce>,
+    /// Switch to steps without events; `None` if there was none.
+    pub handed_over: Option<HandedOver>,
     /// Number of impacts of the run.
     pub n_impacts: usize,
     /// Number of accepted steps.
@@ -301,7 +305,40 @@ impl JointedWorld {
             corners,
             touch,
             overlapping,
+            steps: None,
         })
+    }
+
+    /// Lets runs step in time without a search for events: from the start, or, with [`Scheme::Events`], from where events find no
+    /// forces or no time between them. Contacts and limits of a step are then closed together and rebound by the law `poisson`, at
+    /// most one step early and never late.
+    #[must_use]
+    pub fn with_steps(self, scheme: Scheme, stepping: Stepping) -> Self {
+        Self {
+            steps: Some((scheme, stepping)),
+            ..self
+        }
+    }
+
+    /// Returns the options of steps without events.
+    pub(super) fn stepping(&self) -> Stepping {
+        self.steps
+            .map_or_else(Stepping::default, |(_, stepping)| stepping)
+    }
+
+    /// Returns the scheme in which runs begin.
+    pub fn scheme(&self) -> Scheme {
+        self.steps.map_or(Scheme::Events, |(scheme, _)| scheme)
+    }
+
+    /// Returns the scheme that suits this world: time stepping if more than twelve bodies hang on no joint and some pair can lose
+    /// energy, otherwise events.
+    pub fn suitable_scheme(&self) -> Scheme {
+        if self.touch.is_heap() {
+            Scheme::TimeStepping
+        } else {
+            Scheme::Events
+        }
     }
 
     /// Returns the pairs of bodies (or body and plane) that overlap at the start, as [`TouchSpec::may_overlap`] allows.

@@ -27,10 +27,10 @@ pub(super) const GROWTHS: usize = 3;
 pub(super) const PRESSED: f64 = 1e-9;
 
 /// Positive work of an impact that counts as rounding, as a fraction of the sum of the absolute values of its terms.
-pub(super) const GAIN: f64 = 1e-12;
+pub(crate) const GAIN: f64 = 1e-12;
 
 /// Largest number of expansions solved in search of the factor that reduces the expansion of an impact so that it gains no energy.
-pub(super) const SCALE_STEPS: usize = 45;
+pub(crate) const SCALE_STEPS: usize = 45;
 
 /// Energy loss of a reduced expansion, as a fraction of the terms of its work, below which the factor is not increased any more.
 pub(super) const CAPPED: f64 = 1e-9;
@@ -51,7 +51,7 @@ pub(super) const DEFLECTED: (f64, usize) = (5e-4, 4);
 
 /// Factors by which the springs of a problem that missed its tolerance become softer, one after the other. The pre-load falls by
 /// their square roots, so that the energy of the springs stays. Measured on heaps: the first solves each.
-pub(super) const SOFTER: [f64; 3] = [10.0; 3];
+pub(crate) const SOFTER: [f64; 3] = [10.0; 3];
 
 /// Residual at which a search ends, as a fraction of the largest accepted one: the last step of Newton's method gains more.
 pub(super) const GOAL: f64 = 0.1;
@@ -61,13 +61,13 @@ pub(super) const GOAL: f64 = 0.1;
 pub(super) const WRONG_WORK: f64 = 1e-7;
 
 /// Largest residual with which the impulses of a step can still be used.
-pub(super) const USABLE: f64 = 1e-6;
+pub(crate) const USABLE: f64 = 1e-6;
 
 /// Relative deviation from the constant step length that counts as rounding.
 pub(super) const SAME_TIME: f64 = 1e-9;
 
 /// Share of an overlap that one step removes by moving the bodies.
-pub(super) const PROJECTED: f64 = 0.1;
+pub(crate) const PROJECTED: f64 = 0.1;
 
 /// Number of Gauss-Seidel passes over the overlaps of a step.
 pub(super) const PROJECTION_PASSES: usize = 4;

@@ -9,17 +9,17 @@ use carom_impact::frictional::Poisson;
 use carom_world::{FlightRule, OnZeno, Scheme, Surface};
 
 impl Setup {
-    /// Chooses the integration scheme of a world: event-driven integration or time stepping. With the scheme `auto`,
-    /// event-driven integration is chosen if time stepping does not support the world's impact laws, flights or treatment of
-    /// accumulating impacts.
+    /// Returns the integration scheme of a world: event-driven integration or time stepping. With the scheme `auto` that is the
+    /// `suitable` one, but event-driven integration if time stepping does not support the world's impact laws, flights or treatment
+    /// of accumulating impacts.
     ///
     /// # Errors
     ///
     /// [`ScenarioError`] if time stepping is requested together with a setting that it does not support.
-    pub(super) fn choose(
+    pub(super) fn chosen(
         &self,
         config: &Config,
-        world: &carom_world::World,
+        suitable: Scheme,
     ) -> Result<Scheme, ScenarioError> {
         match config.scheme {
             SchemeConfig::Events => Ok(Scheme::Events),
@@ -35,7 +35,7 @@ impl Setup {
                 let fits = self.obstacle(config).is_none() && !others;
                 let continues = self.on_zeno == OnZeno::Continue && config.has_zeno();
                 if fits && !continues {
-                    Ok(world.suitable_scheme())
+                    Ok(suitable)
                 } else {
                     Ok(Scheme::Events)
                 }

@@ -4,9 +4,21 @@ use crate::common::list;
 use carom_lie::So3;
 use carom_motion::hybrid::Ending;
 use carom_variational::State;
-use carom_world::{ImpactContact, MotionError};
+use carom_world::{HandedOver, ImpactContact, MotionError};
 use nalgebra::Vector3;
 use serde_json::{Map, Value, json};
+
+/// Returns the switch of the `bodies` of a run to time stepping.
+pub(super) fn handed_over<'n>(change: &HandedOver, bodies: impl Iterator<Item = &'n str>) -> Value {
+    let change = json!({
+        "time": change.time,
+        "until": Value::Null,
+        "bodies": bodies.collect::<Vec<_>>(),
+        "kind": change.kind,
+        "message": change.message,
+    });
+    json!([change])
+}
 
 /// Lasting contact, present or past.
 struct Lasting<C> {

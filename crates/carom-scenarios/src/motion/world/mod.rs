@@ -220,7 +220,7 @@ impl World {
         let setup = config.setup(&|key| input.is_given(key))?;
         joints::check_free(config.joints.as_deref().unwrap_or_default(), &setup.spec)?;
         let world = carom_world::World::new(&setup.spec).map_err(|error| setup.name_key(&error))?;
-        let scheme = setup.choose(config, &world)?;
+        let scheme = setup.chosen(config, world.suitable_scheme())?;
         let hands_over = scheme == Scheme::Events && setup.hands_over(config);
         let threads = match scheme {
             Scheme::Events => Threads::default(),

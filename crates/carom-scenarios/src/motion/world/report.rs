@@ -2,7 +2,7 @@
 
 use super::World;
 use super::entries::{
-    self, LastingContacts, Works, fault, final_state, impact_contact, names_of_pair,
+    self, LastingContacts, Works, fault, final_state, handed_over, impact_contact, names_of_pair,
 };
 use super::forces_table::ForcesTable;
 use super::output::{ImpactOutput, SampleOutput};
@@ -205,17 +205,8 @@ pub(super) fn report(
     log.forces.report(&mut record.results);
     if let Some(change) = &end.handed_over {
         let mobile = (0..world.n_bodies()).filter(|body| !world.is_fixed(*body));
-        let bodies: Vec<&str> = mobile.map(|body| world.name(body)).collect();
-        let change = json!({
-            "time": change.time,
-            "until": Value::Null,
-            "bodies": bodies,
-            "kind": change.kind,
-            "message": change.message,
-        });
-        record
-            .results
-            .insert("handed_over".to_owned(), json!([change]));
+        let change = handed_over(change, mobile.map(|body| world.name(body)));
+        record.results.insert("handed_over".to_owned(), change);
     }
     if let Some(error) = fault(&end.ending, setup.zeno_is_error) {
         record.results.insert("error".to_owned(), error);

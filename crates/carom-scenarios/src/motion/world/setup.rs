@@ -37,6 +37,7 @@ pub(super) struct Setup {
     pub(super) several_is_given: bool,
     /// Keys that the user gives and that only event-driven integration uses.
     pub(super) given_of_events: Vec<&'static str>,
+    pub(super) gives_deflection: bool,
     law: LawConfig,
     pub(super) several: Law,
     seed: u64,
@@ -226,6 +227,7 @@ impl Config {
             zeno_is_given: self.on_zeno.is_some(),
             several_is_given: given("law.several") && self.law.several != AUTO,
             given_of_events: scheme::given_of_events(given),
+            gives_deflection: given("stepping.deflection"),
             law: self.law.clone(),
             several,
             seed: self.seed,
@@ -356,15 +358,22 @@ impl Config {
             .map_err(|error| ScenarioError::value("law.options", error.message()))
     }
 
+    /// Returns the bodies that fill boxes.
+    pub(super) fn filled(&self) -> Result<Vec<BodySpec>, ScenarioError> {
+        let mut bodies = Vec::new();
+        for (index, fill) in self.fill.iter().flatten().enumerate() {
+            bodies.extend(fill.bodies(index)?);
+        }
+        Ok(bodies)
+    }
+
     fn bodies(&self) -> Result<Vec<BodySpec>, ScenarioError> {
         let list = self.bodies.as_deref().unwrap_or_default();
         let all = list.iter().enumerate();
         let mut bodies = all
             .map(|(i, body)| body.build(&format!("bodies[{i}]")))
             .collect::<Result<Vec<_>, _>>()?;
-        for (index, fill) in self.fill.iter().flatten().enumerate() {
-            bodies.extend(fill.bodies(index)?);
-        }
+        bodies.extend(self.filled()?);
         if bodies.is_empty() {
             return Err(ScenarioError::value("bodies", "at least one is needed"));
         }

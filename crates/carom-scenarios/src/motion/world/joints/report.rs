@@ -8,19 +8,21 @@ use crate::motion::balance::Balance;
 use crate::motion::figures::{MOST_LINES, Series, against_time};
 use crate::motion::world::World;
 use crate::motion::world::entries::{
-    self, LastingContacts, fault, final_state, impact_contact, names_of_pair, quaternion,
+    self, LastingContacts, fault, final_state, handed_over, impact_contact, names_of_pair,
+    quaternion,
 };
 use crate::motion::world::forces_table::ForcesTable;
 use crate::motion::world::output::ImpactOutput;
 use crate::motion::world::several::{Asked, Comparison};
+use carom_impact::frictional::Poisson;
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
 use carom_variational::load::Drag;
-use carom_world::ContactForce;
 use carom_world::jointed::{
     JointContact, JointEvent, JointImpact, JointSample, JointedEnd, LimitContact,
 };
 use carom_world::joints::{Multibody, Posture};
+use carom_world::{ContactForce, Scheme};
 use nalgebra::Vector3;
 use serde_json::{Map, Value, json};
 
@@ -432,6 +434,7 @@ pub(in super::super) fn report(
         ("joints", joints(mb)),
         ("n_impacts", json!(end.n_impacts)),
         ("n_steps", json!(end.n_steps)),
+        ("scheme", json!(jointed.world.scheme().name())),
         // JSON has no infinity: `json!` writes null for it.
         ("lowest_gap_m", json!(end.lowest_gap)),
         (
@@ -464,10 +467,6 @@ pub(in super::super) fn report(
         ),
     ];
     remarks(jointed, end, &mut results);
-    let ignored = jointed.setup.ignored();
-    if !ignored.is_empty() {
-        results.push(("ignored", json!(ignored)));
-    }
     for (key, value) in results {
         record.results.insert(key.to_owned(), value);
     }
@@ -494,11 +493,30 @@ pub(in super::super) fn report(
     figures(jointed, log, record)
 }
 
-/// Appends the entries of the record that only some runs have: the reason of an early end, and the number of steps in which dry
-/// friction was exceeded.
+/// Appends the entries of the record that only some runs have: the reason of an early end, keys that were ignored, a switch to steps,
+/// and the number of steps in which dry friction was exceeded.
 fn remarks(jointed: &Jointed, end: &JointedEnd, results: &mut Vec<(&'static str, Value)>) {
     if let Some(error) = fault(&end.ending, jointed.setup.zeno_is_error) {
         results.push(("error", error));
+    }
+    let mut ignored = match jointed.world.scheme() {
+        Scheme::TimeStepping => {
+            results.push(("law", json!(Poisson::NAME)));
+            jointed.setup.left_out_by_steps()
+        }
+        _ => jointed.setup.ignored(),
+    };
+    if jointed.setup.gives_deflection {
+        ignored.push("stepping.deflection: contacts of worlds with joints are rigid".to_owned());
+    }
+    if !ignored.is_empty() {
+        results.push(("ignored", json!(ignored)));
+    }
+    if let Some(change) = &end.handed_over {
+        let mb = jointed.world.multibody();
+        let mobile = (0..mb.n_bodies()).filter(|body| mb.rigid(*body).is_some());
+        let change = handed_over(change, mobile.map(|body| mb.body_name(body)));
+        results.push(("handed_over", change));
     }
     if end.friction_exceeded > 0 {
         results.push(("friction_exceeded_steps", json!(end.friction_exceeded)));

@@ -11,8 +11,8 @@ use carom_geometry::Shape;
 use carom_variational::load::Loads;
 use carom_world::jointed::{JointedSpec, JointedWorld, TouchSpec};
 use carom_world::joints::variational::RigidBody;
-use carom_world::joints::{JointError, JointSpec, MultibodySpec};
-use carom_world::{MotionError, Surface, WorldSpec};
+use carom_world::joints::{JointError, JointSpec, MultibodySpec, Placed};
+use carom_world::{MotionError, Scheme, Surface, WorldSpec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -41,18 +41,13 @@ impl Jointed {
         config: &Config,
         given: &dyn Fn(&str) -> bool,
     ) -> Result<Self, ScenarioError> {
-        for key in ["fill", "scheme", "stepping"] {
-            if given(key) {
-                let message = "worlds with joints do not take it yet";
-                return Err(ScenarioError::value(key, message));
-            }
-        }
         if let Some(key) = config.runs() {
             let message = "surfaces that run and bodies that are told their motion are not done in worlds with joints yet";
             return Err(ScenarioError::value(&key, message));
         }
         let bodies = config.bodies.as_deref().unwrap_or_default();
-        if bodies.is_empty() {
+        let fills = config.filled()?;
+        if bodies.is_empty() && fills.is_empty() {
             return Err(ScenarioError::value("bodies", "at least one is needed"));
         }
         let joints = config.joints.as_deref().unwrap_or_default();
@@ -66,7 +61,16 @@ impl Jointed {
             placed.push(place);
             shapes.push(body.own_shape(&key)?);
         }
-        let names: Vec<String> = bodies.iter().map(|body| body.name.clone()).collect();
+        for body in fills {
+            parts.push((body.name, body.mass.as_ref().map(RigidBody::new)));
+            placed.push(
+                Placed::default()
+                    .with_configuration(Some(body.configuration))
+                    .with_velocity(body.velocity),
+            );
+            shapes.push(Some(body.shape));
+        }
+        let names: Vec<String> = parts.iter().map(|(name, _)| name.clone()).collect();
         let setup = config.setup_of(Vec::new(), &names, given)?;
         let planes: Vec<String> = setup
             .spec
@@ -98,6 +102,12 @@ impl Jointed {
         let multibody = MultibodySpec::new(parts, specs, setup.gravity, is_exact).with_loads(loads);
         let spec = JointedSpec::new(multibody, placed, flight, time_step, touch);
         let world = JointedWorld::new(&spec).map_err(|error| named(&error, joints, bodies))?;
+        let scheme = setup.chosen(config, world.suitable_scheme())?;
+        let world = if scheme == Scheme::TimeStepping || setup.hands_over(config) {
+            world.with_steps(scheme, setup.stepping)
+        } else {
+            world
+        };
         Ok(Self {
             setup: Arc::new(setup),
             world: Arc::new(world),
