@@ -124,6 +124,14 @@ pub enum JointError {
         /// Reason.
         source: VariationalError,
     },
+    /// A spring has no force.
+    #[error("springs at time {time}: {source}")]
+    Spring {
+        /// Time (s).
+        time: f64,
+        /// Reason.
+        source: VariationalError,
+    },
     /// The free flight of a body could not be computed.
     #[error("flight of `{body}`: {source}")]
     Flight {
@@ -157,7 +165,9 @@ impl JointError {
             Self::InconsistentJoints { .. } => "inconsistent-joints",
             Self::StepTooLarge { .. } => "step-too-large",
             Self::ActuatorForce { .. } => "actuator-force",
-            Self::Flight { source, .. } | Self::Force { source, .. } => source.kind(),
+            Self::Flight { source, .. }
+            | Self::Force { source, .. }
+            | Self::Spring { source, .. } => source.kind(),
             Self::NonFinite { .. } => "non-finite",
         }
     }

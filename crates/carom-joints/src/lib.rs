@@ -51,6 +51,7 @@ mod kind_name;
 pub mod kinds;
 pub mod minimal;
 pub mod multibody;
+mod springs;
 pub mod step;
 pub mod tree;
 

@@ -7,6 +7,7 @@ use crate::joint::{Joint, JointSpec};
 use crate::tree::Tree;
 use carom_lie::So3;
 use carom_variational::load::{Loads, Pull};
+use carom_variational::spring::Spring;
 use carom_variational::{ExactFlight, Flight, FreeFlight, RigidBody, State, VariationalError};
 use nalgebra::{Matrix6, Vector3, Vector6};
 
@@ -39,6 +40,12 @@ pub struct MultibodySpec {
         serde(default, skip_serializing_if = "Vec::is_empty")
     )]
     pub loads: Vec<Loads>,
+    /// Springs between points of bodies.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Vec::is_empty")
+    )]
+    pub springs: Vec<Spring>,
 }
 
 impl MultibodySpec {
@@ -56,7 +63,14 @@ impl MultibodySpec {
             gravity,
             exact,
             loads: Vec::new(),
+            springs: Vec::new(),
         }
+    }
+
+    /// Sets the springs between points of bodies.
+    #[must_use]
+    pub fn with_springs(self, springs: Vec<Spring>) -> Self {
+        Self { springs, ..self }
     }
 
     /// Sets drag and forces of the bodies, in their order.
@@ -75,7 +89,7 @@ pub(crate) struct Part {
     isotropic: Option<f64>,
     /// Drag and forces; `kicks` is true if some act in kicks.
     loads: Loads,
-    kicks: bool,
+    pub(crate) kicks: bool,
     /// Acceleration by constant forces (m/s²), and by these and the force that a caller holds.
     own_push: Vector3<f64>,
     push: Vector3<f64>,
@@ -125,6 +139,7 @@ pub struct Multibody {
     gravity: Vector3<f64>,
     exact: bool,
     size: f64,
+    pub(crate) springs: Vec<Spring>,
 }
 
 /// Configuration and velocity of a multibody system: states of the bodies, values of the joint coordinates, and the rotors of
@@ -196,6 +211,7 @@ impl Multibody {
             gravity: spec.gravity,
             exact: spec.exact,
             size,
+            springs: spec.springs.clone(),
         })
     }
 
@@ -508,7 +524,7 @@ impl Multibody {
             .zip(&posture.q)
             .map(|(c, q)| 0.5 * c.stiffness * (q - c.rest) * (q - c.rest))
             .sum();
-        self.kinetic(posture) + heights + springs
+        self.kinetic(posture) + heights + springs + self.spring_energy(&posture.states)
     }
 
     pub(crate) fn joints_mut(&mut self) -> &mut [Joint] {

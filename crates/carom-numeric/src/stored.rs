@@ -172,6 +172,22 @@ impl Stored for f64 {
     }
 }
 
+impl<T: Stored> Stored for [T; 2] {
+    type Form = (T::Form, T::Form);
+
+    fn form(&self) -> Self::Form {
+        (self[0].form(), self[1].form())
+    }
+
+    fn restore((first, second): Self::Form) -> Result<Self, String> {
+        Ok([T::restore(first)?, T::restore(second)?])
+    }
+
+    fn is_finite(&self) -> bool {
+        self.iter().all(T::is_finite)
+    }
+}
+
 impl Stored for DVector<f64> {
     type Form = Vec<Number>;
 

@@ -52,6 +52,28 @@ pub enum VariationalError {
         /// Length of the step (s).
         step: f64,
     },
+    /// The points of a spring with a positive slack length have met: its force has no direction there.
+    #[error(
+        "the points of spring `{spring}` meet at time {time}: its force has no direction there; let its points lie apart, or set `length` = 0"
+    )]
+    SpringCollapsed {
+        /// Name of the spring.
+        spring: String,
+        /// Time (s).
+        time: f64,
+    },
+    /// A step is too long for the springs of a body: $h\omega \ge 2$ with the largest angular frequency $\omega$.
+    #[error(
+        "step of {step:e} s too large for spring `{spring}`: steps below {limit:e} s are stable, a tenth of that is accurate"
+    )]
+    SpringTooStiff {
+        /// Name of the spring with the highest frequency.
+        spring: String,
+        /// Length of the step (s).
+        step: f64,
+        /// Length below which steps are stable (s).
+        limit: f64,
+    },
     /// A number that describes a piece of a time embedding (the curve of a motion with impacts) is invalid.
     #[error("{what}, not {value}")]
     BadEmbedding {
@@ -88,7 +110,10 @@ impl VariationalError {
             Self::NonFinite { .. } => "non-finite",
             Self::BadStep { .. } => "bad-step",
             Self::BadDuration { .. } => "bad-duration",
-            Self::StepTooLarge { .. } | Self::ForceNotSettled { .. } => "step-too-large",
+            Self::StepTooLarge { .. }
+            | Self::ForceNotSettled { .. }
+            | Self::SpringTooStiff { .. } => "step-too-large",
+            Self::SpringCollapsed { .. } => "spring-collapsed",
             Self::ForceNotFinite { .. } => "actuator-force",
             Self::FlightTooLong { .. } => "flight-too-long",
             Self::BadEmbedding { .. } => "bad-embedding",

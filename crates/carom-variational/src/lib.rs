@@ -74,6 +74,7 @@ mod increment;
 pub mod load;
 mod prescribed;
 mod rates;
+pub mod spring;
 mod tolerances;
 mod turning;
 

@@ -374,7 +374,7 @@ pub struct Loads {
     pub forces: Vec<AppliedForce>,
 }
 
-/// Force in space (N) and couple in body axes (N m) of the loads of a body: that of drag, and that of all others.
+/// Force in space (N) and couple in body axes (N m) of the loads of a body, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Pull {
@@ -382,12 +382,47 @@ pub struct Pull {
     pub drag: Vector6<f64>,
     /// Other loads.
     pub applied: Vector6<f64>,
+    /// Springs, without their dampers.
+    pub elastic: Vector6<f64>,
+    /// Dampers of springs.
+    pub damped: Vector6<f64>,
+}
+
+impl std::ops::AddAssign for Pull {
+    fn add_assign(&mut self, other: Self) {
+        self.drag += other.drag;
+        self.applied += other.applied;
+        self.elastic += other.elastic;
+        self.damped += other.damped;
+    }
+}
+
+/// Works of a kick (J).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct KickWorks {
+    /// Loss by drag.
+    pub drag: f64,
+    /// Work of forces.
+    pub applied: f64,
+    /// Loss in the dampers of springs.
+    pub damped: f64,
 }
 
 impl Pull {
     /// Returns the sum of all loads.
     pub fn total(&self) -> Vector6<f64> {
+        self.drag + self.applied + self.springs()
+    }
+
+    /// Returns the sum of all loads but those of springs.
+    pub fn loads(&self) -> Vector6<f64> {
         self.drag + self.applied
+    }
+
+    /// Returns the loads of springs with their dampers.
+    pub fn springs(&self) -> Vector6<f64> {
+        self.elastic + self.damped
     }
 
     /// Returns the mean of two pulls.
@@ -396,13 +431,19 @@ impl Pull {
         Self {
             drag: (self.drag + other.drag) * 0.5,
             applied: (self.applied + other.applied) * 0.5,
+            elastic: (self.elastic + other.elastic) * 0.5,
+            damped: (self.damped + other.damped) * 0.5,
         }
     }
 
-    /// Returns the works (J) of a kick of length `half` (s) between two velocities: the loss by drag, and the work of the others.
-    pub fn works(&self, half: f64, before: &Vector6<f64>, after: &Vector6<f64>) -> [f64; 2] {
+    /// Returns the works (J) of a kick of length `half` (s) between two velocities. That of springs is in their energy.
+    pub fn works(&self, half: f64, before: &Vector6<f64>, after: &Vector6<f64>) -> KickWorks {
         let way = (before + after) * (0.5 * half);
-        [-self.drag.dot(&way), self.applied.dot(&way)]
+        KickWorks {
+            drag: -self.drag.dot(&way),
+            applied: self.applied.dot(&way),
+            damped: -self.damped.dot(&way),
+        }
     }
 }
 

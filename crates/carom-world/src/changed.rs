@@ -1,6 +1,7 @@
 //! Inputs of worlds: the bodies that an input changes, and the contacts that answer.
 
 use crate::MotionError;
+use crate::body::Body;
 use crate::input::Input;
 use crate::run::Run;
 use crate::stepping::StepRun;
@@ -74,6 +75,8 @@ impl Run<'_> {
     /// Sets the state of a body; its change of energy and momentum is an input.
     fn put(&mut self, body: usize, state: State) {
         let (energy, stamp) = (self.world.held_energy(body, &state), self.new_stamp());
+        let before = self.motions[body].state;
+        self.balance.input += self.spring_energy(body, &state) - self.spring_energy(body, &before);
         let (motion, balance) = (&mut self.motions[body], &mut self.balance);
         balance.input +=
             energy - motion.energy + self.world.held_shift(body, [&motion.state, &state]);
@@ -148,5 +151,27 @@ impl StepRun<'_> {
         let one = std::iter::once((body, &self.states[body]));
         self.world.book_held(one, [time, sign], &mut self.balance);
         Ok(())
+    }
+}
+
+impl Run<'_> {
+    /// Returns the energy of the springs of a body in a state (J), while the other bodies have their present states.
+    pub(crate) fn spring_energy(&self, body: usize, state: &State) -> f64 {
+        let world = self.world;
+        let told: Vec<Option<State>> = if world.springs.is_empty() {
+            Vec::new()
+        } else {
+            let told = |about: &Body| about.told(self.now.high);
+            world.bodies.iter().map(told).collect()
+        };
+        let at = |other: usize| {
+            if other == body {
+                return Some(state);
+            }
+            let told = told.get(other).and_then(Option::as_ref);
+            told.or_else(|| self.motions.get(other).map(|motion| &motion.state))
+        };
+        let own = world.springs_of(std::slice::from_ref(&body));
+        own.map(|spring| spring.energy(at)).sum()
     }
 }

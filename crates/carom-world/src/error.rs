@@ -74,6 +74,14 @@ pub enum MotionError {
         /// Error of the integrator.
         source: VariationalError,
     },
+    /// A spring has no force, or a step is too long for it.
+    #[error("springs at time {time}: {source}")]
+    Spring {
+        /// Time (s).
+        time: f64,
+        /// Reason.
+        source: VariationalError,
+    },
     /// The search for the first contact of a pair reached its limit of evaluations.
     #[error(
         "first contact of `{first}` and `{second}` not isolated within {limit} evaluations at time {time}; bodies that \
@@ -213,7 +221,7 @@ impl MotionError {
             Self::InitialPenetration { .. } => "initial-penetration",
             Self::Shape { source, .. } => source.kind(),
             Self::Impact { source, .. } => source.kind(),
-            Self::Flight { source, .. } => source.kind(),
+            Self::Flight { source, .. } | Self::Spring { source, .. } => source.kind(),
             Self::ContactSearchLimit { .. } => "contact-search-limit",
             Self::EventLimit { .. } | Self::Crowded { .. } => "event-limit",
             Self::ContactForces { .. } | Self::ContactWork { .. } => "contact-forces",

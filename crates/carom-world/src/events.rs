@@ -109,6 +109,8 @@ pub struct Balance {
     pub applied_work: f64,
     /// Energy lost in drag (J).
     pub drag_loss: f64,
+    /// Energy lost in the dampers of springs (J).
+    pub damper_loss: f64,
     /// Work of running surfaces (J).
     pub prescribed_work: f64,
     /// Momentum that inputs of a session added, forces included (N s).

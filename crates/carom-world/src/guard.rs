@@ -84,9 +84,10 @@ impl StepScene<'_> {
     /// Returns an upper bound of the change (m/s) that accelerations cause in the normal velocity of a pair within a step of
     /// length `h` (s). `states`: states of the bodies at the start of the step.
     pub(crate) fn gathered(&self, pair: &StepPair<'_>, states: &[State], h: f64) -> f64 {
+        let accelerations = self.accelerations(states);
         let of = |place: usize| {
             let (body, state) = (self.bodies.get(place)?, states.get(place)?);
-            let gravity = self.pull(body, state);
+            let gravity = *accelerations.get(place)?;
             let velocity = Velocity::of(body, state);
             let speed =
                 velocity.linear.norm() + velocity.angular.norm() * body.radius + gravity * h;
@@ -143,9 +144,9 @@ impl StepScene<'_> {
             });
         }
         let (mut most, mut rounding) = (0.0, 0.0);
-        for (body, state) in self.bodies.iter().zip(before) {
+        let bodies = self.bodies.iter().zip(before);
+        for ((body, state), gravity) in bodies.zip(self.accelerations(before)) {
             let mass = body.rigid.as_ref().map_or(0.0, |rigid| rigid.mass());
-            let gravity = self.pull(body, state);
             let energy = Flights::kinetic(body, state) + mass * gravity * body.radius;
             let falls = step.length * (gravity / (2.0 * body.radius)).sqrt();
             most += WORK * energy * falls.max(OF_RATES * rate * step.length);

@@ -10,7 +10,8 @@ impl World {
     /// Returns the energy of all bodies at the start (J), without potentials of forces that callers hold.
     pub(crate) fn energy_at_start(&self) -> f64 {
         let all = self.initial.iter().enumerate();
-        all.map(|(body, state)| self.energy(body, state)).sum()
+        let bodies: f64 = all.map(|(body, state)| self.energy(body, state)).sum();
+        bodies + self.spring_energy(&self.initial)
     }
 
     /// Returns the energy of a body with the potential of the force that a caller holds (J), which free flight keeps.

@@ -33,7 +33,7 @@ impl<'w> Run<'w> {
     ) -> StepScene<'w> {
         let world = self.world;
         // Bodies that are told their motion follow those that have mass.
-        let carriers = world.carriers(pairs);
+        let carriers = world.carriers(bodies, pairs);
         let place = |body: usize| {
             let carrier = || Some(bodies.len() + carriers.binary_search(&body).ok()?);
             bodies.binary_search(&body).ok().or_else(carrier)
@@ -47,7 +47,12 @@ impl<'w> Run<'w> {
             friction: world.surface(i, j).friction,
             tolerance: world.tolerance(i, j),
         };
+        let springs = world.springs_of(bodies).cloned().map(|mut spring| {
+            spring.between = spring.between.map(|end| end.and_then(place));
+            spring
+        });
         StepScene {
+            springs: springs.collect(),
             flights: &world.flights,
             bodies: { bodies.iter().chain(&carriers) }
                 .map(|i| &world.bodies[*i])
@@ -88,6 +93,11 @@ impl<'w> Run<'w> {
                         pairs.push(pair);
                     }
                     if world.is_mobile(other) && seen.is_none() {
+                        group.push(other);
+                    }
+                }
+                for other in world.sprung(body) {
+                    if !group.contains(&other) {
                         group.push(other);
                     }
                 }
@@ -339,6 +349,8 @@ impl<'w> Run<'w> {
             .note(time.high, island.forces(&island.step));
         island.step.given.book(&mut self.balance);
         self.drift += island.step.loss - island.step.given.work();
+        let scene = self.scene(&island.bodies, &island.pairs, island.begin);
+        self.drift += scene.spring_energy(&island.step.end) - scene.spring_energy(&island.before);
         for (body, state) in island.bodies.iter().zip(&island.step.end) {
             let energy = world.held_energy(*body, state);
             let stamp = self.new_stamp();

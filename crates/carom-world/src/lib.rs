@@ -85,6 +85,7 @@ pub(crate) mod search;
 mod series;
 mod session;
 pub(crate) mod spec;
+mod springs;
 pub(crate) mod step;
 mod step_scene;
 mod stepping;

@@ -4,6 +4,7 @@ use crate::MotionError;
 use crate::surface::Surface;
 use carom_motion::hybrid::Limits;
 use carom_variational::load::Loads;
+use carom_variational::spring::Spring;
 use nalgebra::Vector3;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -91,6 +92,35 @@ pub(crate) fn check_loads(name: &str, loads: &Loads) -> Result<(), MotionError> 
                 allowed,
             })
         })
+}
+
+/// Returns an error for a spring with a number out of its range or an end at no body, and for one that joins a body to itself or no
+/// body that moves.
+pub(crate) fn check_spring(
+    spring: &Spring,
+    bodies: usize,
+    moves: impl Fn(usize) -> bool,
+) -> Result<(), MotionError> {
+    let [first, second] = spring.between;
+    let name = &spring.name;
+    let unknown = spring.between.into_iter().flatten().find(|i| *i >= bodies);
+    let (what, value, allowed) = match (spring.out_of_range(), unknown) {
+        (Some(fault), _) => fault,
+        (None, Some(body)) => ("body", body as f64, "the index of a body"),
+        (None, None) if first == second => {
+            let body = first.map_or(0.0, |body| body as f64);
+            ("end", body, "at another body than the other end")
+        }
+        (None, None) if !spring.between.into_iter().flatten().any(moves) => {
+            ("number of bodies that move", 0.0, "1 or 2")
+        }
+        _ => return Ok(()),
+    };
+    Err(MotionError::InvalidValue {
+        what: format!("{what} of spring `{name}`"),
+        value,
+        allowed,
+    })
 }
 
 /// Things that contacts join.

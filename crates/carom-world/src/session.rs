@@ -443,7 +443,8 @@ impl Session {
         let world = self.world();
         let sum = |states: &[State]| -> f64 {
             let all = states.iter().enumerate();
-            all.map(|(body, state)| world.energy(body, state)).sum()
+            let bodies: f64 = all.map(|(body, state)| world.energy(body, state)).sum();
+            bodies + world.spring_energy(states)
         };
         Ok(Energy {
             initial: sum(world.initial_states()),

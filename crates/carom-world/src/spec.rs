@@ -11,6 +11,7 @@ use carom_geometry::pair::Part;
 use carom_impact::two_body::ImpactOptions;
 use carom_lie::So3;
 use carom_variational::State;
+use carom_variational::spring::Spring;
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
 
@@ -216,6 +217,12 @@ pub struct WorldSpec {
     pub surface: Surface,
     /// Friction and restitution of single pairs, given by their indices. These count the bodies in their order, then the planes.
     pub pairs: Vec<([usize; 2], Surface)>,
+    /// Springs between points of bodies.
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Vec::is_empty")
+    )]
+    pub springs: Vec<Spring>,
 }
 
 impl WorldSpec {
@@ -236,7 +243,14 @@ impl WorldSpec {
             time_step,
             surface,
             pairs: Vec::new(),
+            springs: Vec::new(),
         }
+    }
+
+    /// Sets the springs between points of bodies.
+    #[must_use]
+    pub fn with_springs(self, springs: Vec<Spring>) -> Self {
+        Self { springs, ..self }
     }
 
     /// Sets the time step of the grid (s).
@@ -289,6 +303,7 @@ pub struct World {
     pub(crate) flights: Flights,
     pub(crate) time_step: f64,
     pub(crate) initial: Vec<State>,
+    pub(crate) springs: Vec<Spring>,
     surface: Surface,
     pairs: BTreeMap<(usize, usize), Surface>,
 }
@@ -326,12 +341,13 @@ impl World {
             limits::check_running(&plane.name, &plane.surface_velocity, is_off)?;
         }
         let order = |[i, j]: [usize; 2]| if i < j { (i, j) } else { (j, i) };
-        let world = Self {
+        let mut world = Self {
             bodies,
             planes: spec.planes.clone(),
             flights: Flights::new(spec.flight, spec.gravity, spec.time_step),
             time_step: spec.time_step,
             initial,
+            springs: Vec::new(),
             surface: spec.surface,
             pairs: spec
                 .pairs
@@ -348,6 +364,7 @@ impl World {
                 "finite: its speeds and masses are too large for numbers",
             )?;
         }
+        world.take_springs(&spec.springs)?;
         world.check_cylinders()?;
         world.check_overlaps(&world.initial)?;
         Ok(world)

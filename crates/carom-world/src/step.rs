@@ -105,6 +105,8 @@ pub(crate) struct Given {
     /// Energy that drag takes, and work of the other forces (J).
     pub(crate) drag: f64,
     pub(crate) applied: f64,
+    /// Energy that dampers of springs take (J).
+    pub(crate) damped: f64,
     /// Work of running surfaces (J).
     pub(crate) prescribed: f64,
     /// Impulse of the forces (N s).
@@ -112,23 +114,36 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// Adds a kick of length `half` (s) on a body between two velocities.
-    pub(crate) fn add(&mut self, pull: &Pull, half: f64, [before, after]: [&Velocity; 2]) {
-        let [drag, applied] = pull.works(half, &before.stacked(), &after.stacked());
-        self.drag += drag;
-        self.applied += applied;
+    /// Adds a kick of length `half` (s) on a body between two velocities. A body that is told its motion works against the springs.
+    pub(crate) fn add(
+        &mut self,
+        body: &Body,
+        pull: &Pull,
+        half: f64,
+        [before, after]: [&Velocity; 2],
+    ) {
+        let (before, after) = (before.stacked(), after.stacked());
+        let works = pull.works(half, &before, &after);
+        self.damped += works.damped;
+        if body.is_prescribed() {
+            self.prescribed -= pull.springs().dot(&((before + after) * (0.5 * half)));
+            return;
+        }
+        self.drag += works.drag;
+        self.applied += works.applied;
         self.impulse += pull.total().fixed_rows::<3>(0) * half;
     }
 
     /// Returns the energy that all give (J).
     pub(crate) fn work(&self) -> f64 {
-        self.applied + self.prescribed - self.drag
+        self.applied + self.prescribed - self.drag - self.damped
     }
 
     /// Adds to the balance of a run.
     pub(crate) fn book(&self, balance: &mut Balance) {
         balance.drag_loss += self.drag;
         balance.applied_work += self.applied;
+        balance.damper_loss += self.damped;
         balance.prescribed_work += self.prescribed;
         balance.input_impulse += self.impulse;
     }

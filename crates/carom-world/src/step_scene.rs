@@ -4,7 +4,10 @@ use crate::body::{Body, Flights};
 use crate::kick::Work;
 use crate::pair::{self, ContactPoint, Other, PairMemory};
 use crate::rows::{Rows, Side};
+use crate::{MotionError, springs};
 use carom_variational::State;
+use carom_variational::load::Pull;
+use carom_variational::spring::{self, Carrier, Spring, Tension};
 use nalgebra::Vector3;
 
 /// A pair in lasting contact, with the data that a step needs.
@@ -29,6 +32,8 @@ pub(crate) struct StepScene<'a> {
     pub(crate) flights: &'a Flights,
     pub(crate) bodies: Vec<&'a Body>,
     pub(crate) pairs: Vec<StepPair<'a>>,
+    /// Springs, with the places of their bodies.
+    pub(crate) springs: Vec<Spring>,
     /// Time at the start (s), for error messages.
     pub(crate) time: f64,
     /// Time step of the grid (s): a small penetration is removed over this time.
@@ -46,9 +51,24 @@ pub(super) struct Points {
 }
 
 impl StepScene<'_> {
-    /// Returns the acceleration (m/s²) of the center of a body in free flight: by gravity and all forces, at the start of the step.
-    /// Forces without a value are left out; the step that asks for them fails.
-    pub(crate) fn pull(&self, body: &Body, state: &State) -> f64 {
+    /// Returns the accelerations (m/s²) of the centers of all bodies in free flight: by gravity and all forces, at the start of the
+    /// step. Forces without a value are left out; the step that asks for them fails.
+    pub(crate) fn accelerations(&self, states: &[State]) -> Vec<f64> {
+        let bodies = self.bodies.iter().zip(states);
+        let mut all: Vec<f64> = bodies
+            .map(|(body, state)| self.acceleration(body, state))
+            .collect();
+        let tensions = spring::explicit(&self.springs, |place| self.carrier(place, states));
+        springs::add(&tensions, |place, pull| {
+            let rigid = self.bodies.get(place).and_then(|body| body.rigid.as_ref());
+            if let (Some(rigid), Some(to)) = (rigid, all.get_mut(place)) {
+                *to += pull.total().fixed_rows::<3>(0).norm() / rigid.mass();
+            }
+        });
+        all
+    }
+
+    fn acceleration(&self, body: &Body, state: &State) -> f64 {
         let pull = if body.is_prescribed() {
             body.told_accelerations(self.time, 0.0)[0]
         } else {
@@ -173,6 +193,91 @@ impl StepScene<'_> {
         }
         out
     }
+}
+
+impl StepScene<'_> {
+    pub(crate) fn carrier<'s>(&'s self, place: usize, states: &'s [State]) -> Option<Carrier<'s>> {
+        let body = self.bodies.get(place)?;
+        Some(Carrier::new(body.rigid.as_ref(), states.get(place)?))
+    }
+
+    /// Returns the energy of the springs (J).
+    pub(crate) fn spring_energy(&self, states: &[State]) -> f64 {
+        let energy = |spring: &Spring| spring.energy(|place| states.get(place));
+        self.springs.iter().map(energy).sum()
+    }
+
+    /// Checks that no points of a spring meet on the way from some states to others, and that a step of length `h` (s) is stable.
+    pub(crate) fn check_springs(
+        &self,
+        [from, to]: [&[State]; 2],
+        h: f64,
+    ) -> Result<(), MotionError> {
+        if self.springs.is_empty() {
+            return Ok(());
+        }
+        let time = self.time + h;
+        for spring in &self.springs {
+            let at = [from, to].map(|states| move |place: usize| states.get(place));
+            spring
+                .check_way([&at[0], &at[1]], time)
+                .map_err(springs::failed(time))?;
+        }
+        spring::check_step(&self.springs, |place| self.carrier(place, from), h)
+            .map_err(springs::failed(time))
+    }
+
+    /// Returns the loads of the bodies at `time` (s) that act in kicks, springs included.
+    pub(crate) fn pulls(
+        &self,
+        time: f64,
+        states: &[State],
+    ) -> Result<Vec<Option<Pull>>, MotionError> {
+        let bodies = self.bodies.iter().zip(states);
+        let pulls = bodies.map(|(body, state)| body.pull_at(time, state));
+        let mut pulls = pulls.collect::<Result<Vec<_>, _>>()?;
+        let tensions = spring::explicit(&self.springs, |place| self.carrier(place, states));
+        add_to(&tensions, &mut pulls);
+        Ok(pulls)
+    }
+
+    /// Returns the loads of the bodies at the end of the step, with the velocities after they have acted for `half` (s) on `states`.
+    /// `last`: loads of the turn before, whose springs act on the other loads.
+    pub(crate) fn pulls_after(
+        &self,
+        [time, half]: [f64; 2],
+        states: &[State],
+        last: &[Option<Pull>],
+    ) -> Result<Vec<Option<Pull>>, MotionError> {
+        let mut pulls = Vec::with_capacity(states.len());
+        let mut loaded = states.to_vec();
+        for (place, (body, state)) in self.bodies.iter().zip(&mut loaded).enumerate() {
+            let pull = match last.get(place) {
+                Some(Some(last)) if !self.springs.is_empty() && body.is_mobile() => {
+                    let sprung = state.kicked(&(last.springs() * half));
+                    body.pull_after(time, &sprung, half)?
+                }
+                _ => body.pull_after(time, state, half)?,
+            };
+            if let Some(pull) = &pull {
+                *state = state.kicked(&(pull.total() * half));
+            }
+            pulls.push(pull);
+        }
+        let carrier = |place: usize| self.carrier(place, &loaded);
+        let tensions =
+            spring::implicit(&self.springs, carrier, half).map_err(springs::failed(time))?;
+        add_to(&tensions, &mut pulls);
+        Ok(pulls)
+    }
+}
+
+fn add_to(tensions: &[Tension], pulls: &mut [Option<Pull>]) {
+    springs::add(tensions, |place, pull| {
+        if let Some(to) = pulls.get_mut(place) {
+            *to.get_or_insert_default() += pull;
+        }
+    });
 }
 
 fn place_on(here: &State, point: &ContactPoint) -> Vector3<f64> {

@@ -45,10 +45,13 @@ impl Body {
 }
 
 impl World {
-    /// Returns the bodies among the second ones of pairs that are told their motion, in ascending order.
-    pub(crate) fn carriers(&self, pairs: &[(usize, usize)]) -> Vec<usize> {
+    /// Returns the bodies that are told their motion and among the second ones of pairs, or at the other ends of springs of `bodies`,
+    /// in ascending order.
+    pub(crate) fn carriers(&self, bodies: &[usize], pairs: &[(usize, usize)]) -> Vec<usize> {
         let second = pairs.iter().map(|(_, j)| *j);
-        let mut carriers: Vec<usize> = second.filter(|j| self.is_prescribed(*j)).collect();
+        let ends = self.springs_of(bodies).flat_map(|spring| spring.between);
+        let all = second.chain(ends.flatten());
+        let mut carriers: Vec<usize> = all.filter(|j| self.is_prescribed(*j)).collect();
         carriers.sort_unstable();
         carriers.dedup();
         carriers

@@ -43,9 +43,12 @@ impl Stepper<'_> {
             let pull = self.multibody.pull(body, time, |loads, rigid| {
                 loads.explicit(rigid, time, &start.states[body])
             })?;
-            self.momenta[body] += pull.total() * half;
             self.loads.pulls.push((body, pull));
         }
+        let pulls = &mut self.loads.pulls;
+        self.multibody
+            .pull_springs(&start.states, None, time, pulls)?;
+        self.push_loads(half);
         Ok(())
     }
 
@@ -57,9 +60,10 @@ impl Stepper<'_> {
         step: &mut Step,
     ) {
         for (body, pull) in &self.loads.pulls {
-            let [drag, applied] = pull.works(half, &before[*body], &after[*body]);
-            step.works.drag += drag;
-            step.works.applied += applied;
+            let works = pull.works(half, &before[*body], &after[*body]);
+            step.works.drag += works.drag;
+            step.works.applied += works.applied;
+            step.works.damper += works.damped;
             step.given += pull.total().fixed_rows::<3>(0) * half;
         }
     }
@@ -78,7 +82,7 @@ impl Stepper<'_> {
                 loads.implicit(rigid, time, &landed[*body], half)
             })?;
         }
-        Ok(())
+        mb.pull_springs(landed, Some(half), time, &mut room.pulls)
     }
 
     /// Adds the impulses of the loads at the end of a step to the momenta.
@@ -97,8 +101,13 @@ impl Stepper<'_> {
         step: &Step,
     ) -> Result<bool, JointError> {
         let (mb, room) = (self.multibody, &mut self.loads);
-        let mut change = 0.0_f64;
-        for (body, pull) in &mut room.pulls {
+        let mut loaded = if mb.springs().is_empty() {
+            Vec::new()
+        } else {
+            step.end.states.clone()
+        };
+        let mut next = Vec::with_capacity(room.pulls.len());
+        for (body, pull) in &room.pulls {
             let Some(rigid) = mb.rigid(*body) else {
                 continue;
             };
@@ -111,18 +120,31 @@ impl Stepper<'_> {
                 linear_momentum: v * rigid.mass(),
                 angular_momentum: rigid.inertia() * w,
                 ..step.end.states[*body]
-            }
-            .kicked(&(pull.total() * -half));
-            let next = mb.pull(*body, time, |loads, rigid| {
-                loads.implicit(rigid, time, &pressed, half)
+            };
+            let sprung = pressed.kicked(&(pull.loads() * -half));
+            let new = mb.pull(*body, time, |loads, rigid| {
+                loads.implicit(rigid, time, &sprung, half)
             })?;
+            if let Some(state) = loaded.get_mut(*body) {
+                *state = pressed.kicked(&((new.total() - pull.total()) * half));
+            }
+            next.push((*body, new));
+        }
+        mb.pull_springs(&loaded, Some(half), time, &mut next)?;
+        let mut change = 0.0_f64;
+        for ((body, pull), (_, next)) in room.pulls.iter_mut().zip(next) {
+            let Some(rigid) = mb.rigid(*body) else {
+                continue;
+            };
+            let velocity = &self.after[*body];
             let kick = |pull: &Vector6<f64>| {
                 let spin = rigid.angular_velocity(&pull.fixed_rows::<3>(3).into());
                 let speed = pull.fixed_rows::<3>(0).norm() / rigid.mass();
                 half.abs() * (speed + mb.size() * spin.norm())
             };
             let moved = kick(&(next.total() - pull.total()));
-            let most = v.norm() + mb.size() * w.norm() + kick(&next.total());
+            let speeds = [0, 3].map(|first| velocity.fixed_rows::<3>(first).norm());
+            let most = speeds[0] + mb.size() * speeds[1] + kick(&next.total());
             if moved > 0.0 {
                 change = change.max(moved / most);
             }

@@ -3,6 +3,9 @@
 use carom_report::record::Quantity;
 use serde_json::{Map, Value, json};
 
+/// Works and losses that only some worlds have, under their keys.
+const TOLD: [&str; 3] = ["applied_work_j", "drag_loss_j", "prescribed_work_j"];
+
 /// Energies at both ends of a run, and the work of everything that changed the energy between them.
 pub(super) struct Balance {
     /// Mechanical energy at the start (J).
@@ -15,13 +18,16 @@ pub(super) struct Balance {
     pub(super) terms: Vec<(&'static str, f64)>,
     /// Losses and works (J) by their keys in the record: first those of impacts and of lasting contacts.
     pub(super) parts: Vec<(&'static str, f64)>,
+    /// True if the loss in dampers is told among the quantities.
+    pub(super) has_springs: bool,
 }
 
 impl Balance {
     /// Returns the energies at both ends and the losses in impacts and lasting contacts as quantities of a record.
     pub(super) fn quantities(&self) -> impl Iterator<Item = Quantity> {
+        let has_springs = self.has_springs;
         let is_told =
-            |key: &str| ["applied_work_j", "drag_loss_j", "prescribed_work_j"].contains(&key);
+            move |key: &str| TOLD.contains(&key) || (has_springs && key == "damper_loss_j");
         let told = self
             .parts
             .iter()

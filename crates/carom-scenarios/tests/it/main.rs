@@ -13,6 +13,7 @@ mod lasting;
 mod motion;
 mod sessions;
 mod snapshots;
+mod springs;
 mod standing;
 mod tail_runner;
 mod told;

@@ -124,6 +124,9 @@ body = "ball"
 force = ["sin(9*t)", 0.0, 0.0]
 "#;
 
+/// A spring with a damper between the two bodies of that world.
+const CORD: &str = "springs=[{name=\"cord\",between=[\"ball\",\"table\"],points=[[0.05,0.0,0.0],[0.0,0.3,0.2]],stiffness=30.0,damping=1.0}]";
+
 fn with(text: &str, assignments: &[&str]) -> Overrides {
     Overrides {
         toml: text.to_owned(),
@@ -150,6 +153,8 @@ fn worlds() -> Vec<Overrides> {
         with(HEAP, &[]),
         with(SHAKEN, &[]),
         with(SHAKEN, &["scheme=\"time-stepping\""]),
+        with(SHAKEN, &[CORD]),
+        with(SHAKEN, &["scheme=\"time-stepping\"", CORD]),
         with(
             PLATES,
             &["forces=[{body=\"ball\",force=[\"sin(9*t)\",0.0,0.0]}]"],

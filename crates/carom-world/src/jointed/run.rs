@@ -624,6 +624,8 @@ impl<'w> Run<'w> {
     /// updates all sums and records.
     pub(super) fn accept(&mut self, step: Step, length: f64, end: f64) -> Result<(), MotionError> {
         let mb = self.world.multibody();
+        let ways = [self.posture.states.as_slice(), step.end.states.as_slice()];
+        mb.check_way(ways, end).map_err(MotionError::Joint)?;
         self.works.add(&step.works);
         self.input_impulse += step.given;
         self.residual = self.residual.max(step.residual);

@@ -249,6 +249,16 @@ impl JointedWorld {
             .assemble(&spec.placed)
             .map_err(MotionError::Joint)?;
         multibody.admit(&start.q);
+        let moves: Vec<bool> = bodies.iter().map(|(_, rigid)| rigid.is_some()).collect();
+        for spring in &spec.multibody.springs {
+            let moves = |body: usize| moves.get(body).is_some_and(|moves| *moves);
+            limits::check_spring(spring, bodies.len(), moves)?;
+        }
+        multibody.take_springs(&start.states);
+        let states = start.states.as_slice();
+        multibody
+            .check_way([states, states], 0.0)
+            .map_err(MotionError::Joint)?;
         let mut rows = Vec::new();
         for (j, joint) in multibody.joints().iter().enumerate() {
             let (_, first) = multibody.rows_of(j);
@@ -265,7 +275,11 @@ impl JointedWorld {
                 .any(|joint| joint.ball.damping > 0.0)
             || multibody
                 .loaded()
-                .any(|body| { multibody.loads(body) }.is_some_and(Loads::uses_velocity));
+                .any(|body| { multibody.loads(body) }.is_some_and(Loads::uses_velocity))
+            || multibody
+                .springs()
+                .iter()
+                .any(|spring| spring.damping > 0.0);
         let fractions: &'static [f64] = match spec.flight {
             FlightRule::Lgvi4 if !dissipates => &SUZUKI_4,
             FlightRule::Lgvi6 if !dissipates => &YOSHIDA_6,

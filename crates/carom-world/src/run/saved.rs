@@ -99,7 +99,7 @@ impl EventRun<(), ()> {
 impl Island {
     fn fits(&self, world: &World) -> bool {
         let n = self.bodies.len();
-        let carriers = world.carriers(&self.pairs).len();
+        let carriers = world.carriers(&self.bodies, &self.pairs).len();
         let lists = [&self.before, &self.step.launched, &self.step.end];
         let is_member = |thing: usize| !world.is_mobile(thing) || self.place(thing).is_some();
         let pair_fits =

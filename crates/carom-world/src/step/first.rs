@@ -73,8 +73,9 @@ impl StepStart<'_> {
         let scene = self.scene;
         let mut launched = self.states.to_vec();
         self.points.rows.apply(impulses, &mut launched);
-        for (state, pull) in launched.iter_mut().zip(&self.pulls) {
-            if let Some(pull) = pull {
+        let bodies = scene.bodies.iter().zip(&self.pulls);
+        for (state, (body, pull)) in launched.iter_mut().zip(bodies) {
+            if let Some(pull) = pull.as_ref().filter(|_| body.is_mobile()) {
                 *state = state.kicked(&(pull.total() * (0.5 * self.h)));
             }
         }

@@ -49,6 +49,8 @@ impl StepStart<'_> {
         }
         let given = self.given(&first, &second);
         let forces = self.forces(&first, &second);
+        self.scene
+            .check_springs([self.states, &second.end], self.h)?;
         Ok(Step {
             given,
             length: self.h,
@@ -105,7 +107,7 @@ impl StepStart<'_> {
             for ((body, pull), (before, after)) in self.scene.bodies.iter().zip(pulls).zip(states) {
                 if let Some(pull) = pull {
                     let [before, after] = [before, after].map(|state| Velocity::of(body, state));
-                    given.add(pull, half, [&before, &after]);
+                    given.add(body, pull, half, [&before, &after]);
                 }
             }
         }

@@ -104,7 +104,8 @@ impl StepStart<'_> {
                 return Err(self.failed());
             }
             kick.impulses = impulses;
-            if kick.closed.is_empty() || self.pulls.iter().all(Option::is_none) {
+            let alone = kick.closed.is_empty() && self.scene.springs.is_empty();
+            if alone || self.pulls.iter().all(Option::is_none) {
                 return Ok(());
             }
         }
@@ -117,18 +118,13 @@ impl StepStart<'_> {
         let (scene, half) = (self.scene, 0.5 * self.h);
         let mut pressed = kick.landed.clone();
         kick.points.rows.apply(&kick.impulses, &mut pressed);
-        let mut pulls = Vec::with_capacity(pressed.len());
-        for (body, state) in scene.bodies.iter().zip(&pressed) {
-            pulls.push(body.pull_after(scene.time + self.h, state, half)?);
-        }
-        let loaded = kick
-            .landed
-            .iter()
-            .zip(&pulls)
-            .map(|(state, pull)| match pull {
-                Some(pull) => state.kicked(&(pull.total() * half)),
-                None => *state,
-            });
+        let pulls = scene.pulls_after([scene.time + self.h, half], &pressed, &kick.pulls)?;
+        let bodies = scene.bodies.iter().zip(&pulls);
+        let loaded = kick.landed.iter().zip(bodies);
+        let loaded = loaded.map(|(state, (body, pull))| match pull {
+            Some(pull) if body.is_mobile() => state.kicked(&(pull.total() * half)),
+            _ => *state,
+        });
         let loaded: Vec<State> = loaded.collect();
         let change = if kick.pulls.is_empty() {
             f64::INFINITY

@@ -66,10 +66,8 @@ impl<'s> StepStart<'s> {
         let velocities = scene.velocities(states);
         points.rows.velocities(&velocities, &mut before);
         let fastest = before.iter().fold(0.0, |s: f64, x| s.max(x.abs()));
-        let at_start = scene.bodies.iter().zip(states);
-        let pulls = { at_start.clone() }.map(|(body, state)| body.pull_at(scene.time, state));
-        let pulls = pulls.collect::<Result<Vec<_>, _>>()?;
-        let strongest = at_start.map(|(body, state)| scene.pull(body, state));
+        let pulls = scene.pulls(scene.time, states)?;
+        let strongest = scene.accelerations(states).into_iter();
         let scale = fastest + strongest.fold(0.0, f64::max) * h;
         // Largest coordinate of a material point, and its largest speed.
         let (mut length, mut speed) = (0.0_f64, 0.0_f64);

@@ -17,8 +17,10 @@ impl StepStart<'_> {
     /// allow rest.
     pub(super) fn at_rest(&self) -> Option<Step> {
         let scene = self.scene;
-        let at_start = scene.bodies.iter().zip(self.states);
-        let gained = at_start.map(|(body, state)| scene.pull(body, state) * self.h);
+        let gained = scene
+            .accelerations(self.states)
+            .into_iter()
+            .map(|a| a * self.h);
         let fall = gained.fold(0.0, f64::max);
         let stands = |(body, state): (&Body, &State)| {
             Velocity::of(body, state).speed(body.radius) <= STANDS * fall
@@ -43,13 +45,15 @@ impl StepStart<'_> {
         let states: Vec<State> = self.states.iter().map(stopped).collect();
         let mut fallen = states.clone();
         let (mut masses, mut given) = (Vec::new(), Given::default());
-        for (body, state) in scene.bodies.iter().zip(&mut fallen) {
+        let loads = [scene.time, scene.time + self.h].map(|time| scene.pulls(time, &states));
+        let [first, last] = loads.map(Result::ok);
+        let loads = first?.into_iter().zip(last?);
+        for ((body, state), loads) in scene.bodies.iter().zip(&mut fallen).zip(loads) {
             let mass = body.rigid.as_ref()?.mass();
-            let loads = [scene.time, scene.time + self.h].map(|time| body.pull_at(time, state));
             state.linear_momentum = scene.flights.pull(body) * (self.h * mass);
             masses.push(mass);
-            if let [Some(first), Some(last)] = loads.map(|pull| pull.transpose()) {
-                let pull = first.ok()?.mean(&last.ok()?);
+            if let (Some(first), Some(last)) = loads {
+                let pull = first.mean(&last);
                 *state = state.kicked(&(pull.total() * self.h));
                 given.impulse += pull.total().fixed_rows::<3>(0) * self.h;
             }

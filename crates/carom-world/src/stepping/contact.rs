@@ -383,6 +383,7 @@ mod tests {
                     restitution: 0.0,
                     collide: true,
                 },
+                springs: Vec::new(),
                 pairs: Vec::new(),
             }) else {
                 continue;

@@ -82,8 +82,10 @@ impl<W, X> StepRunOf<W, X> {
 
 fn energy(world: &World, states: &[State]) -> f64 {
     let all = states.iter().enumerate();
-    all.map(|(body, state)| world.held_energy(body, state))
-        .sum()
+    let bodies: f64 = all
+        .map(|(body, state)| world.held_energy(body, state))
+        .sum();
+    bodies + world.spring_energy(states)
 }
 
 impl<W, X> StepRunOf<W, X> {
@@ -245,6 +247,7 @@ impl<'w> StepRun<'w> {
                 });
             }
         }
+        self.world.check_way([&self.states, &step.end], end)?;
         let middle = self.time + 0.5 * h;
         for island in &step.islands {
             for pressed in &island.pressed {
@@ -282,6 +285,7 @@ impl<'w> StepRun<'w> {
             + balance.contact_loss
             - balance.projection
             + balance.drag_loss
+            + balance.damper_loss
             - balance.input
             - balance.applied_work
             - balance.prescribed_work;
@@ -367,6 +371,7 @@ mod tests {
                 restitution: 0.0,
                 collide: true,
             },
+            springs: Vec::new(),
             pairs: Vec::new(),
         })
         .unwrap();

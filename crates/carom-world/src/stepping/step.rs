@@ -327,23 +327,32 @@ impl<'w> Stepper<'w> {
     fn begin<'d>(&self, middle: Middle<'d>, phases: Phases) -> Result<Attempt<'d>, MotionError> {
         let world = self.world;
         let mut free = middle.states.to_vec();
-        let mut pulls = Vec::new();
+        let (mut pulls, mut means) = (Vec::new(), free.clone());
         let half = 0.5 * phases.gravity;
         for (i, (body, state)) in world.bodies.iter().zip(&mut free).enumerate() {
             if let Some(rigid) = &body.rigid {
                 let pull = world.flights.pull(body);
+                means[i].linear_momentum += pull * (rigid.mass() * half);
                 if body.kicks && half > 0.0 {
                     // The loads belong to the mean of the velocities before and after gravity and loads.
-                    let mut mean = *state;
-                    mean.linear_momentum += pull * (rigid.mass() * half);
+                    let mean = means[i];
                     let load = body.pull_after(middle.time + phases.before, &mean, half)?;
                     pulls.extend(load.map(|load| (i, load)));
                 }
                 state.linear_momentum += pull * (rigid.mass() * phases.gravity);
             }
         }
+        if half > 0.0 {
+            for (i, pull) in &pulls {
+                means[*i] = means[*i].kicked(&(pull.total() * half));
+            }
+            let clock = [middle.time + phases.before, phases.gravity];
+            world.pull_springs(clock, &means, &mut pulls)?;
+        }
         for (i, pull) in &pulls {
-            free[*i] = free[*i].kicked(&(pull.total() * phases.gravity));
+            if world.is_mobile(*i) {
+                free[*i] = free[*i].kicked(&(pull.total() * phases.gravity));
+            }
         }
         Ok(Attempt {
             pulls,
@@ -618,8 +627,10 @@ impl<'w> Stepper<'w> {
             .flat_map(|contact| contact.impulse.unwrap_or_default());
         given.prescribed = attempt.rows.running_work(&impulses.collect::<Vec<_>>());
         for (i, pull) in &attempt.pulls {
-            let after = Velocity::of(&world.bodies[*i], &attempt.kicked[*i]);
-            given.add(pull, attempt.phases.gravity, [&attempt.before[*i], &after]);
+            let body = &world.bodies[*i];
+            let after = Velocity::of(body, &attempt.kicked[*i]);
+            let velocities = [&attempt.before[*i], &after];
+            given.add(body, pull, attempt.phases.gravity, velocities);
         }
         Ok(Step {
             given,

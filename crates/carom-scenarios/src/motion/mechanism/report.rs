@@ -326,6 +326,7 @@ fn energy_balance(
             ("contact_loss_j", balance.contact_loss),
             ("force_work_j", balance.force_work),
         ],
+        has_springs: false,
     }
 }
 

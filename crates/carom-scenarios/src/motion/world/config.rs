@@ -7,6 +7,7 @@ use super::forces::ForceConfig;
 use super::joints::JointConfig;
 use super::output::OutputConfig;
 use super::scheme::{SchemeConfig, SteppingConfig};
+use super::springs::SpringConfig;
 use super::urdf::{Imported, UrdfConfig};
 use crate::ScenarioError;
 use crate::common::Zeno;
@@ -42,6 +43,7 @@ pub(crate) struct Config {
     pub(super) bodies: Option<Vec<BodyConfig>>,
     pub(super) joints: Option<Vec<JointConfig>>,
     pub(super) forces: Option<Vec<ForceConfig>>,
+    pub(super) springs: Option<Vec<SpringConfig>>,
     pub(super) urdf: Option<UrdfConfig>,
     /// Robot of `urdf` after it has been read; its bodies, joints and pairs have been moved to the fields above.
     #[serde(skip)]
@@ -148,6 +150,9 @@ impl Config {
         }
         if !given("forces") {
             self.forces = None;
+        }
+        if !given("springs") {
+            self.springs = None;
         }
         if !given("planes") {
             self.planes = None;

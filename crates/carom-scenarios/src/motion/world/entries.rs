@@ -104,6 +104,8 @@ pub(super) struct Works {
     pub(super) drag: Option<f64>,
     /// Work of running surfaces, and of bodies that are told their motion.
     pub(super) prescribed: Option<f64>,
+    /// Energy that dampers of springs take, where it is not told with those of joints.
+    pub(super) damper: Option<f64>,
 }
 
 impl Works {
@@ -122,6 +124,8 @@ impl Works {
                 .map(|work| ("running surfaces and told motions", work)),
         );
         parts.extend(self.prescribed.map(|work| ("prescribed_work_j", work)));
+        terms.extend(self.damper.map(|loss| ("dampers", -loss)));
+        parts.extend(self.damper.map(|loss| ("damper_loss_j", loss)));
     }
 }
 

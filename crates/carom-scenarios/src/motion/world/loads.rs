@@ -1,8 +1,9 @@
-//! Loads of the bodies of a world, from the keys `[[forces]]` and `drag`.
+//! Loads of the bodies of a world and springs between them, from the keys `[[forces]]`, `drag` and `[[springs]]`.
 
 use super::config::Config;
 use crate::ScenarioError;
 use carom_variational::load::Loads;
+use carom_variational::spring::Spring;
 
 impl Config {
     /// Returns the loads of all bodies. `bodies`: their names, and true for those that move; those of the configuration come first.
@@ -35,6 +36,26 @@ impl Config {
             };
             moves(&named, body)?;
             all[body].forces.push(force.build(&key)?);
+        }
+        Ok(all)
+    }
+}
+
+impl Config {
+    /// Returns the springs. `bodies`: names of all bodies, and true for those with mass.
+    pub(super) fn springs(&self, bodies: &[(&str, bool)]) -> Result<Vec<Spring>, ScenarioError> {
+        let mut all: Vec<Spring> = Vec::new();
+        for (i, spring) in self.springs.iter().flatten().enumerate() {
+            let key = format!("springs[{i}]");
+            let fault = if spring.name.is_empty() {
+                "a name is needed".to_owned()
+            } else if all.iter().any(|other| other.name == spring.name) {
+                format!("`{}` is there twice", spring.name)
+            } else {
+                all.push(spring.build(&key, bodies)?);
+                continue;
+            };
+            return Err(ScenarioError::value(&format!("{key}.name"), fault));
         }
         Ok(all)
     }

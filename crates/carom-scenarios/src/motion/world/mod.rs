@@ -19,6 +19,7 @@ mod scheme;
 mod session;
 mod setup;
 mod several;
+mod springs;
 mod things;
 mod threads;
 mod told;

@@ -7,6 +7,7 @@ use super::entries::{
 use super::forces_table::ForcesTable;
 use super::output::{ImpactOutput, SampleOutput};
 use super::several::Comparison;
+use super::springs::SpringLoads;
 use crate::ScenarioError;
 use crate::common::ending::Extent;
 use crate::common::{list, warn};
@@ -44,6 +45,7 @@ pub(super) struct Log<'w> {
     /// For each body, true if it was at rest in its last row.
     rests: Vec<bool>,
     rows: Vec<Value>,
+    spring_loads: SpringLoads,
     impacts: Vec<Value>,
     contacts: LastingContacts<(usize, usize)>,
     frames: Vec<(f64, Vec<State>)>,
@@ -66,6 +68,7 @@ impl<'w> Log<'w> {
             impacts_wanted: setup.output.impacts == ImpactOutput::All,
             rests: vec![false; world.world.n_bodies()],
             rows: Vec::new(),
+            spring_loads: SpringLoads::default(),
             impacts: Vec::new(),
             contacts: LastingContacts::new(),
             frames: Vec::new(),
@@ -136,6 +139,8 @@ impl<'w> Log<'w> {
                 self.rows.push(row(self.world, time, body, state));
             }
         }
+        self.spring_loads
+            .note(time, &self.world.world.tensions(states));
         if states.len() <= MOST_GAPS {
             self.lowest = self.lowest.min(self.world.world.lowest_gap(states));
         }
@@ -208,6 +213,10 @@ pub(super) fn report(
         let change = handed_over(change, mobile.map(|body| world.name(body)));
         record.results.insert("handed_over".to_owned(), change);
     }
+    let tensions = world.tensions(&end.states);
+    if let Some(loads) = log.spring_loads.json(end.time, &tensions) {
+        record.results.insert("spring_loads".to_owned(), loads);
+    }
     if let Some(error) = fault(&end.ending, setup.zeno_is_error) {
         record.results.insert("error".to_owned(), error);
     }
@@ -250,7 +259,8 @@ pub(super) fn report(
 /// Returns the total mechanical energy of all bodies in these states (J).
 fn energy(World { world, .. }: &World, states: &[State]) -> f64 {
     let each = |(body, state)| world.energy(body, state);
-    states.iter().enumerate().map(each).sum()
+    let bodies: f64 = states.iter().enumerate().map(each).sum();
+    bodies + world.spring_energy(states)
 }
 
 /// Returns the balance of the linear momentum of all bodies as JSON, and its error (N s).
@@ -376,6 +386,7 @@ pub(super) fn energy_balance(whole: &World, end: &RunEnd) -> Balance {
         applied: (has_forces || balance.applied_work != 0.0).then_some(balance.applied_work),
         drag: has_drag.then_some(balance.drag_loss),
         prescribed: has_running.then_some(balance.prescribed_work),
+        damper: (!whole.setup.spec.springs.is_empty()).then_some(balance.damper_loss),
     };
     works.note(&mut terms, &mut parts);
     Balance {
@@ -384,6 +395,7 @@ pub(super) fn energy_balance(whole: &World, end: &RunEnd) -> Balance {
         error: balance.energy_error,
         terms,
         parts,
+        has_springs: !whole.setup.spec.springs.is_empty(),
     }
 }
 
@@ -416,6 +428,7 @@ fn falls_for_ever(World { world, setup, .. }: &World) -> Option<String> {
         || setup.spec.planes.iter().any(faces)
         || all.any(|body| world.is_fixed(body))
         || { setup.spec.bodies.iter() }.any(|body| !body.loads.forces.is_empty())
+        || !setup.spec.springs.is_empty()
     {
         return None;
     }
@@ -482,7 +495,8 @@ fn figures(
     };
     let total = |states: &[State]| -> f64 {
         let all = states.iter().enumerate();
-        all.map(|(body, state)| world.energy(body, state)).sum()
+        let bodies: f64 = all.map(|(body, state)| world.energy(body, state)).sum();
+        bodies + world.spring_energy(states)
     };
     let of_all = |value: &dyn Fn(&[State]) -> f64| -> Vec<f64> {
         log.frames.iter().map(|(_, states)| value(states)).collect()

@@ -204,6 +204,13 @@ impl Config {
             FlightConfig::Lgvi6 => FlightRule::Lgvi6,
         };
         spec.pairs = pairs;
+        let moving = spec.bodies.iter().map(|body| {
+            let name = body.name.as_str();
+            (name, body.mass.is_some())
+        });
+        if !spec.bodies.is_empty() {
+            spec.springs = self.springs(&moving.collect::<Vec<_>>())?;
+        }
         let several = self.check_laws(&spec)?;
         let restitutes = |s: &Surface| s.collide && s.restitution < 1.0;
         let lossy = restitutes(&surface) || spec.pairs.iter().any(|(_, s)| restitutes(s));

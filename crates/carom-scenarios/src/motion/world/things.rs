@@ -46,12 +46,14 @@ impl Session {
         match &self.kind {
             Kind::Free(track) => {
                 let bodies = track.whole.setup().spec.bodies.iter();
-                let one = |body: &BodySpec| {
+                let one = |(b, body): (usize, &BodySpec)| {
                     let mass = body.mass.as_ref();
                     let mass = mass.map(|mass| (mass.mass(), mass.inertia()));
-                    named(&body.name, mass, [false, !body.loads.is_empty()])
+                    let has_springs = track.whole.world.has_springs(b);
+                    let is_loaded = !body.loads.is_empty() || has_springs;
+                    named(&body.name, mass, [false, is_loaded])
                 };
-                bodies.map(one).collect()
+                bodies.enumerate().map(one).collect()
             }
             Kind::Jointed(track) => {
                 let mb = track.whole.world.multibody();
@@ -59,7 +61,10 @@ impl Session {
                 let jointed: Vec<usize> = ends.flatten().collect();
                 let one = |b: usize| {
                     let mass = mb.rigid(b).map(|rigid| (rigid.mass(), rigid.inertia()));
-                    let is_loaded = mb.loads(b).is_some_and(|loads| !loads.is_empty());
+                    let springs = mb.springs().iter();
+                    let has_springs = { springs }.any(|spring| spring.between.contains(&Some(b)));
+                    let is_loaded =
+                        has_springs || mb.loads(b).is_some_and(|loads| !loads.is_empty());
                     named(mb.body_name(b), mass, [jointed.contains(&b), is_loaded])
                 };
                 (0..mb.n_bodies()).map(one).collect()

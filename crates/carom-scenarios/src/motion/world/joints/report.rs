@@ -14,6 +14,7 @@ use crate::motion::world::entries::{
 use crate::motion::world::forces_table::ForcesTable;
 use crate::motion::world::output::ImpactOutput;
 use crate::motion::world::several::{Asked, Comparison};
+use crate::motion::world::springs::SpringLoads;
 use carom_impact::frictional::Poisson;
 use carom_report::record::{Quantity, Record};
 use carom_variational::State;
@@ -35,6 +36,7 @@ pub(in super::super) struct Log<'w> {
     rows: Vec<Value>,
     joint_rows: Vec<Value>,
     loads: Vec<Value>,
+    spring_loads: SpringLoads,
     impacts: Vec<Value>,
     /// Joint limits and pairs of bodies with a contact force, now or earlier.
     pressed: LastingContacts<JointContact>,
@@ -57,6 +59,7 @@ impl<'w> Log<'w> {
             rows: Vec::new(),
             joint_rows: Vec::new(),
             loads: Vec::new(),
+            spring_loads: SpringLoads::default(),
             impacts: Vec::new(),
             pressed: LastingContacts::new(),
             times: Vec::new(),
@@ -119,6 +122,8 @@ impl<'w> Log<'w> {
         for (body, state) in sample.posture.states.iter().enumerate() {
             self.rows.push(row(mb, sample.time, body, state));
         }
+        self.spring_loads
+            .note(sample.time, &mb.tensions(&sample.posture.states));
         let joint_row = joint_row(mb, sample.time, sample.posture, sample.rates, sample.forces);
         self.joint_rows.push(joint_row);
         if let Some((loads, length)) = sample.loads {
@@ -466,6 +471,9 @@ pub(in super::super) fn report(
             json!({"moved_m": assembly.moved, "residual_m": assembly.residual}),
         ),
     ];
+    let tensions = mb.tensions(&end.posture.states);
+    let springs = log.spring_loads.json(end.time, &tensions);
+    results.extend(springs.map(|loads| ("spring_loads", loads)));
     remarks(jointed, end, &mut results);
     for (key, value) in results {
         record.results.insert(key.to_owned(), value);
@@ -551,6 +559,7 @@ pub(in super::super) fn energy_balance(jointed: &Jointed, end: &JointedEnd) -> B
         applied: (has_forces || end.applied_work != 0.0).then_some(end.applied_work),
         drag: has_drag.then_some(works.drag),
         prescribed: None,
+        damper: None,
     }
     .note(&mut terms, &mut parts);
     Balance {
@@ -559,6 +568,7 @@ pub(in super::super) fn energy_balance(jointed: &Jointed, end: &JointedEnd) -> B
         error: end.energy_error,
         terms,
         parts,
+        has_springs: !mb.springs().is_empty(),
     }
 }
 

@@ -93,13 +93,16 @@ impl Jointed {
         let (flight, time_step) = (setup.spec.flight, setup.spec.time_step);
         let is_exact = flight == carom_world::FlightRule::Exact;
         let moving = mobile.iter().map(|(name, moves)| (name.as_str(), *moves));
-        let loads = config.loads(&moving.collect::<Vec<_>>())?;
+        let moving: Vec<_> = moving.collect();
+        let (loads, springs) = (config.loads(&moving)?, config.springs(&moving)?);
         let loads = if loads.iter().all(Loads::is_empty) {
             Vec::new()
         } else {
             loads
         };
-        let multibody = MultibodySpec::new(parts, specs, setup.gravity, is_exact).with_loads(loads);
+        let multibody = MultibodySpec::new(parts, specs, setup.gravity, is_exact)
+            .with_loads(loads)
+            .with_springs(springs);
         let spec = JointedSpec::new(multibody, placed, flight, time_step, touch);
         let world = JointedWorld::new(&spec).map_err(|error| named(&error, joints, bodies))?;
         let scheme = setup.chosen(config, world.suitable_scheme())?;
