@@ -76,15 +76,6 @@ pub enum GeometryError {
         "the mesh is not convex: hull = true takes its convex hull, parts = true the hulls of the objects of its file"
     )]
     NotConvex,
-    /// A cylinder should collide with another body, but contacts of cylinders are implemented for planes only. Replace the
-    /// cylinder by another shape, for example a capsule.
-    #[error(
-        "a cylinder touches planes only: for `{other}` give a capsule or a polyhedron, or set collide = false for the pair"
-    )]
-    CylinderPair {
-        /// Name of the other body.
-        other: String,
-    },
     /// All points of a body lie in one plane, so that the body has no volume.
     #[error("all points lie in one plane: the body has no volume")]
     Flat,
@@ -162,7 +153,6 @@ impl GeometryError {
             Self::InvalidRounding { .. } => "invalid-rounding",
             Self::TooFewVertices { .. } => "too-few-vertices",
             Self::NotConvex => "not-convex",
-            Self::CylinderPair { .. } => "cylinder-pair",
             Self::Flat => "flat",
             Self::VertexOutOfRange { .. } => "vertex-out-of-range",
             Self::TooFewTriangles { .. } => "too-few-triangles",

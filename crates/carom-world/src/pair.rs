@@ -3,7 +3,7 @@
 use crate::body::{Body, PlaneSpec, Velocity};
 use crate::edges::{Edges, OnEdges};
 use crate::rows::Running;
-use carom_geometry::pair::{CornerOf, Memory, Placed, closest, touching};
+use carom_geometry::pair::{CornerOf, Memory, Placed, TouchingPoint, closest, touching};
 use carom_variational::State;
 use nalgebra::Vector3;
 use smallvec::SmallVec;
@@ -54,6 +54,15 @@ pub(crate) enum Follow {
         normal_b: Vector3<f64>,
         of_second: bool,
         corner: CornerOf,
+    },
+    /// The point of a rim of one body, a cylinder, that is lowest above a face of the other. The value identifies the end of the axis
+    /// with the rim; `face` and `normal_b` are a point and the normal of the face in the axes of its body, which is the second if
+    /// `of_second`.
+    RimOnFace {
+        end: f64,
+        face: Vector3<f64>,
+        normal_b: Vector3<f64>,
+        of_second: bool,
     },
     /// A place on an edge of each body.
     OnEdges(OnEdges),
@@ -201,6 +210,30 @@ impl ContactPoint {
                     owner.rotation.rotate(normal_b),
                     *corner,
                 )
+            }
+            Follow::RimOnFace {
+                end,
+                face,
+                normal_b,
+                of_second,
+            } => {
+                let (owner, other) = (usize::from(*of_second), usize::from(!*of_second));
+                let at =
+                    |k: usize, v: &Vector3<f64>| states[k].position + states[k].rotation.rotate(v);
+                let normal = states[owner].rotation.rotate(normal_b);
+                let down = if *of_second { normal } else { -normal };
+                let rim = parts[other]
+                    .part()
+                    .lowest_of_rim(*end, &states[other].rotation.rotate_back(&down));
+                let (rim, on_face) = (at(other, &rim), at(owner, face));
+                let foot = rim - normal * normal.dot(&(rim - on_face));
+                let points = if *of_second { [rim, foot] } else { [foot, rim] };
+                let corner = if *of_second {
+                    CornerOf::First
+                } else {
+                    CornerOf::Second
+                };
+                (points, normal, corner)
             }
             Follow::OnEdges(place) => {
                 let (points, normal) = place.moved(parts, states, &self.normal)?;
@@ -376,6 +409,7 @@ pub(crate) fn contact_points(
         }
         Other::Body(second) => {
             let found = gap(body, state, other, other_state, memory);
+            let states = [state, other_state];
             let (here, there) = (state.configuration(), other_state.configuration());
             for slab in &found.slabs {
                 if slab.gap > tolerance {
@@ -391,19 +425,15 @@ pub(crate) fn contact_points(
                     Some(memory) => closest(&a, &b, memory),
                     None => closest(&a, &b, &mut start),
                 };
-                // Finds the body whose face gives the normal, if there is one.
-                let corners = |body: &Placed<'_>, towards: &Vector3<f64>| {
-                    let mut count = 0;
-                    body.features(towards, tolerance, &mut |_| count += 1);
-                    count
-                };
                 let both = a.has_corners() && b.has_corners();
-                let owner = match both {
-                    true if corners(&b, &-at.normal) >= 3 => Some(true),
-                    true if corners(&a, &at.normal) >= 3 => Some(false),
+                let has_faces =
+                    |placed: &Placed<'_>| placed.has_corners() || placed.part().is_cylinder();
+                let faces = has_faces(&a) && has_faces(&b);
+                let owner = match faces {
+                    true if corners(&b, &-at.normal, tolerance) >= 3 => Some(true),
+                    true if corners(&a, &at.normal, tolerance) >= 3 => Some(false),
                     _ => None,
                 };
-                let states = [state, other_state];
                 let edges = (both && owner.is_none())
                     .then(|| Edges::touching([&a, &b], states, &at.normal, tolerance))
                     .flatten();
@@ -411,7 +441,6 @@ pub(crate) fn contact_points(
                     edges.choose_normal([&a, &b], states, &mut at);
                 }
                 let normal = at.normal;
-                let (margin, margin2) = (a.margin(), b.margin());
                 let known = out.len();
                 touching(&a, &b, &at, tolerance, &mut |p| {
                     if p.gap > tolerance {
@@ -422,19 +451,7 @@ pub(crate) fn contact_points(
                             .and_then(|edges| edges.place(states, &p))
                             .map_or(Follow::Closest, Follow::OnEdges),
                         Some(of_second) => {
-                            let high = p.point + normal * (0.5 * p.gap + margin) - state.position;
-                            let low =
-                                p.point - normal * (0.5 * p.gap + margin2) - other_state.position;
-                            let owner = if of_second { other_state } else { state };
-                            Follow::OnFace {
-                                points: [
-                                    state.rotation.rotate_back(&high),
-                                    other_state.rotation.rotate_back(&low),
-                                ],
-                                normal_b: owner.rotation.rotate_back(&normal),
-                                of_second,
-                                corner: p.corner,
-                            }
+                            Follow::on_face([&a, &b], states, (&p, &normal), of_second, tolerance)
                         }
                     };
                     out.push(ContactPoint {
@@ -456,6 +473,49 @@ pub(crate) fn contact_points(
                     });
                 }
             }
+        }
+    }
+}
+
+/// Number of lowest points of a part along a direction, as far as `tolerance` (m) reaches: three make a face.
+fn corners(body: &Placed<'_>, towards: &Vector3<f64>, tolerance: f64) -> usize {
+    let mut count = 0;
+    body.features(towards, tolerance, &mut |_| count += 1);
+    count
+}
+
+impl Follow {
+    /// Returns the rule for a touching point with its normal on a face of the second part, or of the first unless `of_second`.
+    fn on_face(
+        parts: [&Placed<'_>; 2],
+        states: [&State; 2],
+        (p, normal): (&TouchingPoint, &Vector3<f64>),
+        of_second: bool,
+        tolerance: f64,
+    ) -> Self {
+        let [high, low] = [(0, 1.0), (1, -1.0)].map(|(k, sign): (usize, f64)| {
+            let point = p.point + normal * (sign * (0.5 * p.gap + parts[k].margin()));
+            states[k]
+                .rotation
+                .rotate_back(&(point - states[k].position))
+        });
+        let points = [high, low];
+        let (owner, other) = (usize::from(of_second), usize::from(!of_second));
+        let normal_b = states[owner].rotation.rotate_back(normal);
+        let down = if of_second { *normal } else { -normal };
+        match parts[other].part().end_of_rim(&points[other]) {
+            Some(end) if corners(parts[other], &down, tolerance) < 3 => Self::RimOnFace {
+                end,
+                face: points[owner],
+                normal_b,
+                of_second,
+            },
+            _ => Self::OnFace {
+                points,
+                normal_b,
+                of_second,
+                corner: p.corner,
+            },
         }
     }
 }

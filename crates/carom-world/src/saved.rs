@@ -189,7 +189,6 @@ const KINDS: &[&str] = &[
     "constraint-violated",
     "contact-forces",
     "contact-search-limit",
-    "cylinder-pair",
     "dimension-mismatch",
     "discontinuous",
     "duplicate-name",

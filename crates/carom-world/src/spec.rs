@@ -6,7 +6,6 @@ use crate::stepping::Scheme;
 use crate::surface::Surface;
 use crate::{MotionError, limits};
 use carom_contact::{ImpactLaw, ImpactProblem};
-use carom_geometry::GeometryError;
 use carom_geometry::pair::Part;
 use carom_impact::two_body::ImpactOptions;
 use carom_lie::So3;
@@ -314,8 +313,7 @@ impl World {
     /// # Errors
     ///
     /// [`MotionError::InvalidValue`], [`MotionError::DuplicateName`], [`MotionError::InvalidPair`], [`MotionError::Shape`] for a
-    /// mesh that is not convex and a cylinder that could touch a body, [`MotionError::InitialPenetration`], and
-    /// [`MotionError::CoarseCoordinates`].
+    /// mesh that is not convex, [`MotionError::InitialPenetration`], and [`MotionError::CoarseCoordinates`].
     pub fn new(spec: &WorldSpec) -> Result<Self, MotionError> {
         limits::check_step(spec.time_step, &spec.gravity)?;
         limits::check_surface(&spec.surface)?;
@@ -365,25 +363,8 @@ impl World {
             )?;
         }
         world.take_springs(&spec.springs)?;
-        world.check_cylinders()?;
         world.check_overlaps(&world.initial)?;
         Ok(world)
-    }
-
-    /// Checks that no cylinder can touch another body; cylinders can touch planes only.
-    fn check_cylinders(&self) -> Result<(), MotionError> {
-        let round = |body: &Body| body.parts.iter().any(Part::is_cylinder);
-        for i in (0..self.bodies.len()).filter(|i| round(&self.bodies[*i])) {
-            if let Some(other) = (0..self.bodies.len()).find(|j| self.pair_of(i, *j).is_some()) {
-                return Err(MotionError::Shape {
-                    body: self.bodies[i].name.clone(),
-                    source: GeometryError::CylinderPair {
-                        other: self.bodies[other].name.clone(),
-                    },
-                });
-            }
-        }
-        Ok(())
     }
 
     /// Checks that the position of a body is not too far from the origin: the spacing of floating-point numbers there

@@ -186,11 +186,6 @@ class Shapes:
         if frozenset((first.name, second.name)) in overlaps:
             self.of.ignored.append(("contact", name, "they overlap at the start"))
             return False
-        if not (first.is_plane or second.is_plane) and any(
-            int(self.model.geom_type[g]) == int(GEOM.mjGEOM_CYLINDER) for g in first.geoms + second.geoms
-        ):
-            self.of.ignored.append(("contact", name, "bodies with cylinders touch planes only"))
-            return False
         return True
 
     def _overlaps(self) -> set[frozenset[str]]:

@@ -8,13 +8,13 @@ use nalgebra::{Matrix2, Vector2, Vector3};
 use smallvec::SmallVec;
 
 /// Largest numbers of steps of each stage of the search for the closest points.
-struct Steps {
+pub(super) struct Steps {
     /// Largest number of Newton steps on the unit sphere.
     newton: usize,
     /// Largest number of halvings of a Newton step until $g$ grows.
     halvings: usize,
     /// Largest number of features that are exchanged for better ones.
-    exchanges: usize,
+    pub(super) exchanges: usize,
     /// Largest number of attempts to move overlapping bodies apart.
     shifts: usize,
     /// Largest number of steps towards the smallest difference of two faces.
@@ -23,10 +23,14 @@ struct Steps {
     cuts: usize,
     /// Largest number of steps of the method of Gilbert, Johnson and Keerthi that prepare Newton's method.
     approaches: usize,
+    /// Largest number of steps from a normal of a cylinder's pair outwards, by which each step grows, and of bisections.
+    pub(super) brackets: usize,
+    pub(super) growth: f64,
+    pub(super) bisections: usize,
 }
 
 /// Values of [`Steps`].
-const STEPS: Steps = Steps {
+pub(super) const STEPS: Steps = Steps {
     newton: 30,
     halvings: 20,
     exchanges: 20,
@@ -34,23 +38,26 @@ const STEPS: Steps = Steps {
     across: 16,
     cuts: 24,
     approaches: 60,
+    brackets: 12,
+    growth: 8.0,
+    bisections: 64,
 };
 
 /// An overlap below this fraction of the smaller body radius counts as touching.
 const SHALLOW: f64 = 1e-3;
 
-/// Starting point of the search for the closest points of two bodies ([`closest`]). Keep one `Memory` for each pair of bodies:
+/// Starting point of the search for the closest points of two bodies ([`closest`](super::closest)). Keep one `Memory` for each pair of bodies:
 /// every search stores its result there, and the next search of the pair starts from that result.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Memory {
-    normal: Option<Vector3<f64>>,
+    pub(super) normal: Option<Vector3<f64>>,
     /// Pairs of feature points: one point in the frame of each body.
-    points: SmallVec<[(Vector3<f64>, Vector3<f64>); 4]>,
+    pub(super) points: SmallVec<[(Vector3<f64>, Vector3<f64>); 4]>,
 }
 
 impl Memory {
-    /// Creates a starting point for the first search of the [`closest`] points of two bodies. `normal` is an estimate of the
+    /// Creates a starting point for the first search of the [`closest`](super::closest) points of two bodies. `normal` is an estimate of the
     /// contact normal: a unit vector in space, from the second body into the first.
     pub fn starting(normal: Vector3<f64>) -> Self {
         Self {
@@ -81,9 +88,8 @@ impl Closest {
     }
 }
 
-/// Computes the gap between two convex parts of bodies and their closest points. The search starts from the result stored in
-/// `memory`, and stores the new result there.
-pub fn closest(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
+/// Computes the gap between two convex parts without cylinders, and their closest points.
+pub(super) fn closest_of_others(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
     let margin = a.part.margin + b.part.margin;
     let is_cold = memory.normal.is_none() && memory.points.is_empty();
     let (mut best, mut simplex) = core(a, b, memory);
@@ -110,14 +116,14 @@ pub fn closest(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Closest {
 
 /// Candidate for the normal, with its value of $g$.
 #[derive(Clone, Copy)]
-struct Candidate {
-    value: f64,
-    normal: Vector3<f64>,
-    support: Vertex,
+pub(super) struct Candidate {
+    pub(super) value: f64,
+    pub(super) normal: Vector3<f64>,
+    pub(super) support: Vertex,
 }
 
 impl Candidate {
-    fn new(a: &Placed<'_>, b: &Placed<'_>, normal: &Vector3<f64>) -> Option<Self> {
+    pub(super) fn new(a: &Placed<'_>, b: &Placed<'_>, normal: &Vector3<f64>) -> Option<Self> {
         let normal = normal.try_normalize(0.0)?;
         let support = Vertex::lowest(a, b, &normal);
         let value = support.difference.dot(&normal);
@@ -129,7 +135,7 @@ impl Candidate {
     }
 }
 
-fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> (Candidate, Simplex) {
+pub(super) fn core(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> (Candidate, Simplex) {
     let centers = a.position - b.position;
     let guess = memory
         .normal
@@ -268,7 +274,7 @@ fn opposite_points(a: &Placed<'_>, b: &Placed<'_>, normal: &Vector3<f64>) -> Opt
 ///
 /// This method is slow, but it works for overlapping bodies and without a good starting point. A smooth body is represented
 /// exactly, not by vertices. For two smooth bodies the method does nothing.
-fn by_cuts(a: &Placed<'_>, b: &Placed<'_>, best: &mut Candidate, simplex: &mut Simplex) {
+pub(super) fn by_cuts(a: &Placed<'_>, b: &Placed<'_>, best: &mut Candidate, simplex: &mut Simplex) {
     if a.part.is_smooth() && b.part.is_smooth() {
         return;
     }
@@ -364,7 +370,7 @@ fn with_corner(
 }
 
 /// Newton's method takes over if distance minus slab width falls below this fraction of the size.
-const NEAR: f64 = 1e-5;
+pub(super) const NEAR: f64 = 1e-5;
 
 /// Improves `best`, the candidate for the contact normal of two bodies that do not overlap, by the method of Gilbert, Johnson and
 /// Keerthi. The simplex, whose vertices are differences of points of the bodies, is moved closer to the origin until its distance
@@ -404,7 +410,7 @@ fn each_subset(simplex: &Simplex, f: &mut dyn FnMut(&[Vertex])) {
 
 /// Feature of a polytope that is closest to a smooth body.
 #[derive(Clone, Copy)]
-enum Features<'v> {
+pub(super) enum Features<'v> {
     /// No fixed feature: the lowest points are used.
     Lowest,
     Corner(&'v Vertex),
@@ -460,7 +466,7 @@ fn normals(
 /// Finds by Newton's method a unit normal for which the width of the slab (space between parallel planes) between two bodies is
 /// stationary. The search starts at the normal `guess`. `features` selects a corner or an edge of a polytope through which the
 /// plane at this body must pass. Returns `None` if the method does not converge.
-fn newton(
+pub(super) fn newton(
     a: &Placed<'_>,
     b: &Placed<'_>,
     guess: &Vector3<f64>,

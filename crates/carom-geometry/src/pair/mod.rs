@@ -17,11 +17,13 @@ mod closest;
 mod edges;
 mod gjk;
 mod part;
+mod round;
 mod touching;
 
-pub use closest::{Closest, Memory, closest};
+pub use closest::{Closest, Memory};
 pub use edges::axis_of_normals;
 pub use part::{Part, Placed};
+pub use round::closest;
 pub use touching::{CornerOf, TouchingPoint, touching};
 
 use nalgebra::Vector3;

@@ -138,9 +138,7 @@ impl Part {
         matches!(self.core, Core::Vertices(_))
     }
 
-    /// True if the core of the convex part (the part without its rounding) is a cylinder. Contacts of a cylinder are implemented
-    /// for planes only. The search for the gap of two bodies (`closest`) does not support cylinders, because their lowest point
-    /// is not unique along the sides and on the ends.
+    /// True if the core of the convex part (the part without its rounding) is a cylinder.
     pub fn is_cylinder(&self) -> bool {
         matches!(self.core, Core::Cylinder(_))
     }
@@ -246,6 +244,11 @@ impl<'a> Placed<'a> {
             rotation: configuration.rotation.matrix(),
             position: configuration.translation,
         }
+    }
+
+    /// Returns the part that is placed.
+    pub fn part(&self) -> &'a Part {
+        self.part
     }
 
     /// True if the core of the placed part (the part without its rounding) is a polytope, which has corners,

@@ -36,6 +36,8 @@ type Polygon = Vec<Vector2<f64>>;
 /// function.
 struct Face {
     corners: Polygon,
+    /// Center and radius of an end of a cylinder (m); its corners are points of the rim.
+    disc: Option<(Vector2<f64>, f64)>,
     /// Height at the origin of the tangent plane (m), and the slopes along the two tangents.
     height: [f64; 3],
 }
@@ -55,21 +57,36 @@ impl Face {
         let mut corners = Vec::new();
         let mut heights = Vec::new();
         let towards = body.inward(&(n * sign));
+        let flat = |point: &Vector3<f64>| {
+            let from = body.outward(point) - origin;
+            (Vector2::new(t1.dot(&from), t2.dot(&from)), n.dot(&from))
+        };
         body.part
             .lowest_features(&towards, tolerance, &mut |point| {
-                let from = body.outward(&point) - origin;
-                let flat = Vector2::new(t1.dot(&from), t2.dot(&from));
+                let (flat, height) = flat(&point);
                 if !corners
                     .iter()
                     .any(|c: &Vector2<f64>| (c - flat).norm() <= tolerance)
                 {
                     corners.push(flat);
-                    heights.push(n.dot(&from));
+                    heights.push(height);
                 }
             });
         let height = plane(&corners, &heights);
+        let disc = match &body.part.core {
+            Core::Cylinder(cylinder) if corners.len() == 4 => {
+                let side = if cylinder.axis().dot(&towards) > 0.0 {
+                    -1.0
+                } else {
+                    1.0
+                };
+                Some((flat(&cylinder.end(side)).0, cylinder.radius()))
+            }
+            _ => None,
+        };
         Self {
             corners: in_order(corners),
+            disc,
             height,
         }
     }
@@ -77,6 +94,146 @@ impl Face {
     fn height_at(&self, at: &Vector2<f64>) -> f64 {
         self.height[0] + self.height[1] * at.x + self.height[2] * at.y
     }
+
+    /// True if a point is within `slack` (m) of the face.
+    fn contains(&self, at: &Vector2<f64>, slack: f64) -> bool {
+        if let Some((center, radius)) = self.disc {
+            return (at - center).norm() <= radius + slack;
+        }
+        !clip(vec![*at], &self.corners, slack).is_empty()
+    }
+
+    /// Returns the distance of a point from the face (m).
+    fn distance(&self, at: &Vector2<f64>) -> f64 {
+        if let Some((center, radius)) = self.disc {
+            return ((at - center).norm() - radius).max(0.0);
+        }
+        let n = self.corners.len();
+        let mut distance = f64::INFINITY;
+        for (k, from) in self.corners.iter().enumerate() {
+            let edge = self.corners[(k + 1) % n] - from;
+            let square = edge.norm_squared();
+            let share = if square > 0.0 {
+                edge.dot(&(at - from)) / square
+            } else {
+                0.0
+            };
+            distance = distance.min((at - from - edge * share.clamp(0.0, 1.0)).norm());
+        }
+        if n > 2 && self.contains(at, 0.0) {
+            0.0
+        } else {
+            distance
+        }
+    }
+
+    /// Returns the common points with another face, of which one or both are discs: at most eight, which keep the hull of the common
+    /// area as points of rims do.
+    fn common(&self, other: &Self, slack: f64) -> Polygon {
+        let mut points = Polygon::new();
+        for (face, by) in [(self, other), (other, self)] {
+            if face.disc.is_none() {
+                let inside = face.corners.iter().filter(|at| by.contains(at, slack));
+                points.extend(inside);
+            }
+        }
+        match (self.disc, other.disc) {
+            (Some(disc), Some(by)) => points.extend(circles(disc, by)),
+            (Some(disc), None) => points.extend(crossings(disc, &other.corners)),
+            (None, Some(disc)) => points.extend(crossings(disc, &self.corners)),
+            (None, None) => (),
+        }
+        // Points of the rims, where the edges of the other face leave some.
+        let many = points.len();
+        for (face, by) in [(self, other), (other, self)] {
+            let Some((center, radius)) = face.disc else {
+                continue;
+            };
+            let is_whole = many == 0;
+            let first = face
+                .corners
+                .first()
+                .map_or(Vector2::x() * radius, |at| at - center);
+            for k in 0..RIM {
+                if is_whole && k % 2 == 1 {
+                    continue;
+                }
+                let angle = f64::from(k) * (std::f64::consts::TAU / f64::from(RIM));
+                let (sin, cos) = (libm::sin(angle), libm::cos(angle));
+                let arm =
+                    Vector2::new(cos * first.x - sin * first.y, sin * first.x + cos * first.y);
+                let at = center + arm;
+                if by.contains(&at, if is_whole { slack } else { 0.0 }) {
+                    points.push(at);
+                }
+            }
+            if is_whole && !points.is_empty() {
+                break;
+            }
+        }
+        extremes(points)
+    }
+}
+
+/// Points of a rim that stand for it where an edge crosses it; half as many where none does.
+const RIM: u8 = 8;
+
+/// Returns the points of a hull that are extreme in [`RIM`] directions, if it has more points than these.
+fn extremes(points: Polygon) -> Polygon {
+    let hull = in_order(points);
+    if hull.len() <= usize::from(RIM) {
+        return hull;
+    }
+    let mut kept: Vec<usize> = Vec::new();
+    for k in 0..RIM {
+        let angle = f64::from(k) * (std::f64::consts::TAU / f64::from(RIM));
+        let towards = Vector2::new(libm::cos(angle), libm::sin(angle));
+        let along = |i: &usize| hull[*i].dot(&towards);
+        let farthest = (0..hull.len()).max_by(|i, j| along(i).total_cmp(&along(j)));
+        kept.extend(farthest);
+    }
+    kept.sort_unstable();
+    kept.dedup();
+    kept.into_iter().map(|i| hull[i]).collect()
+}
+
+/// Returns the points at which the edges of a polygon or segment cross a circle.
+fn crossings((center, radius): (Vector2<f64>, f64), corners: &[Vector2<f64>]) -> Polygon {
+    let n = corners.len();
+    let mut points = Polygon::new();
+    let edges = if n == 2 { 1 } else { n };
+    for k in 0..edges {
+        let (from, to) = (corners[k], corners[(k + 1) % n]);
+        let (edge, arm) = (to - from, from - center);
+        let (square, half) = (edge.norm_squared(), edge.dot(&arm));
+        let root = half * half - square * (arm.norm_squared() - radius * radius);
+        if !(root >= 0.0 && square > 0.0) {
+            continue;
+        }
+        for sign in [-1.0, 1.0] {
+            let share = (sign * root.sqrt() - half) / square;
+            if (0.0..=1.0).contains(&share) {
+                points.push(from + edge * share);
+            }
+        }
+    }
+    points
+}
+
+/// Returns the points at which two circles cross.
+fn circles((c, r): (Vector2<f64>, f64), (d, s): (Vector2<f64>, f64)) -> Polygon {
+    let way = d - c;
+    let square = way.norm_squared();
+    let along = 0.5 * (square + r * r - s * s);
+    let root = square * r * r - along * along;
+    if !(root > 0.0 && square > 0.0) {
+        return Polygon::new();
+    }
+    let (foot, out) = (
+        c + way * (along / square),
+        Vector2::new(-way.y, way.x) * (root.sqrt() / square),
+    );
+    vec![foot + out, foot - out]
 }
 
 /// Fits a linear function to given heights at points of a plane. Returns the value of the function at the origin and
@@ -214,7 +371,7 @@ pub fn touching(
         gap: closest.gap,
         corner: CornerOf::Neither,
     };
-    let corners = |p: &Placed<'_>| matches!(p.part.core, Core::Vertices(_));
+    let corners = |p: &Placed<'_>| matches!(p.part.core, Core::Vertices(_) | Core::Cylinder(_));
     if !corners(a) || !corners(b) {
         return report(one);
     }
@@ -223,6 +380,7 @@ pub fn touching(
     let over = Face::new(a, &n, &origin, 1.0, tolerance);
     let under = Face::new(b, &n, &origin, -1.0, tolerance);
     let points = match (over.corners.len(), under.corners.len()) {
+        (2.., 2..) if over.disc.or(under.disc).is_some() => over.common(&under, tolerance),
         (0 | 1, _) => {
             one.corner = CornerOf::First;
             return report(one);
@@ -263,4 +421,35 @@ pub fn touching(
             gap: high - low,
         });
     }
+}
+
+/// Returns how far apart the faces of two bodies lie across a normal (m), and a point of both, half way between them: the middle of
+/// their common points. Faces reach up to the rounding of the bodies.
+pub(super) fn common_point(
+    a: &Placed<'_>,
+    b: &Placed<'_>,
+    n: &Vector3<f64>,
+) -> (f64, Vector3<f64>) {
+    let size = a.part.bounding_radius() + b.part.bounding_radius();
+    let tolerance = NEARLY_EQUAL * size;
+    let origin = (a.position + b.position) * 0.5;
+    let over = Face::new(a, n, &origin, 1.0, tolerance);
+    let under = Face::new(b, n, &origin, -1.0, tolerance);
+    let points = match (over.corners.len(), under.corners.len()) {
+        (2.., 2..) if over.disc.or(under.disc).is_some() => over.common(&under, tolerance),
+        (1, _) => over.corners.clone(),
+        (_, 1) => under.corners.clone(),
+        (2, 2) => cross(&over.corners, &under.corners),
+        (_, 2) => clip(under.corners.clone(), &over.corners, tolerance),
+        (_, _) => clip(over.corners.clone(), &under.corners, tolerance),
+    };
+    let mean = points.iter().sum::<Vector2<f64>>() / points.len().max(1) as f64;
+    let apart = if points.is_empty() {
+        f64::INFINITY
+    } else {
+        over.distance(&mean).max(under.distance(&mean))
+    };
+    let [t1, t2] = tangents(n);
+    let height = 0.5 * (over.height_at(&mean) + under.height_at(&mean));
+    (apart, origin + t1 * mean.x + t2 * mean.y + n * height)
 }

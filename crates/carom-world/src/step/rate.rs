@@ -158,7 +158,11 @@ impl Arm<'_> {
     /// not bend.
     fn rocks(&self, force: f64) -> f64 {
         let point = self.touching.point;
-        if !matches!(point.follow, Follow::Closest | Follow::Rim(_)) || !(force > 0.0) {
+        if !matches!(
+            point.follow,
+            Follow::Closest | Follow::Rim(_) | Follow::RimOnFace { .. }
+        ) || !(force > 0.0)
+        {
             return 0.0;
         }
         let outwards = if self.is_first { 1.0 } else { -1.0 };

@@ -1,9 +1,10 @@
-//! Capsules and cylinders on a plane against closed forms.
+//! Capsules and cylinders on planes and bodies against closed forms.
 
 use super::common::*;
-use carom_geometry::{Cylinder, Rounded, Segment, Shape};
+use carom_geometry::{Cuboid, Cylinder, Rounded, Segment, Shape};
+use carom_lie::{Se3, So3};
 use carom_motion::hybrid::Ending;
-use carom_world::World;
+use carom_world::BodySpec;
 use nalgebra::{UnitVector3, Vector3};
 
 fn cylinder(axis: &UnitVector3<f64>, radius: f64, half_length: f64) -> Shape {
@@ -87,16 +88,107 @@ fn a_level_capsule_bounces_without_turning() {
     );
 }
 
+fn fixed(name: &str, half_extents: [f64; 3], turn: f64, place: Vector3<f64>) -> BodySpec {
+    let shape = Shape::Cuboid(Cuboid::new(half_extents).unwrap());
+    let pose = Se3::new(So3::exp(&v(0.0, turn, 0.0)), place);
+    BodySpec::new(name, None, shape, pose)
+}
+
+/// A cylinder rolls down the face of a box as down a plane.
 #[test]
-fn a_cylinder_meets_no_bodies() {
-    let can = body(
-        "can",
-        cylinder(&Vector3::z_axis(), 0.1, 0.2),
-        2.0,
-        v(0.0, 0.0, 0.2),
+fn cylinders_roll_down_a_box() {
+    let (angle, radius) = (0.2_f64, 0.1);
+    let n = v(angle.sin(), 0.0, angle.cos());
+    let down = v(angle.cos(), 0.0, -angle.sin());
+    let slope = fixed("slope", [20.0, 1.0, 0.5], angle, n * -0.5);
+    let roller = body(
+        "roller",
+        cylinder(&Vector3::y_axis(), radius, 0.3),
+        1.5,
+        n * radius,
     );
-    let other = ball("ball", 0.1, 1.0, v(1.0, 0.0, 0.1));
-    let error = World::new(&spec(vec![can, other], vec![floor()], 0.5, 0.0)).unwrap_err();
-    assert_eq!(error.kind(), "cylinder-pair");
-    assert!(error.to_string().contains("`ball`"), "{error}");
+    let (_, end, _) = run(&spec(vec![roller, slope], vec![], 0.9, 0.0), 1.0);
+    assert_eq!(end.ending, Ending::Completed);
+    let place = &end.states[0].position;
+    close(down.dot(place), 0.5 * G * angle.sin() / 1.5, 1e-6);
+    close(n.dot(place), radius, 1e-8);
+    close(place.y, 0.0, 1e-9);
+}
+
+/// Five coins, each a little beside the one below, rest on a table.
+#[test]
+fn coins_rest_on_each_other() {
+    let table = fixed("table", [1.0, 1.0, 0.2], 0.0, v(0.0, 0.0, -0.2));
+    let mut bodies = vec![table];
+    for k in 0..5 {
+        let off = 0.01 * f64::from(k % 2);
+        let place = v(off, 0.3 * off, 0.02 + 0.04 * f64::from(k));
+        bodies.push(body(
+            &format!("coin{k}"),
+            cylinder(&Vector3::z_axis(), 0.1, 0.02),
+            0.5,
+            place,
+        ));
+    }
+    let world = spec(bodies, vec![], 0.4, 0.0);
+    let starts: Vec<_> = world
+        .bodies
+        .iter()
+        .map(|b| b.configuration.translation)
+        .collect();
+    let (_, end, _) = run(&world, 0.5);
+    assert_eq!(end.ending, Ending::Completed);
+    for (state, start) in end.states.iter().zip(&starts) {
+        near(&state.position, start, 1e-6);
+    }
+}
+
+/// A coin over the edge of a table stays if its center is on it, and falls if not.
+#[test]
+fn a_coin_falls_by_its_center() {
+    for (inside, stays) in [(1e-3, true), (-1e-3, false)] {
+        let table = fixed("table", [1.0, 1.0, 0.2], 0.0, v(0.0, 0.0, -0.2));
+        let coin = body(
+            "coin",
+            cylinder(&Vector3::z_axis(), 0.1, 0.02),
+            0.5,
+            v(1.0 - inside, 0.0, 0.02),
+        );
+        let (_, end, _) = run(&spec(vec![coin, table], vec![], 0.5, 0.0), 0.4);
+        assert_eq!(end.ending, Ending::Completed);
+        let sinks = 0.02 - end.states[0].position.z;
+        assert_eq!(sinks <= 1e-9, stays, "{inside}: {sinks:e}");
+    }
+}
+
+/// A ball dropped on the side of a fixed cylinder, on its end and on its rim, without friction: the normals are across the axis, along
+/// it, and across the rim through the center of the ball.
+#[test]
+fn a_ball_bounces_off_side_end_and_rim() {
+    let post = |axis: &UnitVector3<f64>| {
+        let shape = cylinder(axis, 0.3, 0.5);
+        BodySpec::new("post", None, shape, Se3::identity())
+    };
+    let (r, s) = (0.1, 0.6_f64.asin());
+    for (axis, x, normal, height) in [
+        (Vector3::y_axis(), 0.4 * 0.6, v(0.6, 0.0, 0.8), 0.4 * 0.8),
+        (Vector3::z_axis(), 0.2, Vector3::z(), 0.6),
+        (
+            Vector3::z_axis(),
+            0.3 + r * s.sin(),
+            v(0.6, 0.0, 0.8),
+            0.5 + r * s.cos(),
+        ),
+    ] {
+        let ball = ball("ball", r, 1.0, v(x, 0.0, height + 0.5));
+        let (_, end, log) = run(&spec(vec![ball, post(&axis)], vec![], 0.0, 1.0), 0.35);
+        assert_eq!(end.n_impacts, 1, "{axis:?} {x}");
+        let impact = &log.impacts[0];
+        close(impact.time, (1.0 / G).sqrt(), 1e-10);
+        near(&impact.contacts[0].normal, &normal, 1e-8);
+        let before = v(0.0, 0.0, -G * impact.time);
+        let after = before - normal * (2.0 * before.dot(&normal));
+        let velocity = impact.states[0].1.linear_momentum;
+        near(&velocity, &after, 1e-8);
+    }
 }

@@ -171,8 +171,7 @@ impl Config {
         let Some(urdf) = &self.urdf else {
             return Ok(());
         };
-        let (_, within) = self.self_contact();
-        let mut imported = urdf.import(text, within)?;
+        let mut imported = urdf.import(text)?;
         let mut bodies = std::mem::take(&mut imported.bodies);
         imported.n_bodies = bodies.len();
         let mut joints = std::mem::take(&mut imported.joints);

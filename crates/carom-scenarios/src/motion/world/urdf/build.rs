@@ -10,7 +10,6 @@ use super::{Base, Imported, UrdfConfig, paths};
 use crate::ScenarioError;
 use crate::lie_group::bouncing::ShapeConfig;
 use crate::motion::world::body::BodyConfig;
-use crate::motion::world::contact::PairConfig;
 use crate::motion::world::joints::{Bounds, FrameConfig, JointConfig, LimitsConfig, Numbers};
 use carom_lie::{Se3, So3};
 use nalgebra::{Matrix3, Vector3};
@@ -23,18 +22,14 @@ struct Body {
     /// Frame in which the joints of the body are given: its placement in the group's frame, or, for the ground, the placement of
     /// the group in the world.
     frame: Se3,
-    /// True if its shape contains a cylinder; `None` without a shape.
-    round: Option<bool>,
-    is_fixed: bool,
 }
 
 /// Converts the model of a robot to bodies, joints, and pairs of bodies that may collide, as the scenario `world` needs them.
-/// `tree`: links of the robot in groups that move as one body. `within`: true if bodies of one robot can touch each other.
+/// `tree`: links of the robot in groups that move as one body.
 pub(super) fn build(
     config: &UrdfConfig,
     mut model: Model,
     tree: &Tree,
-    within: bool,
 ) -> Result<Imported, ScenarioError> {
     check_words(&config.allow).map_err(|m| ScenarioError::value("urdf.allow", m))?;
     check_names(config, &model)?;
@@ -70,7 +65,6 @@ pub(super) fn build(
             builder.joint(&model.joints[joint], group)?;
         }
     }
-    builder.cylinders(within);
     Ok(builder.imported)
 }
 
@@ -171,8 +165,7 @@ impl Builder<'_> {
             self.ground(group);
             return Ok(());
         }
-        let (shape, has_cylinder) = self.shape(group, &group.center);
-        let round = shape.is_some().then_some(has_cylinder);
+        let shape = self.shape(group, &group.center);
         let notes = &mut self.imported.notes;
         let mended = match mend(group, name, shape.as_ref(), self.config.inertia, notes) {
             Ok(mended) => mended,
@@ -201,8 +194,6 @@ impl Builder<'_> {
         self.bodies.push(Body {
             name: name.clone(),
             frame: Se3::new(So3::identity(), -group.center),
-            round,
-            is_fixed: false,
         });
         self.imported.bodies.push(body);
         Ok(())
@@ -236,13 +227,11 @@ impl Builder<'_> {
     /// Adds the fixed root link, with the links fixed to it, as a fixed body. If the root link has no shape, it becomes
     /// the ground instead.
     fn ground(&mut self, group: &Group) {
-        let (shape, has_cylinder) = self.shape(group, &Vector3::zeros());
+        let shape = self.shape(group, &Vector3::zeros());
         if shape.is_none() {
             self.bodies.push(Body {
                 name: "ground".to_owned(),
                 frame: self.place,
-                round: None,
-                is_fixed: true,
             });
             return;
         }
@@ -260,16 +249,13 @@ impl Builder<'_> {
         self.bodies.push(Body {
             name: name.clone(),
             frame: Se3::identity(),
-            round: Some(has_cylinder),
-            is_fixed: true,
         });
     }
 
-    /// Returns the shape of a group of links that move as one body, and true if the shape contains a cylinder. `about`: point
+    /// Returns the shape of a group of links that move as one body. `about`: point
     /// in the axes of the group that becomes the origin. The shape is `None` for a group without collision geometry.
-    fn shape(&mut self, group: &Group, about: &Vector3<f64>) -> (Option<ShapeConfig>, bool) {
+    fn shape(&mut self, group: &Group, about: &Vector3<f64>) -> Option<ShapeConfig> {
         let mut parts = Vec::new();
-        let mut has_cylinder = false;
         let model = self.model;
         for (link, pose) in &group.members {
             let link = &model.links[*link];
@@ -277,7 +263,6 @@ impl Builder<'_> {
             for (origin, geometry) in &link.collisions {
                 let at = pose.compose(origin);
                 let at = Se3::new(at.rotation, at.translation - about);
-                has_cylinder |= matches!(geometry, Geometry::Cylinder(..));
                 match self.parts(&link.name, &at, geometry) {
                     Ok(more) => parts.extend(more),
                     Err(why) => lost.push(why),
@@ -293,11 +278,10 @@ impl Builder<'_> {
                 }
             }
         }
-        let shape = match parts.len() {
+        match parts.len() {
             0 | 1 => parts.pop(),
             _ => Some(ShapeConfig::Union { parts }),
-        };
-        (shape, has_cylinder)
+        }
     }
 
     /// Returns the shapes of a collision element, or the reason for which a mesh has none. `link`: name of the link; `at`: pose of
@@ -415,33 +399,6 @@ impl Builder<'_> {
         }
         self.imported.joints.push(made);
         Ok(())
-    }
-
-    /// Excludes contact between a body with cylinders and the other bodies of the robot, because cylinders can touch only
-    /// planes. `within`: true if bodies that joints connect can touch each other; if not, there is nothing to exclude.
-    fn cylinders(&mut self, within: bool) {
-        let mut pairs = Vec::new();
-        for (i, first) in self.bodies.iter().enumerate() {
-            for second in &self.bodies[i + 1..] {
-                if let (Some(a), Some(b)) = (first.round, second.round)
-                    && (a || b)
-                    && (within || first.is_fixed || second.is_fixed)
-                {
-                    pairs.push([first.name.clone(), second.name.clone()]);
-                }
-            }
-        }
-        for between in pairs {
-            let name = format!("{} - {}", between[0], between[1]);
-            let why = "bodies with cylinders touch planes only";
-            self.imported.notes.tell("contact", &name, why);
-            self.imported.pairs.push(PairConfig {
-                between,
-                friction: None,
-                restitution: None,
-                collide: false,
-            });
-        }
     }
 }
 

@@ -193,12 +193,8 @@ impl UrdfConfig {
     }
 
     /// Imports a robot from the URDF text `text`, or from the configured file if no text is given, and reads the mesh files
-    /// that it names. `within`: true if bodies of one robot can touch each other.
-    pub(super) fn import(
-        &self,
-        text: Option<&str>,
-        within: bool,
-    ) -> Result<Imported, ScenarioError> {
+    /// that it names.
+    pub(super) fn import(&self, text: Option<&str>) -> Result<Imported, ScenarioError> {
         let place = |message: String| {
             ScenarioError::value("urdf.file", format!("{}: {message}", self.file.display()))
         };
@@ -208,6 +204,6 @@ impl UrdfConfig {
         };
         let model = read::read(&text).map_err(place)?;
         let tree = tree::tree(&model).map_err(place)?;
-        build::build(self, model, &tree, within)
+        build::build(self, model, &tree)
     }
 }
