@@ -57,7 +57,7 @@ fn closest_of_round(a: &Placed<'_>, b: &Placed<'_>, memory: &mut Memory) -> Clos
     };
     memory.normal = Some(best.normal);
     memory.points.clear();
-    // Where the features do not lie opposite each other, the lowest points do not either.
+    // Features that do not lie opposite each other leave the lowest points.
     let middle = if apart <= size * NEAR {
         point
     } else {
