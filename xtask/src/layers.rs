@@ -29,6 +29,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("carom-joints", 2),
     ("carom-motion", 2),
     ("carom-world", 2),
+    ("carom-analyse", 3),
     ("carom-fit", 3),
     ("carom-report", 3),
     ("carom-scenarios", 3),
@@ -42,13 +43,14 @@ const LEVELS: &[(&str, u8)] = &[
 
 /// Arrows within one level: the binary may use the facade, scenarios the data
 /// that they report, motion the flights, worlds the driver of runs, everything the numerical tools.
-const SIDEWAYS: [(&str, &str); 20] = [
+const SIDEWAYS: [(&str, &str); 21] = [
     ("carom-cli", "carom"),
     ("carom-cli", "carom-sweep"),
     ("carom-cli", "carom-fmi"),
     ("carom-capi", "carom-fmi"),
     ("carom-scenarios", "carom-report"),
     ("carom-scenarios", "carom-fit"),
+    ("carom-scenarios", "carom-analyse"),
     ("carom-fit", "carom-report"),
     ("carom-fit", "carom-wire"),
     ("carom-metric", "carom-numeric"),
