@@ -16,6 +16,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod analyse;
 mod cite;
 mod data;
 mod export;
@@ -78,6 +79,8 @@ enum Command {
     /// Compute many impacts as one table: plans, shards, resumable folders.
     #[cfg(feature = "sweep")]
     Sweep(sweep::Args),
+    /// Find periodic orbits of a world or a mechanism, and whether they are stable.
+    Analyse(analyse::AnalyseArgs),
     /// Export a world for other programs.
     Export(export::ExportArgs),
     /// List the impact laws, or the options of one and an example.
@@ -101,6 +104,7 @@ impl Command {
                 | Self::Judge(_)
                 | Self::Lcp(_)
                 | Self::Fit(_)
+                | Self::Analyse(_)
                 | Self::Data(_)
         )
     }
@@ -184,6 +188,7 @@ pub fn main_within(
         Command::Lcp(args) => answer(&args, carom_wire::Command::Lcp),
         Command::Data(args) => data::data(&args, cli.quiet),
         Command::Fit(args) => fit::fit(&args, cli.quiet),
+        Command::Analyse(args) => analyse::run(&args, cli.quiet),
         #[cfg(feature = "sweep")]
         Command::Sweep(args) => sweep::sweep(&args, program, cli.quiet),
         Command::Export(args) => export::run(&args),

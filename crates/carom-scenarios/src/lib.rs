@@ -21,6 +21,7 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod analyse;
 mod beyond;
 mod cite;
 mod common;
@@ -40,6 +41,7 @@ mod set_valued;
 pub mod tree;
 mod two_body;
 
+pub use analyse::analyse;
 pub use carom_motion;
 pub use carom_report::{self, Record};
 pub use carom_world;

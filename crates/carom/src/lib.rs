@@ -70,6 +70,8 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+#[cfg(feature = "scenarios")]
+pub use carom_analyse as analyse;
 pub use carom_contact as contact;
 pub use carom_derivative as derivative;
 pub use carom_geometry as geometry;

@@ -1,6 +1,7 @@
 //! Integration tests of the command line, one binary: linking is most of what a test binary costs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod analyse;
 mod cli;
 mod common;
 mod data;

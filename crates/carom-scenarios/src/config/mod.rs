@@ -7,6 +7,7 @@
 mod assign;
 mod checked;
 mod merge;
+mod parameters;
 mod paths;
 mod quaternions;
 #[cfg(test)]
@@ -16,7 +17,7 @@ mod tests;
 pub(crate) use checked::{Count, Fraction, NonNegative, Positive, count};
 pub(crate) use quaternions::{TOLD_LENGTH, normalized};
 
-use crate::tree::{Fault, Kind, Value, parse};
+use crate::tree::{Fault, Kind, Place, Value, parse};
 use crate::{Progress, ScenarioError};
 use carom_report::Record;
 use merge::{ASSIGNMENTS, DEFAULTS, FILE, is_default};
@@ -82,8 +83,21 @@ impl<'a> Input<'a> {
         take_name(&mut file, name).map_err(named)?;
         let title = take_title(&mut file).map_err(named)?;
         value.merge(file);
+        let has_parameters = matches!(name, "world" | "mechanism");
         for (source, assignment) in (ASSIGNMENTS..).zip(&overrides.assignments) {
+            if has_parameters {
+                let place = Place { source, byte: 0 };
+                let at = |fault: Fault| Fault {
+                    place: Some(place),
+                    ..fault
+                };
+                parameters::check_assignment(&value, assignment)
+                    .map_err(|fault| named(at(fault)))?;
+            }
             assign::assign(&mut value, assignment, source).map_err(named)?;
+        }
+        if has_parameters {
+            parameters::resolve(&mut value).map_err(named)?;
         }
         Ok(Self {
             title,
@@ -215,6 +229,45 @@ impl<'a> Input<'a> {
         match error {
             ScenarioError::Key { key, message } => {
                 let place = Some(self.value.place_of(&key));
+                let fault = Fault {
+                    path: vec![key],
+                    place,
+                    message,
+                };
+                located(self.overrides, fault)
+            }
+            other => other,
+        }
+    }
+}
+
+/// Reads a configuration that belongs to no scenario: the text of `overrides` alone, without assignments.
+///
+/// # Errors
+///
+/// [`ScenarioError::Config`] with key and place.
+pub(crate) fn read<C: DeserializeOwned>(
+    overrides: &Overrides,
+) -> Result<(C, Located<'_>), ScenarioError> {
+    let named = |fault| located(overrides, fault);
+    let value = parse(&overrides.toml, FILE).map_err(named)?;
+    let config = C::deserialize(&value).map_err(named)?;
+    Ok((config, Located { value, overrides }))
+}
+
+/// Text of a configuration with the places of its keys.
+pub(crate) struct Located<'a> {
+    value: Value,
+    overrides: &'a Overrides,
+}
+
+impl Located<'_> {
+    /// Adds the place of a faulty key to an error about it.
+    pub(crate) fn locate(&self, error: ScenarioError) -> ScenarioError {
+        match error {
+            ScenarioError::Key { key, message } => {
+                let place = Some(self.value.place_of(&key)).filter(|place| !is_default(*place));
+                let place = place.or(Some(self.value.place));
                 let fault = Fault {
                     path: vec![key],
                     place,

@@ -34,6 +34,8 @@ pub(crate) struct Config<C> {
     pub(super) contacts: Option<Vec<C>>,
     #[serde(default)]
     output: Output,
+    #[serde(default)]
+    pub(super) parameters: std::collections::BTreeMap<String, f64>,
 }
 
 fn duration() -> f64 {
@@ -198,6 +200,7 @@ pub(super) struct ContactConfig {
     friction: f64,
     #[serde(default)]
     restitution: f64,
+    closes_when: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
@@ -268,6 +271,10 @@ pub(super) trait AnyContact {
     fn name(&self) -> &str;
     fn friction(&self) -> f64;
     fn restitution(&self) -> f64;
+    /// Expression of coordinates while which is positive the contact can close; `None` if it always can.
+    fn closes_when(&self) -> Option<&str> {
+        None
+    }
 }
 
 impl AnyContact for ContactConfig {
@@ -281,6 +288,10 @@ impl AnyContact for ContactConfig {
 
     fn restitution(&self) -> f64 {
         self.restitution
+    }
+
+    fn closes_when(&self) -> Option<&str> {
+        self.closes_when.as_deref()
     }
 }
 

@@ -8,6 +8,9 @@ mod report;
 use crate::ScenarioError;
 use crate::common::ending::Extent;
 use crate::config::Input;
+use crate::motion::model::{Model, NoModel};
+use crate::motion::scope::Scope;
+use carom_analyse::Armed;
 use carom_motion::hybrid::Ending;
 use carom_report::Record;
 use carom_variational::TimeGrid;
@@ -15,12 +18,46 @@ use carom_variational::TimeGrid;
 use carom_mechanism::MechanicalSystem;
 use carom_motion::generalized::{CollisionIntegrator, State, Trajectory};
 use config::{Config, ContactConfig, FormulaContactConfig, Setup};
+use std::sync::Arc;
 
 /// Runs the scenario `mechanism`: any mechanism.
 pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
     let (setup, mut record) = setup(input)?;
+    if let Some(contact) = setup.closes_when.iter().position(Option::is_some) {
+        let message =
+            "contacts that close at times only are done by `carom analyse`, not by runs yet";
+        return Err(ScenarioError::value(
+            &format!("contacts[{contact}].closes_when"),
+            message,
+        ));
+    }
     Played::new(input, &setup)?.report(&mut record)?;
     Ok(record)
+}
+
+/// Reads a mechanism for an analysis.
+pub(crate) fn modelled(input: &Input<'_>) -> Result<Model, NoModel> {
+    let (setup, _) = setup(input)?;
+    let scope = Scope::new(&setup.coordinates, &setup.parameters)?;
+    let mut armed: Vec<Option<Armed>> = Vec::new();
+    for (contact, text) in setup.closes_when.iter().enumerate() {
+        let key = format!("contacts[{contact}].closes_when");
+        let function = text
+            .as_ref()
+            .map(|text| scope.function(&key, text, false))
+            .transpose()?;
+        armed.push(function.map(|function| Arc::new(function) as Armed));
+    }
+    Ok(Model {
+        system: setup.system,
+        law: setup.law,
+        coordinates: setup.coordinates,
+        contacts: setup.contacts,
+        armed,
+        position: setup.position,
+        velocity: setup.velocity,
+        parameters: setup.parameters,
+    })
 }
 
 /// Reads the configuration of a mechanism. A user's file with links or a system replaces the whole example mechanism.

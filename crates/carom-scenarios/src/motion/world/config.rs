@@ -13,6 +13,7 @@ use crate::ScenarioError;
 use crate::common::Zeno;
 use carom_impact::two_body::RestitutionLaw;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// Choice between `propagative` and `poisson` for several contacts.
 pub(super) const AUTO: &str = "auto";
@@ -52,6 +53,8 @@ pub(crate) struct Config {
     pub(super) planes: Option<Vec<PlaneConfig>>,
     #[serde(default)]
     pub(super) output: OutputConfig,
+    #[serde(default)]
+    pub(super) parameters: BTreeMap<String, f64>,
 }
 
 mod defaults {

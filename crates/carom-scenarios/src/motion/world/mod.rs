@@ -34,7 +34,9 @@ pub use urdf::{LeftOut, sort_left_out};
 pub use whole::{NewState, SessionContact, SessionEvent, SessionState};
 
 use crate::config::Input;
+use crate::motion::model::{Model, NoModel};
 use crate::{Overrides, Scenario, ScenarioError};
+use carom_analyse::AnalyseError;
 use carom_report::Record;
 use carom_variational::State;
 use carom_world::{Event, Executor, RunEnd, Scheme, SessionOptions};
@@ -67,6 +69,17 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Record, ScenarioError> {
         imported.report(&[], &mut record.results);
     }
     Ok(record)
+}
+
+/// Reads a world for an analysis: bodies that hang on joints.
+pub(crate) fn modelled(input: &Input<'_>) -> Result<Model, NoModel> {
+    let (config, _) = World::read(input, None)?;
+    if !config.is_jointed() {
+        let what =
+            "the bodies float: flows are done for worlds whose bodies hang on joints".to_owned();
+        return Err(AnalyseError::NoFlow { what }.into());
+    }
+    joints::modelled(&config, &|key| input.is_given(key))
 }
 
 /// Returns the scenario `world`.
@@ -219,7 +232,11 @@ impl World {
         record: Record,
     ) -> Result<(Self, Record), ScenarioError> {
         let setup = config.setup(&|key| input.is_given(key))?;
-        joints::check_free(config.joints.as_deref().unwrap_or_default(), &setup.spec)?;
+        joints::check_free(
+            config.joints.as_deref().unwrap_or_default(),
+            &config.parameters,
+            &setup.spec,
+        )?;
         let world = carom_world::World::new(&setup.spec).map_err(|error| setup.name_key(&error))?;
         let scheme = setup.chosen(config, world.suitable_scheme())?;
         let hands_over = scheme == Scheme::Events && setup.hands_over(config);

@@ -38,6 +38,9 @@ pub(crate) struct Setup {
     pub(crate) coordinates: Vec<String>,
     pub(crate) kinds: Vec<Kind>,
     pub(crate) contacts: Vec<String>,
+    /// Expressions while which are positive contacts can close.
+    pub(crate) closes_when: Vec<Option<String>>,
+    pub(crate) parameters: std::collections::BTreeMap<String, f64>,
     pub(crate) position: Vec<f64>,
     pub(crate) velocity: Vec<f64>,
     pub(crate) duration: f64,
@@ -127,6 +130,11 @@ impl<C: AnyContact> Config<C> {
             coordinates: parts.coordinates,
             kinds: parts.kinds,
             contacts: contacts.iter().map(|c| c.name().to_owned()).collect(),
+            closes_when: contacts
+                .iter()
+                .map(|c| c.closes_when().map(str::to_owned))
+                .collect(),
+            parameters: self.parameters.clone(),
             position: parts.position,
             velocity: parts.velocity,
             duration: self.duration,

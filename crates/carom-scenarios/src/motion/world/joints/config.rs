@@ -10,6 +10,7 @@ use carom_world::joints::kinds::{KINDS, Kind};
 use carom_world::joints::{BallSpec, JointSpec};
 use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[derive(Debug, Default, Deserialize)]
@@ -92,6 +93,8 @@ pub(super) struct Built {
 pub(super) struct Things<'a> {
     pub(super) bodies: &'a [(String, bool)],
     pub(super) planes: &'a [String],
+    /// Numbers that expressions of actuators may name.
+    pub(super) parameters: &'a BTreeMap<String, f64>,
 }
 
 impl JointConfig {
@@ -138,7 +141,7 @@ impl JointConfig {
             return Err(fault("child", message));
         }
         let names = self.coordinate_names(kind, &fault)?;
-        let coordinates = self.coordinates(kind, &fault)?;
+        let coordinates = self.coordinates(kind, things.parameters, &fault)?;
         let ball = self.ball(kind, &fault)?;
         let mut spec = JointSpec::new(self.name.clone(), kind, parent, child)
             .with_frames(
@@ -299,6 +302,7 @@ impl JointConfig {
     fn coordinates(
         &self,
         kind: &Kind,
+        parameters: &BTreeMap<String, f64>,
         fault: &Fault<'_>,
     ) -> Result<Vec<CoordinateSpec>, ScenarioError> {
         let n = kind.coordinates.len();
@@ -343,7 +347,7 @@ impl JointConfig {
         let lower = spread("limits.lower", &lower, true)?;
         let upper = spread("limits.upper", &upper, true)?;
         let restitution = spread("limits.restitution", &restitution, true)?;
-        let actuators = self.drives(n, fault)?;
+        let actuators = self.drives(n, parameters, fault)?;
         let of = |list: &Option<Vec<f64>>, k: usize, default: f64| {
             list.as_ref()
                 .and_then(|list| list.get(k).copied())
@@ -367,7 +371,12 @@ impl JointConfig {
         Ok(actuators.into_iter().enumerate().map(one).collect())
     }
 
-    fn drives(&self, n: usize, fault: &Fault<'_>) -> Result<Vec<Option<Actuator>>, ScenarioError> {
+    fn drives(
+        &self,
+        n: usize,
+        parameters: &BTreeMap<String, f64>,
+        fault: &Fault<'_>,
+    ) -> Result<Vec<Option<Actuator>>, ScenarioError> {
         let mut drives = Vec::with_capacity(n);
         if let Some(list) = &self.actuators {
             if list.len() != n {
@@ -375,10 +384,10 @@ impl JointConfig {
                 return Err(fault("actuators", message));
             }
             for (k, actuator) in list.iter().enumerate() {
-                drives.push(actuator.build(&format!("actuators[{k}]"), fault)?);
+                drives.push(actuator.build(&format!("actuators[{k}]"), parameters, fault)?);
             }
         } else if let Some(actuator) = &self.actuator {
-            drives.push(actuator.build("actuator", fault)?);
+            drives.push(actuator.build("actuator", parameters, fault)?);
         }
         drives.resize(n, None);
         Ok(drives)
@@ -445,15 +454,26 @@ impl JointConfig {
     }
 }
 
-/// Compiles an expression of the time `t` (s) to a function that returns the force of an actuator. A value of the function is
+/// Compiles an expression of the time `t` (s) and of parameters to a function that returns the force of an actuator. A value of the function is
 /// NaN if the expression has no finite value; the run then ends.
-fn signal(text: &str) -> Result<Signal, String> {
+fn signal(text: &str, parameters: &BTreeMap<String, f64>) -> Result<Signal, String> {
     let mut names = Names::default();
     names.add("t", Type::Float);
+    let mut known = vec![Scalar::Float(0.0)];
+    for (name, value) in parameters {
+        names.add(name, Type::Float);
+        known.push(Scalar::Float(*value));
+    }
     let expression =
         Expression::parse(text, &names).map_err(|fault| format!("`{text}`: {fault}"))?;
     let value = move |time: f64| {
-        let at = expression.value(&[Scalar::Float(time)], &mut Vec::new());
+        let at = if known.len() == 1 {
+            expression.value(&[Scalar::Float(time)], &mut Vec::new())
+        } else {
+            let mut values = known.clone();
+            values[0] = Scalar::Float(time);
+            expression.value(&values, &mut Vec::new())
+        };
         match at {
             Some(Scalar::Float(value)) => value,
             _ => f64::NAN,
@@ -493,7 +513,12 @@ impl ActuatorConfig {
         self
     }
 
-    fn build(&self, key: &str, fault: &Fault<'_>) -> Result<Option<Actuator>, ScenarioError> {
+    fn build(
+        &self,
+        key: &str,
+        parameters: &BTreeMap<String, f64>,
+        fault: &Fault<'_>,
+    ) -> Result<Option<Actuator>, ScenarioError> {
         let of = |part: &str, message: String| fault(&format!("{key}.{part}"), message);
         let given = [
             ("value", self.value.is_some()),
@@ -536,7 +561,7 @@ impl ActuatorConfig {
             ("constant", Some(Value::Number(value))) if value.is_finite() => Rule::Constant(*value),
             ("constant", _) => return Err(of("value", "a finite number is needed".to_owned())),
             ("expression", Some(Value::Text(text))) => {
-                let signal = signal(text).map_err(|message| of("value", message))?;
+                let signal = signal(text, parameters).map_err(|message| of("value", message))?;
                 Rule::Signal(signal)
             }
             ("expression", _) => {

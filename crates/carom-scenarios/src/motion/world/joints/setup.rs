@@ -85,6 +85,7 @@ impl Jointed {
         let things = Things {
             bodies: &mobile,
             planes: &planes,
+            parameters: &config.parameters,
         };
         let (specs, coordinates) = built(joints, &things)?;
         let pairs = touching_pairs(config, &shapes, planes.len(), &specs, &mobile, &setup);
@@ -156,6 +157,7 @@ fn built(
 /// Checks the joints of a world in which they hold nothing.
 pub(in super::super) fn check_free(
     joints: &[JointConfig],
+    parameters: &BTreeMap<String, f64>,
     spec: &WorldSpec,
 ) -> Result<(), ScenarioError> {
     let bodies: Vec<(String, bool)> = { spec.bodies.iter() }
@@ -165,6 +167,7 @@ pub(in super::super) fn check_free(
     let things = Things {
         bodies: &bodies,
         planes: &planes,
+        parameters,
     };
     built(joints, &things).map(|_| ())
 }
