@@ -190,7 +190,7 @@ pub enum GuardKind {
 ///     }
 /// }
 ///
-/// let start = Motion::start(&Bilinear, 0.0, &[-1.0, 0.0])?;
+/// let start = Motion::start(&Bilinear, 0.0, &[0.0, -1.0])?;
 /// let orbit = find(&Bilinear, &Section::events(vec![1]), start, 1, None, &Settings::default())?;
 /// assert!((orbit.period - 1.5 * std::f64::consts::PI).abs() < 1e-10);
 /// # Ok::<(), AnalyseError>(())

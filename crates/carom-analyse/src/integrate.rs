@@ -52,6 +52,11 @@ impl<'f> Integrator<'f> {
         }
     }
 
+    /// Largest absolute value of each state so far, or of its change in a step.
+    pub(crate) fn sizes(&self) -> &[f64] {
+        &self.sizes
+    }
+
     /// Returns a state followed by the identity as its variations, if they are integrated.
     pub(crate) fn begin(&self, state: &[f64]) -> Vec<f64> {
         let mut out = state.to_vec();

@@ -184,18 +184,23 @@ pub(crate) fn scales(sequence: &Sequence<'_>, z: &DVector<f64>, values: &Values)
     DVector::from_iterator(z.len(), all)
 }
 
-/// Equations and their derivative with unknowns in units of their scales, and rows of largest entry 1.
+/// Equations and their derivative in units of the scales. Rows of guards have the largest entry 1; a closure may be independent of
+/// all unknowns, and has the unit of its state.
 pub(crate) fn scaled(values: &Values, scales: &DVector<f64>) -> (DVector<f64>, DMatrix<f64>) {
     let mut jacobian = values.jacobian.clone();
     let mut residual = values.residual.clone();
     for (mut column, scale) in jacobian.column_iter_mut().zip(scales.iter()) {
         column *= *scale;
     }
+    let guards = jacobian.nrows() - values.kept.len();
     for (i, mut row) in jacobian.row_iter_mut().enumerate() {
-        let largest = row.amax();
-        if largest > 0.0 {
-            row /= largest;
-            residual[i] /= largest;
+        let size = match i.checked_sub(guards) {
+            Some(closure) => scales[values.kept[closure]],
+            None => row.amax(),
+        };
+        if size > 0.0 {
+            row /= size;
+            residual[i] /= size;
         }
     }
     (residual, jacobian)

@@ -28,10 +28,12 @@ pub(crate) struct Values {
     pub(crate) jacobian: DMatrix<f64>,
     /// Derivatives of the state at the end (N rows).
     pub(crate) end_by: DMatrix<f64>,
+    /// State of each closure.
+    pub(crate) kept: Vec<usize>,
     /// States just before the events, and after them.
     pub(crate) before: Vec<DVector<f64>>,
     pub(crate) after: Vec<DVector<f64>>,
-    /// Largest absolute value of each state at the events.
+    /// Largest absolute value of each state on the orbit.
     pub(crate) sizes: Vec<f64>,
 }
 
@@ -105,7 +107,8 @@ impl Sequence<'_> {
         }
     }
 
-    /// Integrates one segment from a state. Returns the state before its end, with its variations if they are wanted.
+    /// Integrates one segment from a state. Returns the state before its end, with its
+    /// variations if they are wanted, and the sizes of the states on the way.
     fn fly(
         &self,
         segment: &Segment,
@@ -113,13 +116,13 @@ impl Sequence<'_> {
         duration: f64,
         varies: bool,
         settings: &Settings,
-    ) -> Result<Vec<f64>, AnalyseError> {
+    ) -> Result<(Vec<f64>, Vec<f64>), AnalyseError> {
         let mut integrator = Integrator::new(self.flow, &segment.mode, varies, settings);
         let mut y = integrator.begin(state.as_slice());
         let (mut done, mut length) = (0.0, duration);
         for _ in 0..settings.steps {
             if done == duration {
-                return Ok(y);
+                return Ok((y, integrator.sizes().to_vec()));
             }
             let left: f64 = duration - done;
             let whole = if length.abs() < left.abs() {
@@ -163,7 +166,7 @@ impl Sequence<'_> {
             let mut rate = DVector::zeros(n);
             self.flow
                 .rate(&segment.mode, time, state.as_slice(), rate.as_mut_slice())?;
-            let y = self.fly(segment, (time, &state), z[n + k], true, settings)?;
+            let (y, on_way) = self.fly(segment, (time, &state), z[n + k], true, settings)?;
             let end = DVector::from_column_slice(y.get(..n).unwrap_or_default());
             let variations = DMatrix::from_column_slice(n, n, y.get(n..).unwrap_or_default());
             time += z[n + k];
@@ -222,6 +225,9 @@ impl Sequence<'_> {
                 }
                 state = jump.state;
             }
+            for (size, seen) in sizes.iter_mut().zip(&on_way) {
+                *size = size.max(*seen);
+            }
             for (size, x) in sizes.iter_mut().zip(before[k].iter().zip(state.iter())) {
                 *size = size.max(x.0.abs()).max(x.1.abs());
             }
@@ -238,6 +244,7 @@ impl Sequence<'_> {
             residual,
             jacobian,
             end_by: carried_by,
+            kept,
             before,
             after,
             sizes,

@@ -1,6 +1,7 @@
 //! Orbits with their multipliers.
 
 use crate::systems::*;
+use carom_analyse::carom_mechanism::planar::{Inertia, Link, PlanarBuilder};
 use carom_analyse::{ContactFlow, Motion, Orbit, Section, Settings, find};
 use carom_impact::frictional::MoreauNewton;
 use std::f64::consts::TAU;
@@ -240,4 +241,32 @@ fn shaken(
         }
     }
     panic!("no orbit for n = {n}, e = {e}");
+}
+
+/// Small swings of a pendulum keep their energy: every amplitude is an orbit, and the multiplier of the section is 1.
+#[test]
+fn a_swinging_pendulum_is_neutral() {
+    let mut builder = PlanarBuilder::new([0.0, -GRAVITY]);
+    let rod = builder.hinge(Link::GROUND, [0.0, 0.0], -0.5 * std::f64::consts::PI);
+    builder.body(rod, Inertia::point(2.0, [0.5, 0.0]));
+    let pendulum = builder.build().unwrap();
+    let law = MoreauNewton::default();
+    let settings = Settings::default();
+    let flow = ContactFlow::new(&pendulum, &law, Vec::new(), &settings).unwrap();
+    let section = Section::Falls(std::sync::Arc::new(|x: &[f64], slope: &mut [f64]| {
+        slope[0] = -1.0;
+        -x[0]
+    }));
+    let start = Motion::start(&flow, 0.0, &[0.0, 0.5]).unwrap();
+    let orbit = find(&flow, &section, start, 1, None, &settings).unwrap();
+    // T = 2π √(l/g) / agm(1, cos(θ/2)) with sin(θ/2) = v √(l/g)/2 for the rate v at the lowest point.
+    let time = (0.5_f64 / GRAVITY).sqrt();
+    let sine = 0.5 * orbit.state[1] * time;
+    let (mut a, mut b) = (1.0_f64, (1.0 - sine * sine).sqrt());
+    for _ in 0..6 {
+        (a, b) = (0.5 * (a + b), (a * b).sqrt());
+    }
+    close(orbit.period, TAU * time / a, 1e-11, "period");
+    assert_eq!((orbit.neutral, orbit.multipliers.len()), (1, 1));
+    close(orbit.multipliers[0].re, 1.0, 1e-9, "multiplier");
 }
