@@ -180,7 +180,8 @@ fn on_circle(
     }
     for _ in 0..STEPS.bisections {
         let middle = 0.5 * (low + high);
-        if middle <= low || middle >= high {
+        // Directions are rounded to that anyway.
+        if high - low <= f64::EPSILON {
             break;
         }
         if slope(sign * middle) * sign < 0.0 {
