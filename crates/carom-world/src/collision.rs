@@ -15,13 +15,13 @@ use carom_variational::State;
 use nalgebra::Vector3;
 
 /// Contact velocities below this fraction of the body speeds count as zero.
-const STILL: f64 = 1e-10;
+pub(crate) const STILL: f64 = 1e-10;
 
 /// An impact counts as lossy if it loses more than this fraction of the kinetic energy.
 const LOSS: f64 = 1e-12;
 
 /// Number of intermediate times at which a pair with a body in a step is tested for contact.
-const LOOKS: usize = 8;
+pub(crate) const LOOKS: usize = 8;
 /// Largest number of evaluations in the search for the time of contact.
 const MAX_LOOKS: usize = 40;
 

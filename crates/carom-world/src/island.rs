@@ -15,7 +15,7 @@ use nalgebra::Vector3;
 const MAX_SPLITS: usize = 100;
 
 /// Depth, as a fraction of the contact tolerance, at which further points of a pair have closed.
-const SEEN: f64 = 1e-2;
+pub(crate) const SEEN: f64 = 1e-2;
 
 /// An event function that falls below zero by this multiple of its requested accuracy is discontinuous there.
 const JUMP: f64 = 100.0;

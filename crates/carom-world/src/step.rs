@@ -22,6 +22,7 @@ mod start;
 mod statics;
 
 pub(crate) use self::rate::Touching;
+pub(crate) use self::start::ROUNDING;
 use crate::MotionError;
 use crate::body::{Body, Velocity};
 use crate::events::Balance;

@@ -6,13 +6,12 @@ use super::run::{INSTANT, Run};
 use super::touch::TouchPair;
 use super::trend::force_at_start;
 use crate::MotionError;
+use crate::collision::LOOKS;
+use crate::island::SEEN;
 use crate::pair::ContactPoint;
 use crate::search::Progress;
 use carom_joints::JointError;
 use carom_joints::step::Step;
-
-/// Number of shorter steps that are tried when the free flights show a contact and the end of the step does not.
-const LOOKS: u32 = 8;
 
 /// Sticking ends when the force exceeds the dry friction by more than this fraction: rounding of the impulses is no slip.
 const SLIPS: f64 = 1e-9;
@@ -20,9 +19,6 @@ const SLIPS: f64 = 1e-9;
 /// A coordinate that slips within this fraction of a step slips at the start of the step; the error of the impulse is of the
 /// order of the square of this fraction.
 pub(super) const AT_ONCE: f64 = 1e-2;
-
-/// Further points of a lasting pair have closed if they are deeper by this fraction of the contact tolerance.
-const SEEN: f64 = 1e-2;
 
 impl<'w> Run<'w> {
     /// Finds the first events within the trial step `step` of `length` (s): limits reached, contacts, and starts or ends of
@@ -281,7 +277,7 @@ impl<'w> Run<'w> {
             return Ok(Some(length));
         }
         for look in 0..LOOKS {
-            let s = at + (length - at) * f64::from(look) / f64::from(LOOKS);
+            let s = at + (length - at) * look as f64 / LOOKS as f64;
             if s > INSTANT && is_deep(&self.step_for(s)?) {
                 return Ok(Some(s));
             }

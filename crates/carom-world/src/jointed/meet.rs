@@ -3,6 +3,7 @@
 use super::contact::{Change, JointContact, LimitContact, Place, Posed};
 use super::memory::Plastic;
 use super::run::{INSTANT, Run};
+use crate::collision::STILL;
 use crate::pair::ContactPoint;
 use crate::run::EVENTS_PER_INSTANT;
 use crate::spec::CONTACT_TOLERANCE;
@@ -10,9 +11,6 @@ use crate::{MotionError, OnZeno};
 use carom_joints::elimination::rate;
 use carom_motion::hybrid::Ending;
 use nalgebra::Vector6;
-
-/// Contact velocities below this fraction of the body speeds count as zero.
-const STILL: f64 = 1e-10;
 
 /// Largest number of impacts of a pair within one interval of the time grid, without shrinking intervals, before the pair is kept
 /// as a lasting contact until the next grid time: contacts of many bodies can open and close without end while no body moves

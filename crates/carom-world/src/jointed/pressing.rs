@@ -10,15 +10,12 @@ use crate::dependent::Dependent;
 use crate::force::PointForce;
 use crate::kick::{Friction, Kick, Work};
 use crate::pair::{self, ContactPoint};
-use crate::step::{CLOSED, SETTLED, SHORT, STALE, STILL};
+use crate::step::{CLOSED, ROUNDING, SETTLED, SHORT, STALE, STILL};
 use carom_joints::step::Step;
 use carom_joints::step::contacts::{Change, ContactRow, Contacts, FirstKick};
 use carom_variational::State;
 use nalgebra::{Vector2, Vector3};
 use std::collections::BTreeMap;
-
-/// Rounding of a gap or velocity, as a fraction of the numbers from which it is computed.
-const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 /// Contact velocities below this fraction of the body speeds count as zero: impacts that end in sticking leave slips of this
 /// order.

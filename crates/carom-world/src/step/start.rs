@@ -13,7 +13,7 @@ use nalgebra::Vector3;
 const STICKING: f64 = 1e-10;
 
 /// Rounding of a gap or a velocity, relative to the largest number of which it is the difference.
-const ROUNDING: f64 = 16.0 * f64::EPSILON;
+pub(crate) const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 /// Contacts of an island at the start of a step, and the data that do not change while the impulses of the step are sought.
 /// Lists over rows have three entries per contact: normal, first and second tangent.
