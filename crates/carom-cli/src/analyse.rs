@@ -33,8 +33,9 @@ pub(crate) fn run(args: &AnalyseArgs, is_quiet: bool) -> Result<(), Failure> {
     // One orbit is one chain of computations.
     let _ = args.threads;
     let read = |path: &Path| read_text(path, MAX_TOML_BYTES).map_err(|error| error.to_string());
+    let unread = |error| Failure::Usage(format!("cannot read {}: {error}", args.file.display()));
     let overrides = Overrides {
-        toml: read(&args.file).map_err(Failure::Usage)?,
+        toml: read(&args.file).map_err(unread)?,
         file: Some(args.file.clone()),
         assignments: args.set.clone(),
         ..Overrides::default()

@@ -103,7 +103,7 @@ fn a_fault_of_a_joint_is_named_with_its_key() {
             )),
             "not-assembled",
         ),
-        (format!("scheme = \"time-stepping\"\n{ROD}"), "key `scheme`"),
+        (format!("scheme = \"steps\"\n{ROD}"), "key `scheme`"),
         (
             format!(
                 "planes = [{{ name = \"floor\", normal = [0.0, 0.0, 1.0], offset = 0.0 }}]\n{}",

@@ -67,15 +67,8 @@ impl Scope {
     }
 
     fn parse(&self, key: &str, text: &str) -> Result<Expression, ScenarioError> {
-        Expression::parse(text, &self.names).map_err(|fault| {
-            let unknown = fault
-                .split('`')
-                .nth(1)
-                .filter(|_| fault.contains("unknown name"));
-            let near = unknown.and_then(|name| carom_numeric::nearest_name(name, self.names.all()));
-            let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            ScenarioError::value(key, format!("`{text}`: {fault}{hint}"))
-        })
+        Expression::parse(text, &self.names)
+            .map_err(|fault| ScenarioError::value(key, format!("`{text}`: {fault}")))
     }
 
     fn values(&self, state: &[f64]) -> Vec<f64> {

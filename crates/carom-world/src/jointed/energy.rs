@@ -51,6 +51,12 @@ impl Run<'_> {
         error.max(-works.contact) > most + rounding + self.force_rounding()
     }
 
+    /// True if contacts or limits give a step more energy or larger impulses than the motion explains.
+    pub(super) fn is_unsound(&self, step: &Step) -> bool {
+        let presses = !self.pressing.is_empty() || self.modes.held.iter().any(Option::is_some);
+        presses && (self.explodes(step) || self.is_self_stressed(step.touching.iter().flatten()))
+    }
+
     /// True if an impulse is larger than loads and momenta of the whole system can explain: it presses where the joints let nothing
     /// move, and its rounding moves bodies.
     pub(super) fn is_self_stressed<'i>(&self, impulses: impl IntoIterator<Item = &'i f64>) -> bool {

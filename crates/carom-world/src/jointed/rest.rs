@@ -6,6 +6,7 @@
 use super::memory::Resting;
 use super::run::{INSTANT, Run};
 use crate::rest::{self, Loads};
+use crate::stepping::STILL_STEPS;
 use carom_joints::step::Step;
 
 impl Run<'_> {
@@ -47,11 +48,15 @@ impl Run<'_> {
     /// True if the bodies are at rest and nothing that acts from outside will change: the forces of the actuators are constant.
     pub(super) fn rests_for_ever(&self) -> bool {
         let last = self.world.corners.last();
-        let is_constant = |[begin, end]: &[f64; 2]| begin == end;
-        self.resting.step.is_some()
+        let is_constant = |[begin, end]: [f64; 2]| begin == end;
+        let rests = if self.leaps {
+            self.still >= STILL_STEPS && self.drives(self.world.time_step).all(is_constant)
+        } else {
+            self.resting.step.is_some() && self.resting.drives.iter().copied().all(is_constant)
+        };
+        rests
             && self.world.multibody.loaded().next().is_none()
             && last.is_none_or(|last| *last < self.time)
-            && self.resting.drives.iter().all(is_constant)
     }
 
     /// Returns the forces of all actuators, and those on bodies, at the start and at the end of a step of `length` (s), for the

@@ -107,6 +107,8 @@ pub struct RunOf<W, L, M, T> {
     pub(super) last: Option<(Vec<Load>, f64)>,
     /// True if the run steps in time without a search for events.
     pub(super) leaps: bool,
+    /// Number of such steps one after the other in which nothing moved.
+    pub(super) still: usize,
     /// Switch to such steps; `None` before it.
     pub(super) handed_over: Option<HandedOver>,
     /// Forces of the contacts in the step that ended last.
@@ -187,6 +189,7 @@ impl<W, L, M, T> RunOf<W, L, M, T> {
             leaving: self.leaving,
             last: self.last,
             leaps: self.leaps,
+            still: self.still,
             handed_over: self.handed_over,
             contacts: self.contacts,
             pending: self.pending,
@@ -245,6 +248,7 @@ impl<'w> Run<'w> {
             leaving: Vec::new(),
             last: None,
             leaps: false,
+            still: 0,
             handed_over: None,
             contacts: Vec::new(),
             pending: None,
@@ -283,10 +287,7 @@ impl<'w> Run<'w> {
             Some(pending) => self.complete(*pending)?,
             None => (),
         }
-        let (world, states) = (self.world, &self.posture.states);
-        world
-            .touch
-            .check_places(&world.multibody, states, self.time)?;
+        self.check_places()?;
         self.at_once = if self.time > before + INSTANT {
             0
         } else {
@@ -482,7 +483,7 @@ impl<'w> Run<'w> {
             stepper.step_with(posture, time, length, modes, &mut self.pressing)
         };
         let step = made.map_err(MotionError::Joint)?;
-        if self.explodes(&step) || self.is_self_stressed(step.touching.iter().flatten()) {
+        if self.is_unsound(&step) {
             return Err(MotionError::Joint(JointError::ContactForces { time }));
         }
         self.results = if self.pressing.is_empty() {

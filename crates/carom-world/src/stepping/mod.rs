@@ -50,5 +50,5 @@ pub use executor::{Executor, Serial};
 pub use options::{Scheme, StepCounts, Stepping};
 #[cfg(feature = "serde")]
 pub(crate) use run::saved::{SavedSteps, is_at_line};
-pub(crate) use run::{StepRun, StepRunOf};
+pub(crate) use run::{STILL_STEPS, StepRun, StepRunOf};
 pub(crate) use tolerances::{GAIN, PROJECTED, SCALE_STEPS, SOFTER, USABLE};

@@ -24,7 +24,7 @@ use carom_variational::State;
 const LAW: &str = Poisson::NAME;
 
 /// Number of successive steps without motion after which a run without an end is over.
-const STILL_STEPS: usize = 8;
+pub(crate) const STILL_STEPS: usize = 8;
 
 /// Run by time stepping. Between two calls of a session it is paused: then it holds neither the world `W` nor the executor `X`.
 #[derive(Clone, Debug)]

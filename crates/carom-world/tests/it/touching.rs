@@ -13,7 +13,7 @@ use carom_world::joints::frames::Frame;
 use carom_world::joints::kinds::Kind;
 use carom_world::joints::variational::RigidBody;
 use carom_world::joints::{JointSpec, MultibodySpec, Placed};
-use carom_world::{FlightRule, Laws, PlaneSpec, SingleLaw, Surface};
+use carom_world::{FlightRule, Laws, PlaneSpec, Scheme, SingleLaw, Stepping, Surface};
 use nalgebra::Vector3;
 
 const GRAVITY: f64 = 9.81;
@@ -614,4 +614,29 @@ fn a_session_of_a_falling_chain_is_one_run() {
     assert_eq!(session.finish().unwrap(), whole);
     seen.extend(session.events().to_vec());
     assert_eq!(seen, events);
+}
+
+/// A run without an end is over when nothing moves, in steps, too: a box on which a lid lies by a hinge falls flat.
+#[test]
+fn a_run_in_steps_ends_at_rest() {
+    let mut bodies = Bodies::default();
+    let half = |x: f64, z: f64| Shape::Cuboid(Cuboid::new([x, 0.1, z]).unwrap());
+    let below = bodies.add(half(0.2, 0.1), 2.0, Some(Vector3::new(0.0, 0.0, 0.13)));
+    let lid = bodies.add(half(0.2, 0.02), 0.5, None);
+    let hinge = Vector3::new(-0.2, 0.0, 0.1);
+    let spec = CoordinateSpec::default()
+        .with_position(-0.4)
+        .with_limits(-2.0, 0.0);
+    let edge = Vector3::new(-0.2, 0.0, -0.02);
+    bodies.join("revolute", (Some(below), hinge), (lid, edge), spec);
+    let world = bodies
+        .world(0.5, 0.3, 1e-3)
+        .with_steps(Scheme::TimeStepping, Stepping::default());
+    assert_eq!(world.scheme(), Scheme::TimeStepping);
+    let end = run(&world, f64::INFINITY, &[], &mut |_| ());
+    assert_eq!(end.ending, Ending::AtRest);
+    assert!(end.time < 2.0, "{}", end.time);
+    assert!((end.posture.states[below].position.z - 0.1).abs() < 1e-9);
+    assert!(end.posture.q[0].abs() < 1e-9);
+    assert!(momentum_error(&world, &end) < 1e-9);
 }
