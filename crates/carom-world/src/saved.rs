@@ -250,6 +250,7 @@ const KINDS: &[&str] = &[
     "snapshot-damaged",
     "snapshot-foreign",
     "snapshot-version",
+    "spring-collapsed",
     "step-too-large",
     "time-backwards",
     "too-few-triangles",
