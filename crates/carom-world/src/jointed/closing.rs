@@ -65,7 +65,9 @@ impl<'w> Closing<'w> {
     fn move_to(&mut self, states: &[State]) {
         let mut q = self.q.clone();
         self.world.multibody().measure(states, &self.q, &mut q);
-        let moved = |it: &Near| it.moved(self.world, states, &q);
+        let mut rows = Vec::new();
+        self.world.multibody().rows(states, &q, &mut rows);
+        let moved = |it: &Near| it.moved(self.world, states, (&q, &rows));
         self.end = self.near.iter().map(moved).collect();
     }
 

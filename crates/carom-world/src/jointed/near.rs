@@ -5,6 +5,7 @@ use super::run::Run;
 use super::world::JointedWorld;
 use crate::pair::ContactPoint;
 use carom_joints::elimination::rate;
+use carom_joints::frames::Row;
 use carom_joints::step::contacts::ContactRow;
 use carom_variational::State;
 
@@ -26,8 +27,13 @@ impl Near {
         &self.posed.rows[..self.posed.n_rows()]
     }
 
-    /// Moves the contact with the bodies to other `states`, at which the coordinates are `q`.
-    pub(super) fn moved(&self, world: &JointedWorld, states: &[State], q: &[f64]) -> Self {
+    /// Moves the contact with the bodies to other `states`, at which the coordinates are `q` and the joints have the rows `joint_rows`.
+    pub(super) fn moved(
+        &self,
+        world: &JointedWorld,
+        states: &[State],
+        (q, joint_rows): (&[f64], &[Row]),
+    ) -> Self {
         let mut out = self.clone();
         match (self.posed.place, &self.point) {
             (Place::Limit(limit), _) => {
@@ -35,10 +41,8 @@ impl Near {
                 let row = world.row_of(k);
                 let joint = mb.joint_of_row(row);
                 let c = &mb.joints()[joint].coordinates[k - mb.coordinates_of(joint).start];
-                let mut rows = Vec::new();
-                mb.rows(states, q, &mut rows);
                 let ends = *mb.ends(joint);
-                out.posed = Posed::limit(limit, &rows[row], ends, c.restitution, 0.0);
+                out.posed = Posed::limit(limit, &joint_rows[row], ends, c.restitution, 0.0);
                 let bound = if limit.upper { c.upper } else { c.lower };
                 out.gap = limit.sign() * (q[k] - bound);
             }
